@@ -19,7 +19,7 @@ mod transport;
 
 pub use client::{Client, Error as ClientError};
 pub use results::ENVELOPE_KEY;
-pub use script::{Error as ScriptError, Script};
+pub use script::{Act, Error as ScriptError, Script, Stage};
 pub use service::serve;
 #[doc(hidden)]
 pub use shim::fuzz_lines;

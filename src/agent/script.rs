@@ -1,4 +1,5 @@
-//! A scripted agent: plays a list of tool calls through the real socket and the real protocol.
+//! A scripted agent: plays a list of tool calls through the real socket and the real protocol, and what a person would do
+//! where nobody does it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,10 @@ struct Step {
     /// Time to read it before the step begins.
     #[serde(default)]
     pause_ms: u64,
+    /// What the console turns to at the step's end, by its name.
+    show: Option<String>,
+    /// What the operator does while the step goes on, where nobody else does it.
+    then: Option<Then>,
     /// The name of the task the command becomes.
     #[serde(rename = "as")]
     name: Option<String>,
@@ -44,6 +49,42 @@ struct Step {
     /// The rest of the command's input.
     #[serde(flatten)]
     options: Map<String, Value>,
+}
+
+/// What the operator does if nobody has done it after a while.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Then {
+    /// Time for somebody to do it.
+    after_ms: u64,
+    /// What the console turns to meanwhile, once it has begun.
+    show: Option<String>,
+    #[serde(flatten)]
+    act: Act,
+}
+
+/// An act of the operator.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Denies the call that waits, with these words.
+    Deny(String),
+    /// Types this into the task.
+    Type(String),
+    /// Stops the task.
+    Stop(bool),
+}
+
+/// Where a script is played: who is told, shown and helped.
+pub trait Stage: Sync {
+    /// Tells the person what comes next.
+    fn say(&self, line: &str);
+    /// Turns the console to what has this name.
+    fn show(&self, name: &str);
+    /// Does what nobody has done; `task` is the one the step is about.
+    fn act(&self, act: &Act, task: Option<&str>) -> impl Future<Output = ()> + Send;
+    /// Lets this much time of the script pass.
+    fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
 /// Why a script could not be played.
@@ -69,8 +110,7 @@ impl Script {
         Ok(toml::from_str(text)?)
     }
 
-    /// Plays the script as an agent called `name` whose commands start in `cwd`; `narrate` is told
-    /// what comes next.
+    /// Plays the script as an agent called `name` whose commands start in `cwd`.
     ///
     /// # Errors
     /// When the runtime goes away or the script names an unknown task.
@@ -79,36 +119,66 @@ impl Script {
         socket: &Path,
         cwd: PathBuf,
         name: &str,
-        narrate: impl Fn(&str),
+        stage: &impl Stage,
     ) -> Result<(), Error> {
         let mut client = Client::connect(socket, cwd, name).await?;
-        let mut tasks = BTreeMap::new();
+        let mut tasks: BTreeMap<&str, Option<String>> = BTreeMap::new();
         for step in &self.step {
-            narrate(&step.say);
-            tokio::time::sleep(Duration::from_millis(step.pause_ms)).await;
-            if let Some(cmd) = &step.cmd {
-                let mut input = step.options.clone();
-                input.insert("cmd".to_owned(), json!(cmd.trim()));
-                let envelope = client.call("ExecCommand", Value::Object(input)).await?;
-                if let Some(name) = &step.name {
-                    tasks.insert(name.as_str(), task_id(&envelope));
-                }
-            }
-            if let Some(items) = &step.batch {
-                client.call("ExecCommandBatch", json!({ "items": items })).await?;
-            }
-            if let Some(name) = &step.wait_for {
-                let task = tasks.get(name.as_str()).ok_or_else(|| Error::UnknownTask(name.clone()))?;
+            stage.say(&step.say);
+            stage.pass(Duration::from_millis(step.pause_ms)).await;
+            let about = step.wait_for.as_ref().map(|name| tasks.get(name.as_str()));
+            let about = match about {
+                Some(None) => return Err(Error::UnknownTask(step.wait_for.clone().unwrap_or_default())),
                 // A command that ended within its call left no task to wait for.
-                if let Some(task) = task {
-                    watch(&mut client, task).await?;
-                }
+                Some(Some(task)) => task.clone(),
+                None => None,
+            };
+            let started = tokio::select! {
+                started = step.run(&mut client, about.as_deref()) => started?,
+                never = step.help(stage, about.as_deref()) => match never {},
+            };
+            if let Some(name) = &step.name {
+                tasks.insert(name.as_str(), started);
+            }
+            if let Some(show) = &step.show {
+                stage.show(show);
             }
         }
         drop(client);
-        tokio::time::sleep(PARTING).await;
-        narrate(&self.farewell);
+        stage.pass(PARTING).await;
+        stage.say(&self.farewell);
         Ok(())
+    }
+}
+
+impl Step {
+    /// Makes the step's calls; returns the task that its command has become.
+    async fn run(&self, client: &mut Client, about: Option<&str>) -> Result<Option<String>, Error> {
+        let mut started = None;
+        if let Some(cmd) = &self.cmd {
+            let mut input = self.options.clone();
+            input.insert("cmd".to_owned(), json!(cmd.trim()));
+            started = task_id(&client.call("ExecCommand", Value::Object(input)).await?);
+        }
+        if let Some(items) = &self.batch {
+            client.call("ExecCommandBatch", json!({ "items": items })).await?;
+        }
+        if let Some(task) = about {
+            watch(client, task).await?;
+        }
+        Ok(started)
+    }
+
+    /// Does what the operator would do, once there was time for somebody to do it.
+    async fn help(&self, stage: &impl Stage, about: Option<&str>) -> std::convert::Infallible {
+        if let Some(then) = &self.then {
+            // The call is on its way.
+            stage.pass(Duration::from_secs(1)).await;
+            then.show.iter().for_each(|name| stage.show(name));
+            stage.pass(Duration::from_millis(then.after_ms)).await;
+            stage.act(&then.act, about).await;
+        }
+        std::future::pending().await
     }
 }
 
@@ -143,6 +213,8 @@ mod tests {
             if let Some(name) = &step.wait_for {
                 assert!(known.contains(&name), "{name}");
             }
+            // On the narrowest screen that draws, beside the word in front.
+            assert!(step.say.chars().count() <= 72, "{}", step.say);
             known.extend(&step.name);
         }
         assert!(known.len() >= 2);

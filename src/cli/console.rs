@@ -65,9 +65,15 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
 
 /// Runs the console on a runtime of this process; its tasks end with it, unless the person detaches.
 pub(super) async fn embed(start: &Start, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
+    embed_with(start, server, Options { can_detach, ..Options::default() }).await
+}
+
+/// As [`embed`]; of `more` the cues count, and whether the person may detach.
+pub(super) async fn embed_with(start: &Start, server: RuntimeServer, more: Options) -> Result<Exit> {
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
     let snapshot = operator.snapshot();
-    let options = Options { layout: Some(start.places.layout()), can_detach, ..options(start) };
+    let Options { cues, can_detach, .. } = more;
+    let options = Options { layout: Some(start.places.layout()), can_detach, cues, ..options(start) };
     let shown = console::run(operator, options).await.map_err(Into::into);
     let shown = match shown {
         Ok(exit) if exit.is_detached => return go_on(server, exit).await,

@@ -1,54 +1,57 @@
 //! `pilothouse demo`: a throw-away workspace, a console, and a scripted agent that connects to it
-//! through the real socket.
+//! through the real socket. What nobody at the keys does, the demo does after a while.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use color_eyre::eyre::{Result, WrapErr, eyre};
+use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch;
 
 use super::server::RuntimeServer;
 use super::{Start, console};
-use crate::agent::Script;
-use crate::config::ExecPolicy;
-use crate::dispatch::run_program::RunInput;
-use crate::envelope::Actor;
+use crate::agent::{Act, Script, Stage};
+use crate::config::FILE;
+use crate::console::{Cue, Options};
+use crate::dispatch::cli_only::DemoInput;
+use crate::envelope::{Actor, TaskId};
 use crate::files;
 use crate::paths::Places;
-use crate::prose::run::Run;
-use crate::runtime::Handle;
+use crate::runtime::{Decision, Handle, Input, Stop};
 
 /// What the agent does.
 const SCRIPT: &str = include_str!("../../assets/demo/script.toml");
 /// The commands it runs: files of the demo's workspace.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 4] = [
     ("build", include_str!("../../assets/demo/harbour/build")),
     ("check", include_str!("../../assets/demo/harbour/check")),
     ("deploy", include_str!("../../assets/demo/harbour/deploy")),
     ("preview", include_str!("../../assets/demo/harbour/preview")),
-    (PROGRAM, include_str!("../../assets/demo/harbour/ship.prose")),
 ];
-/// The program it runs at the end.
-const PROGRAM: &str = "ship.prose";
-/// The closing notice.
-const LAST: &str = "that was all: o start  : everything  ? help  q quit. what runs is yours";
-/// Events of the program that may wait; nobody reads them, the console shows the program itself.
-const EVENTS: usize = 1;
+/// What its runtime asks about.
+const SETTINGS: &str = "[[approvals]]\nprefix = \"git push\"\n";
 /// What the agent calls itself.
 const AGENT: &str = "demo-agent";
+/// How long the end stays before it begins again.
+const REST: Duration = Duration::from_secs(5);
+/// The fastest it is played.
+const MAX_SPEED: u32 = 10;
 
 /// Plays the demo until the console is closed.
-pub(super) async fn run(start: &Start) -> Result<ExitCode> {
-    let stage = Stage::set(&start.places.state_dir)?;
+pub(super) async fn run(start: &Start, input: &DemoInput) -> Result<ExitCode> {
+    let folder = Folder::make(&start.places.state_dir)?;
     let script = Script::parse(SCRIPT)?;
-    let places = Places::beneath(&stage.workspace, &stage.folder.join("state"), None)?;
+    let places = Places::beneath(&folder.workspace, &folder.root.join("state"), None)?;
+    files::create_folder(&places.config_dir)
+        .and_then(|()| fs::write(places.config_dir.join(FILE), SETTINGS))
+        .wrap_err("write the demo's settings")?;
     let server =
         RuntimeServer::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
-    // Its runtime has the defaults; how the console looks is the person's all the same.
+    // How the console looks is the person's all the same.
     let places = Places { config_dir: start.places.config_dir.clone(), ..places };
     let inside = Start {
         cwd: places.workspace.clone(),
@@ -56,66 +59,115 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         flags: start.flags.clone(),
         places,
     };
-    let agent =
-        tokio::spawn(play(script, inside.places.agent_socket(), inside.cwd.clone(), server.runtime.clone()));
-    let shown = console::embed(&inside, server, false).await;
+    let (cues, shown) = watch::channel(Cue::default());
+    let speed = input.speed.unwrap_or(1).clamp(1, MAX_SPEED);
+    let demo = Demo { runtime: server.runtime.clone(), cues, speed };
+    let (socket, cwd, again) = (inside.places.agent_socket(), inside.cwd.clone(), input.auto);
+    let agent = tokio::spawn(async move { demo.play(&script, socket, cwd, again).await });
+    let cues = Options { cues: Some(shown), ..Options::default() };
+    let shown = console::embed_with(&inside, server, cues).await;
     agent.abort();
     // No word of the recording: it goes with the demo's folder.
     Ok(ExitCode::from(shown?.code))
 }
 
-async fn play(script: Script, socket: PathBuf, cwd: PathBuf, runtime: Handle) {
-    let narrate = |line: &str| runtime.notice(format!("demo: {line}"), false);
-    if let Err(error) = script.play(&socket, cwd.clone(), AGENT, narrate).await {
-        // Said, unless the person has left and the runtime with them.
-        return runtime.notice(format!("demo: the agent broke off: {error}"), true);
+/// The hand that plays it.
+struct Demo {
+    runtime: Handle,
+    cues: watch::Sender<Cue>,
+    speed: u32,
+}
+
+impl Demo {
+    async fn play(&self, script: &Script, socket: PathBuf, cwd: PathBuf, again: bool) {
+        loop {
+            if let Err(error) = script.play(&socket, cwd.clone(), AGENT, self).await {
+                // Said, unless the person has left and the runtime with them.
+                return self.runtime.notice(format!("demo: the agent broke off: {error}"), true);
+            }
+            if !again {
+                return;
+            }
+            self.pass(REST).await;
+        }
     }
-    match ship(&runtime, &cwd).await {
-        Ok(()) => narrate(LAST),
-        Err(error) => runtime.notice(format!("demo: the program broke off: {error}"), true),
+
+    /// Acts as the operator; what has been done meanwhile, or cannot be, is left.
+    async fn help(&self, act: &Act, task: Option<&str>) -> Option<()> {
+        let id: Option<TaskId> = task.and_then(|task| task.parse().ok());
+        let has_person = |id: &TaskId| self.runtime.task(id).is_some_and(|task| task.lease.is_some());
+        match act {
+            Act::Deny(note) => {
+                let held = self.runtime.snapshot().borrow().gate.held.first().cloned()?;
+                let deny = Decision::Deny { note: note.clone() };
+                self.runtime.decide(held.ticket, held.hash, deny, None).await.ok()
+            }
+            Act::Type(text) => {
+                let id = id.filter(|id| !has_person(id))?;
+                self.runtime
+                    .input(&Actor::Operator, &id, Input::Raw(text.clone().into_bytes()))
+                    .await
+                    .ok()?;
+                Some(())
+            }
+            Act::Stop(force) => {
+                let stop = Stop { force: !force, signal: None };
+                self.runtime.stop(&Actor::Operator, &id?, stop).await.ok()?;
+                Some(())
+            }
+        }
     }
 }
 
-/// Runs the program until it ends, at its last line or at a gate that is not opened.
-async fn ship(runtime: &Handle, cwd: &Path) -> Result<()> {
-    let input: RunInput = serde_json::from_value(json!({ "file": PROGRAM }))?;
-    let request = input.request(cwd, true, ExecPolicy::Allow).map_err(|failure| eyre!("{failure:?}"))?;
-    let (events, told) = mpsc::channel(EVENTS);
-    drop(told);
-    let run = Run::open(runtime, request, Actor::Operator, events).await?;
-    run.go(CancellationToken::new()).await;
-    Ok(())
+impl Stage for Demo {
+    fn say(&self, line: &str) {
+        self.runtime.notice(format!("demo: {line}"), false);
+    }
+
+    fn show(&self, name: &str) {
+        if let Ok(cue) = Cue::deserialize(json!(name)) {
+            self.cues.send_replace(cue);
+        }
+    }
+
+    async fn act(&self, act: &Act, task: Option<&str>) {
+        self.help(act, task).await;
+    }
+
+    async fn pass(&self, time: Duration) {
+        tokio::time::sleep(time / self.speed).await;
+    }
 }
 
 /// The demo's folder, removed at the end.
-struct Stage {
-    folder: PathBuf,
+struct Folder {
+    root: PathBuf,
     workspace: PathBuf,
 }
 
-impl Stage {
-    fn set(state: &Path) -> Result<Self> {
-        let folder = state.join("demo").join(std::process::id().to_string());
-        let workspace = folder.join("harbour");
-        let stage = Self { folder, workspace };
-        let made = files::create_folder(&stage.workspace.join(".git"));
+impl Folder {
+    fn make(state: &std::path::Path) -> Result<Self> {
+        let root = state.join("demo").join(std::process::id().to_string());
+        let workspace = root.join("harbour");
+        let folder = Self { root, workspace };
+        let made = files::create_folder(&folder.workspace.join(".git"));
         // What git takes for a repository is a workspace of its own, even beneath another one.
-        made.and_then(|()| fs::write(stage.workspace.join(".git/HEAD"), "ref: refs/heads/main\n"))
-            .wrap_err_with(|| format!("create the demo's workspace {}", stage.workspace.display()))?;
+        made.and_then(|()| fs::write(folder.workspace.join(".git/HEAD"), "ref: refs/heads/main\n"))
+            .wrap_err_with(|| format!("create the demo's workspace {}", folder.workspace.display()))?;
         for (name, text) in COMMANDS {
-            let path = stage.workspace.join(name);
+            let path = folder.workspace.join(name);
             let written = fs::write(&path, text)
                 .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o700)));
             written.wrap_err_with(|| format!("write the demo's command {}", path.display()))?;
         }
-        Ok(stage)
+        Ok(folder)
     }
 }
 
-impl Drop for Stage {
+impl Drop for Folder {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.folder) {
-            tracing::warn!(%error, folder = %self.folder.display(), "remove the demo's folder");
+        if let Err(error) = fs::remove_dir_all(&self.root) {
+            tracing::warn!(%error, folder = %self.root.display(), "remove the demo's folder");
         }
     }
 }

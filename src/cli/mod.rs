@@ -202,7 +202,7 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
         #[cfg(feature = "console")]
         "open" => open::run(&start, &serde_json::from_value(input)?).await,
         #[cfg(feature = "console")]
-        "demo" => demo::run(&start).await,
+        "demo" => demo::run(&start, &serde_json::from_value(input)?).await,
         other => Err(eyre!("this program was built without what {other} needs")),
     }
 }

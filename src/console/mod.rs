@@ -32,7 +32,7 @@ use theme::Preferences;
 
 pub use io::clipboard::tools as clipboard_tools;
 use options::Left;
-pub use options::{Because, Exit, Options};
+pub use options::{Because, Cue, Exit, Options};
 
 /// Why a console cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -126,10 +126,12 @@ async fn show(
     }
     let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
+    // Without a demonstration there is nothing to wait for.
+    let cues = options.cues.clone().unwrap_or_else(|| tokio::sync::watch::channel(Cue::default()).1);
     let times = Times::default();
     let frames = Frames::default();
     let mut driver =
-        Driver { app, display, tty, clock, operator, effects, keys, signals, source, times, frames };
+        Driver { app, display, tty, clock, operator, effects, keys, cues, signals, source, times, frames };
     // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
     // signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;

@@ -17,6 +17,7 @@ use super::app::hints::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
+use super::options::Cue;
 use super::theme::Preferences;
 
 /// Something happened.
@@ -91,6 +92,8 @@ pub enum Msg {
     Preferences(Box<Preferences>, Vec<String>),
     /// The names of the recordings that are over.
     Recordings(Vec<String>),
+    /// A demonstration turns to something.
+    Cue(Cue),
     /// The runtime went away.
     LinkLost,
     /// All tasks were stopped and the runtime has ended, as the person asked.

@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::Deserialize;
+use tokio::sync::watch;
+
 use crate::runtime::{Snapshot, TaskStatus};
 
 use super::app::Screen;
@@ -37,6 +40,25 @@ pub struct Options {
     pub commands: Option<PathBuf>,
     /// Where the arrangement of screen and panes is kept, if anywhere.
     pub layout: Option<PathBuf>,
+    /// What a demonstration shows, when it changes.
+    pub cues: Option<watch::Receiver<Cue>>,
+}
+
+/// What a demonstration turns to, unless the person is at the keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cue {
+    /// The tasks.
+    #[default]
+    Tasks,
+    /// The receipt of the newest call.
+    Receipt,
+    /// The envelope of the newest call.
+    Envelope,
+    /// The first call that waits for the operator.
+    Approvals,
+    /// Who did what, over all tasks.
+    Timeline,
 }
 
 /// Why a console is told in plain lines.

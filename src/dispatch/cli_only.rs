@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
+use super::command::{Danger, Effect, Example, Local, Reach};
 use super::context::Context;
 use super::response::Failure;
 use crate::link::Profile;
@@ -84,14 +84,28 @@ impl Local for Serve {
 /// `demo`: a scripted agent in a throw-away workspace.
 pub struct Demo;
 
+/// How it is played.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DemoInput {
+    /// Begin again at the end, until somebody quits.
+    #[serde(default)]
+    pub auto: bool,
+    /// Play this many times as fast, 10 at most.
+    pub speed: Option<u32>,
+}
+
 impl Local for Demo {
     const PATH: &'static str = "demo";
     const ABOUT: &'static str =
         "Open the console in a throw-away workspace and watch a scripted agent at work";
-    const EXAMPLES: &'static [Example] = &[Example { about: "See it at work", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "See it at work", input: "{}" },
+        Example { about: "On a screen that nobody sits at", input: r#"{"auto":true}"# },
+    ];
     const REACH: Reach = Reach::Alone("the terminal");
 
-    type Input = Nothing;
+    type Input = DemoInput;
     type Output = Effect;
 }
 

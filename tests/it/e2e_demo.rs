@@ -1,52 +1,57 @@
-//! `pilothouse demo`: what a newcomer sees first, played through to the end.
-
-use vt100::Screen;
+//! `pilothouse demo`: what a newcomer sees first, played to its end by itself and with somebody at the keys.
 
 use crate::support::{Console, Home};
 
 #[test]
-fn the_demo_asks_its_question_takes_the_answer_and_leaves_a_working_console() {
+fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     let home = Home::new();
-    let mut console = Console::open(&home, &["demo"], (120, 40));
+    let mut console = Console::open(&home, &["demo", "--speed", "3"], (100, 30));
     console.shows("demo-agent");
+    console.shows("the receipt: this is what the model was given");
+    console.shows("rejected=unsupported_batch_command_field");
+    console.shows("\"tool_name\": \"ExecCommandBatch\"");
     console.shows("Compiling");
-    console.shows("the agent waits for the build");
+    console.shows("exit 101");
+    console.shows("demo-agent wants to run a command");
+    console.shows("The operator denied");
     console.shows("[y/N]");
-    console.shows("Enter types into the task");
-    console.keys(b"\r");
-    console.shows(" INPUT t");
-    console.keys(b"y\r");
-    console.shows("done.");
-    console.keys(b"\x1d");
-    console.shows("the agent has read your answer");
-    console.shows("the agent has left");
-    console.keys(b"5");
-    console.shows("ship.prose");
-    console.shows("12 files are sound");
-    console.shows("Enter answer");
-    console.keys(b"\r");
-    console.shows("Ship release 1.4.2?");
-    console.shows("y approve");
-    console.keys(b"y");
-    // A key that comes before anybody could have read the question is told so, and does nothing.
-    let is_early = |screen: &Screen| screen.contents().contains("too early");
-    console.wait_for("the key to be taken in", |screen| {
-        is_early(screen) || !screen.contents().contains("y approve")
-    });
-    if console.text().contains("too early") {
-        console.wait_for("time to read", |screen| !is_early(screen));
-        console.keys(b"y");
-    }
-    console.shows("✓ 0   shipped");
-    console.shows("that was all");
-    console.keys(b"1");
+    let has_ended = |cmd: &str| {
+        console.wait_for("a row of a command that has ended well", |screen| {
+            screen.contents().lines().any(|row| row.contains(cmd) && row.contains("✓ exit 0"))
+        });
+    };
+    has_ended("./deploy");
+    console.shows("timeline  all tasks");
+    console.shows("that was all. next: q, then pilothouse mcp install claude");
     console.keys(b"oecho it works\r");
-    console.shows("it works");
-    // It may have ended while it was typed into.
+    has_ended("echo it works");
+    // What is started here has the keys.
     console.keys(b"\x1d");
-    console.stop_all_and_quit();
+    console.shows("OBSERVE");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
     console.is_as_it_was();
     let left = home.places().state_dir.join("demo").read_dir().map(Iterator::count).unwrap_or_default();
     assert_eq!(left, 0, "the demo's folder is gone");
     assert!(!home.places().recordings().exists());
+}
+
+#[test]
+fn whoever_is_at_the_keys_comes_first() {
+    let home = Home::new();
+    let mut console = Console::open(&home, &["demo", "--speed", "2"], (120, 40));
+    console.shows("wants to run a command");
+    console.shows("[y/N]");
+    console.keys(b"\r");
+    console.shows(" INPUT t");
+    // Not what the demo would have typed.
+    console.keys(b"n\r");
+    console.shows("Not deployed.");
+    console.keys(b"\x1d");
+    console.shows("or I do in 6 s");
+    console.keys(b"3");
+    console.shows("that was all");
+    assert!(!console.text().contains("timeline  all tasks"), "{}", console.text());
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
 }

@@ -176,6 +176,10 @@ impl Layout {
                 (self.stage, self.timeline, self.receipt) = (stage, timeline, receipt);
             }
             Breakpoint::Wide if !app.is_zoomed => (self.stage, self.timeline) = cut_bottom(body, 7),
+            // Where there is no room beside the pane, that of all tasks takes half of it, once asked for.
+            Breakpoint::Stacked if !app.is_zoomed && app.is_overall => {
+                (self.stage, self.timeline) = cut_bottom(body, body.height / 2);
+            }
             _ => {}
         }
         self.one_pane(app);

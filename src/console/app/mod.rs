@@ -7,6 +7,7 @@ pub mod availability;
 pub mod chooser;
 pub mod copy;
 pub mod coverage;
+mod cue;
 mod derive;
 mod dialog;
 pub mod draw;
@@ -149,6 +150,8 @@ pub struct App {
     pub history: History,
     /// Commands started here, also before.
     pub commands: History,
+    /// When a key was pressed last.
+    pub touched: Option<Timestamp>,
     /// The timeline tells of all tasks.
     pub is_overall: bool,
     /// The calls.
@@ -226,6 +229,7 @@ impl App {
             split: 0,
             history: History::default(),
             commands: History::default(),
+            touched: None,
             is_overall: false,
             calls: Calls::default(),
             reader: None,

@@ -307,6 +307,11 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
 }
 
 fn told(is_error: bool, text: &str) -> Vec<Piece> {
-    let role = if is_error { Role::Failed } else { Role::Text };
+    // What a demonstration says to do is meant for the eyes.
+    let role = match is_error {
+        true => Role::Failed,
+        false if text.starts_with("demo: ") => Role::Key,
+        false => Role::Text,
+    };
     vec![piece(format!(" {}", visible::told(text)), role)]
 }

@@ -34,7 +34,9 @@ impl App {
                 self.view.pictures.insert(task, picture);
             }
             Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
+            Msg::Cue(cue) => self.cue(cue),
             Msg::Key(key) => {
+                self.touched = Some(self.now);
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
                 // A key for the task shows when the task answers it: a frame before that only delays the answer.

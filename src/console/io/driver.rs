@@ -22,9 +22,9 @@ use super::notices;
 use super::settings::Source;
 use super::signals::{Asked, Signals};
 use super::tty;
-use crate::console::Error;
 use crate::console::app::App;
 use crate::console::msg::{Effect, Leave, Msg};
+use crate::console::{Cue, Error};
 
 /// After a key, an echo in the focused pane is drawn at once for so long.
 pub(super) const ECHO: Duration = Duration::from_millis(100);
@@ -46,6 +46,7 @@ pub(in crate::console) struct Driver {
     pub(in crate::console) operator: Operator,
     pub(in crate::console) effects: Effects,
     pub(in crate::console) keys: mpsc::Receiver<Heard>,
+    pub(in crate::console) cues: watch::Receiver<Cue>,
     pub(in crate::console) signals: Signals,
     pub(in crate::console) source: Source,
     pub(in crate::console) times: Times,
@@ -144,6 +145,7 @@ impl Driver {
             msg = self.effects.next() => Event::Msg(msg),
             Ok(()) = snapshots.changed() => Event::Snapshot,
             Ok(()) = connected.changed(), if !is_lost => Event::Link,
+            Ok(()) = self.cues.changed() => Event::Msg(Msg::Cue(*self.cues.borrow_and_update())),
             () = changed.notified(), if is_open => Event::Screens,
             () = self.source.watch.changed() => Event::Files,
             () = tokio::time::sleep_until(wake) => Event::Time,

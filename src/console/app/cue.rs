@@ -1,0 +1,37 @@
+//! What a demonstration shows by itself. Whoever is at the keys decides what is on screen.
+
+use jiff::SignedDuration;
+
+use super::mode::Mode;
+use super::receipts::Column;
+use super::{App, Screen};
+use crate::console::options::Cue;
+
+/// For so long after a key nothing is shown that was not asked for.
+const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
+
+impl App {
+    pub(super) fn cue(&mut self, cue: Cue) {
+        let is_busy = self.touched.is_some_and(|at| self.now.duration_since(at) < HANDS_ON);
+        if is_busy || !matches!(self.mode, Mode::Observe) || !self.layers.is_empty() {
+            return;
+        }
+        self.is_overall = cue == Cue::Timeline;
+        match cue {
+            Cue::Tasks => self.show(Screen::Tasks),
+            Cue::Receipt => self.show_column(Column::Receipt),
+            Cue::Envelope => self.show_column(Column::Envelope),
+            Cue::Timeline => self.show(Screen::Focus),
+            Cue::Approvals => {
+                self.show(Screen::Tasks);
+                self.show_held();
+            }
+        }
+    }
+
+    /// Turns to the newest call; where there is room for one column alone, this one is it.
+    fn show_column(&mut self, column: Column) {
+        self.show(Screen::Receipts);
+        (self.calls.selected, self.calls.column) = (None, column);
+    }
+}
