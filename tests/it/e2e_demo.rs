@@ -24,7 +24,9 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     console.shows("timeline  all tasks");
     console.shows("that was all. next: q, then pilothouse mcp install claude");
     console.keys(b"oecho it works\r");
-    has_ended("echo it works");
+    console.wait_for("the command's end", |screen| {
+        screen.contents().lines().any(|row| row.contains("echo it works") && row.contains("exit 0"))
+    });
     // What is started here has the keys.
     console.keys(b"\x1d");
     console.shows("OBSERVE");
