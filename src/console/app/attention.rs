@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, VecDeque};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::TaskId;
-use crate::runtime::{HeldCall, HoldReason, QuestionId, TaskStatus, TaskView};
+use crate::runtime::{
+    AgentView, HeldCall, HoldReason, Question, QuestionId, Snapshot, TaskStatus, TaskView, Waiting,
+};
 
 use super::approval::card::Card;
 use super::layout::centred;
@@ -38,6 +40,23 @@ pub enum Subject {
     Lost(TaskId),
     /// A watch rule has something to say of a task, by its name.
     Watched(String, TaskId),
+}
+
+/// What waits in a snapshot, as it stands there.
+#[derive(Debug, Clone, Copy)]
+pub enum Waits<'a> {
+    /// A question.
+    Question(&'a Question),
+    /// A held call.
+    Held(&'a HeldCall),
+    /// A task, and what it waits for.
+    Input(&'a TaskView, &'a Waiting),
+    /// A task that wrote too much.
+    Capped(&'a TaskView),
+    /// A task, and how many processes it has left.
+    Orphans(&'a TaskView, usize),
+    /// A task, and the agent that has gone.
+    Lost(&'a TaskView, &'a AgentView),
 }
 
 /// Something that waits for the person.
@@ -72,91 +91,94 @@ pub struct Bell {
     ran: VecDeque<Timestamp>,
 }
 
-/// Returns what waits, oldest first.
-pub fn items(app: &App) -> Vec<Item> {
-    let mut items: Vec<Item> = app.view.snapshot.tasks.iter().filter_map(|task| of_task(app, task)).collect();
-    items.extend(app.view.snapshot.questions.iter().map(|question| Item {
-        subject: Subject::Question(question.id.clone()),
-        since: question.asked_at,
-        name: question::alias(question),
-        what:
-            question::title(question).split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned()),
-        said: visible::told(question.text.trim()),
-        key: "answer",
-        rings: true,
-    }));
-    items.extend(app.watching.items(app));
-    items.extend(app.view.snapshot.gate.held.iter().map(|held| of_held(app, held)));
-    items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
-    items
+/// Returns what waits in a snapshot and since when, oldest first. A task that the person is typing into does not wait
+/// for input.
+pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, Waits<'a>)> {
+    let questions = snapshot.questions.iter().map(|question| (question.asked_at, Waits::Question(question)));
+    let held = snapshot.gate.held.iter().map(|held| (held.since, Waits::Held(held)));
+    let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(snapshot, task, typing));
+    let mut all: Vec<_> = questions.chain(held).chain(tasks).collect();
+    all.sort_by_key(|(since, _)| *since);
+    all
 }
 
-fn of_held(app: &App, held: &HeldCall) -> Item {
-    let task = held.task.as_ref().and_then(|task| app.view.task(task));
-    let what = match held.reason {
-        HoldReason::Paused => "is held by the pause",
-        HoldReason::Rule(_) => "needs your word",
-    };
-    let first = held.commands.first().map_or("", |command| &command.cmd);
-    let more = match held.commands.len() {
-        0 | 1 => String::new(),
-        many => format!("  and {} more", many - 1),
-    };
-    Item {
-        subject: Subject::Held(held.ticket),
-        since: held.since,
-        name: task.map_or_else(|| format!("#{}", held.call), |task| alias(task)),
-        what: what.to_owned(),
-        said: format!("{}{more}", visible::told(first)),
-        key: "decide",
-        rings: true,
+fn task_waits<'a>(
+    snapshot: &'a Snapshot,
+    task: &'a TaskView,
+    typing: Option<&TaskId>,
+) -> Option<(Timestamp, Waits<'a>)> {
+    let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain());
+    if let Some(waiting) = waiting.filter(|_| typing != Some(&task.id)) {
+        return Some((waiting.since, Waits::Input(task, waiting)));
     }
-}
-
-fn of_task(app: &App, task: &TaskView) -> Option<Item> {
-    let id = || task.id.clone();
-    let item = |subject, since, what: String, said, key, rings| {
-        Some(Item { subject, since, name: alias(task), what, said, key, rings })
-    };
-    let command = || visible::told(&task.cmd);
-    let strong = |waiting: &&crate::runtime::Waiting| waiting.is_certain();
-    if let Some(waiting) = task.waiting.as_ref().filter(strong)
-        && app.typing_into() != Some(&task.id)
-    {
-        let said = prompt(app, task).unwrap_or_else(command);
-        let what = super::task_words::need(waiting.kind).to_owned();
-        return item(Subject::Input(id()), waiting.since, what, said, "type", true);
-    }
-    let survivors = task.ended.as_ref().map_or(0, |ended| ended.survivors.len());
-    if survivors > 0 {
-        let noun = if survivors == 1 { "process" } else { "processes" };
-        let what = format!("left {survivors} {noun} alive");
-        return item(Subject::Orphans(id()), task.updated_at, what, command(), "look", true);
-    }
-    let is_over_limit = |ended: &crate::runtime::Ended| {
-        ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded")
-    };
-    if let Some(ended) = task.ended.as_ref().filter(|ended| is_over_limit(ended)) {
-        return item(Subject::Capped(id()), ended.at, "printed too much".into(), command(), "look", true);
+    if let Some(ended) = &task.ended {
+        let is_over_limit = ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded");
+        return match ended.survivors.len() {
+            0 => is_over_limit.then_some((ended.at, Waits::Capped(task))),
+            survivors => Some((task.updated_at, Waits::Orphans(task, survivors))),
+        };
     }
     if task.status != TaskStatus::Running {
         return None;
     }
     if task.output.dropped_bytes > 0 {
-        let since = task.output.last_at.unwrap_or(task.updated_at);
-        return item(
-            Subject::Capped(id()),
-            since,
-            "writes more than is kept".into(),
-            command(),
-            "look",
-            false,
-        );
+        return Some((task.output.last_at.unwrap_or(task.updated_at), Waits::Capped(task)));
     }
-    let agent = app.view.snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
+    let agent = snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
     let gone = agent.filter(|agent| !agent.connected)?;
-    let what = format!("{} has gone", visible::one_line(&gone.label));
-    item(Subject::Lost(id()), gone.last_call.unwrap_or(task.created_at), what, command(), "look", false)
+    Some((gone.last_call.unwrap_or(task.created_at), Waits::Lost(task, gone)))
+}
+
+/// Returns what waits, oldest first.
+pub fn items(app: &App) -> Vec<Item> {
+    let all = waiting(&app.view.snapshot, app.typing_into());
+    let mut items: Vec<Item> = all.into_iter().map(|(since, waits)| item(app, since, &waits)).collect();
+    items.extend(app.watching.items(app));
+    items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
+    items
+}
+
+fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
+    let command = |task: &TaskView| visible::told(&task.cmd);
+    let (name, what, said, key, rings) = match *waits {
+        Waits::Question(question) => {
+            let title = question::title(question);
+            let what = title.split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned());
+            (question::alias(question), what, visible::told(question.text.trim()), "answer", true)
+        }
+        Waits::Held(held) => {
+            let task = held.task.as_ref().and_then(|task| app.view.task(task));
+            let what = match held.reason {
+                HoldReason::Paused => "is held by the pause",
+                HoldReason::Rule(_) => "needs your word",
+            };
+            let first = held.commands.first().map_or("", |command| &command.cmd);
+            let more = match held.commands.len() {
+                0 | 1 => String::new(),
+                many => format!("  and {} more", many - 1),
+            };
+            let name = task.map_or_else(|| format!("#{}", held.call), |task| alias(task));
+            (name, what.to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
+        }
+        Waits::Input(task, waiting) => {
+            let said = prompt(app, task).unwrap_or_else(|| command(task));
+            (alias(task), super::task_words::need(waiting.kind).to_owned(), said, "type", true)
+        }
+        Waits::Orphans(task, survivors) => {
+            let noun = if survivors == 1 { "process" } else { "processes" };
+            (alias(task), format!("left {survivors} {noun} alive"), command(task), "look", true)
+        }
+        Waits::Capped(task) => {
+            let is_over = task.ended.is_some();
+            let what = if is_over { "printed too much" } else { "writes more than is kept" };
+            (alias(task), what.to_owned(), command(task), "look", is_over)
+        }
+        Waits::Lost(task, agent) => {
+            let what = format!("{} has gone", visible::one_line(&agent.label));
+            (alias(task), what, command(task), "look", false)
+        }
+    };
+    Item { subject: waits.subject(), since, name, what, said, key, rings }
 }
 
 /// Returns the last line on a task's screen that says something.
@@ -164,6 +186,20 @@ fn prompt(app: &App, task: &TaskView) -> Option<String> {
     let picture = app.view.pictures.get(&task.id)?;
     let text = picture.last_line()?;
     Some(visible::told(text.trim()))
+}
+
+impl Waits<'_> {
+    /// Returns what it is about.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Self::Question(question) => Subject::Question(question.id.clone()),
+            Self::Held(held) => Subject::Held(held.ticket),
+            Self::Input(task, _) => Subject::Input(task.id.clone()),
+            Self::Capped(task) => Subject::Capped(task.id.clone()),
+            Self::Orphans(task, _) => Subject::Orphans(task.id.clone()),
+            Self::Lost(task, _) => Subject::Lost(task.id.clone()),
+        }
+    }
 }
 
 impl Subject {

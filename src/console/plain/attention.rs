@@ -6,13 +6,14 @@ use jiff::tz::TimeZone;
 
 use crate::console::app::approval::card;
 use crate::console::app::approval::{Preview, Unfit, preview, title, wider_for};
+use crate::console::app::attention::{Subject, Waits, waiting};
 use crate::console::app::question::{self, QuestionDialog};
 use crate::console::app::task_words;
 use crate::link::Request;
 use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING};
 
 use super::line::{Line, who};
-use super::session::{Effect, Session, Step, Subject, Word};
+use super::session::{Effect, Session, Step, Word};
 use super::steps::{BACK, reply};
 use super::tasks;
 use crate::console::app::alias;
@@ -26,25 +27,8 @@ const MOST_COLUMNS: usize = 400;
 impl Session {
     /// What waits for the person, the oldest first.
     pub(super) fn waiting(&self) -> Vec<(Timestamp, Subject, String)> {
-        let mut all = Vec::new();
-        for question in &self.snapshot.questions {
-            let subject = Subject::Question(question.id.clone());
-            all.push((question.asked_at, subject, headline(question)));
-        }
-        for call in &self.snapshot.gate.held {
-            let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
-            let text = format!("call {}: {} wants to run {cmd}", call.call, who(&call.actor));
-            all.push((call.since, Subject::Held(call.ticket), text));
-        }
-        for task in self.live() {
-            if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.is_certain()) {
-                let text =
-                    format!("{} {}: {}", alias(task), task_words::need(waiting.kind), tasks::command(task));
-                all.push((waiting.since, Subject::Input(task.id.clone()), text));
-            }
-        }
-        all.sort_by_key(|(since, ..)| *since);
-        all
+        let all = waiting(&self.snapshot, None).into_iter();
+        all.filter_map(|(since, waits)| Some((since, waits.subject(), headline(waits)?))).collect()
     }
 
     pub(super) fn attend(&mut self, rest: &str) -> Vec<Effect> {
@@ -72,11 +56,13 @@ impl Session {
                 open.is_some_and(|open| question::alias(open) == word)
             }
             Subject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
-            Subject::Held(_) => false,
+            _ => false,
         };
         let subject = word.parse().ok().and_then(place).or_else(|| subjects.iter().find(named)).cloned();
         match subject {
-            None => vec![reply(format!("{word:?} does not wait; attention lists what does"))],
+            None | Some(Subject::Capped(_) | Subject::Orphans(_) | Subject::Lost(_)) => {
+                vec![reply(format!("{word:?} does not wait; attention lists what does"))]
+            }
             Some(Subject::Input(id)) => {
                 let name = self.task(&id).map(|task| alias(task)).unwrap_or_default();
                 self.write(&name)
@@ -294,10 +280,22 @@ fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
     }
 }
 
-/// Says what a question is, in a line of the list of what waits.
-fn headline(question: &Question) -> String {
-    let text = visible::told(question.text.trim());
-    format!("{}: {text}", question::title(question).replacen("  ", " ", 1))
+/// Says what waits, in a line of the list; none for what can only be looked at.
+fn headline(waits: Waits<'_>) -> Option<String> {
+    Some(match waits {
+        Waits::Question(question) => {
+            let text = visible::told(question.text.trim());
+            format!("{}: {text}", question::title(question).replacen("  ", " ", 1))
+        }
+        Waits::Held(call) => {
+            let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
+            format!("call {}: {} wants to run {cmd}", call.call, who(&call.actor))
+        }
+        Waits::Input(task, waiting) => {
+            format!("{} {}: {}", alias(task), task_words::need(waiting.kind), tasks::command(task))
+        }
+        Waits::Capped(_) | Waits::Orphans(..) | Waits::Lost(..) => return None,
+    })
 }
 
 fn first_word(line: &str) -> (&str, Option<String>) {

@@ -9,13 +9,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::config::Prefix;
 use crate::envelope::TaskId;
-use crate::runtime::{QuestionId, Snapshot, TaskView};
+use crate::runtime::{Snapshot, TaskView};
 
 use super::events::events;
 use super::events::program_runs;
 use super::line::Line;
 use super::output::{Purpose, Reading};
 use super::tasks;
+use crate::console::app::attention::Subject;
 use crate::console::app::question::QuestionDialog;
 use crate::console::msg::{self, Msg};
 use crate::console::text::visible;
@@ -119,14 +120,6 @@ pub(super) struct Word {
     pub(super) shown: Option<Timestamp>,
     /// What a wider yes would let run, as it was told last.
     pub(super) wider: Option<Prefix>,
-}
-
-/// Something that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Subject {
-    Question(QuestionId),
-    Held(u64),
-    Input(TaskId),
 }
 
 /// The conversation.
