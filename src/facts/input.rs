@@ -29,6 +29,8 @@ pub enum InputEvidence {
     TtyRead,
     /// Its terminal does not echo.
     EchoOff,
+    /// It sleeps until its terminal becomes readable, perhaps for something else too, behind a line it has not ended: weak.
+    TtyPoll,
     /// It has written nothing for a while: weak.
     Quiet,
 }
@@ -45,10 +47,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Tells whether it is known, and not only guessed from silence.
+    /// Tells whether it is known. A program that reads single keys, or waits for its terminal among other things, may as
+    /// well be an editor, a pager or a shell at its prompt.
     #[must_use]
     pub fn is_certain(&self) -> bool {
-        self.evidence != InputEvidence::Quiet
+        let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
+        !is_weak && self.kind != Need::Key
     }
 }
 

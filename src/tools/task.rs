@@ -151,7 +151,7 @@ pub(super) struct Failure {
 pub(super) struct Waiting {
     /// `line`, `key` or `secret`.
     pub(super) kind: String,
-    /// How that is known: `tty_read`, `echo_off` or `quiet`.
+    /// How that is known: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`.
     pub(super) evidence: String,
     /// For how long, in milliseconds.
     pub(super) for_ms: u64,
@@ -278,7 +278,9 @@ impl Waiting {
             "key" => "a key",
             _ => "a line of input",
         };
-        format!("waiting for {wants} for {}", duration(self.for_ms))
+        let is_weak = self.kind == "key" || ["tty_poll", "quiet"].contains(&self.evidence.as_str());
+        let how = if is_weak { "at a prompt, perhaps waiting" } else { "waiting" };
+        format!("{how} for {wants} for {}", duration(self.for_ms))
     }
 }
 

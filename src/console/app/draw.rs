@@ -4,7 +4,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::runtime::{AgentView, TaskStatus};
+use crate::facts::Waiting;
+use crate::runtime::{AgentView, TaskStatus, TaskView};
 
 use super::painter::Drawn;
 use super::{
@@ -202,7 +203,8 @@ fn counts(painter: &Painter<'_>) -> Vec<Piece> {
     let states = painter.glyphs().states;
     let tasks = &painter.app.view.snapshot.tasks;
     let count = |fact: fn(TaskStatus, bool) -> bool| {
-        tasks.iter().filter(|task| fact(task.status, task.waiting.is_some())).count()
+        let waits = |task: &TaskView| task.waiting.as_ref().is_some_and(Waiting::is_certain);
+        tasks.iter().filter(|task| fact(task.status, waits(task))).count()
     };
     let groups = [
         (states[1], Role::Running, count(|status, waits| status == TaskStatus::Running && !waits)),

@@ -26,7 +26,7 @@ impl Painter<'_> {
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
                 // A mere silence is weak evidence: said, not called for.
-                Some(waiting) if !waiting.is_certain() => (2, "waiting".to_owned(), Role::Faint),
+                Some(waiting) if !waiting.is_certain() => (2, "at a prompt".to_owned(), Role::Faint),
                 Some(_) => (2, "waiting".to_owned(), Role::Waiting),
                 None => (1, "running".to_owned(), Role::Running),
             },
@@ -168,6 +168,7 @@ pub(crate) fn need(need: Need) -> &'static str {
 pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
     match evidence {
         InputEvidence::TtyRead => "tty read",
+        InputEvidence::TtyPoll => "tty poll",
         InputEvidence::EchoOff => "echo off",
         InputEvidence::Quiet => "only quiet",
     }

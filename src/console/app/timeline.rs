@@ -100,6 +100,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         task.waiting.as_ref().map(|waiting| {
             let seen = match waiting.evidence {
                 InputEvidence::TtyRead => "the kernel shows it reading its terminal",
+                InputEvidence::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
                 InputEvidence::EchoOff => "its terminal has echo off",
                 InputEvidence::Quiet => "only that it is quiet: weak",
             };

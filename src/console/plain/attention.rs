@@ -60,7 +60,8 @@ impl Session {
         };
         let subject = word.parse().ok().and_then(place).or_else(|| subjects.iter().find(named)).cloned();
         match subject {
-            None | Some(Subject::Capped(_) | Subject::Orphans(_) | Subject::Lost(_)) => {
+            None
+            | Some(Subject::Capped(_) | Subject::Orphans(_) | Subject::Lost(_) | Subject::Watched(..)) => {
                 vec![reply(format!("{word:?} does not wait; attention lists what does"))]
             }
             Some(Subject::Input(id)) => {

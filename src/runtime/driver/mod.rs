@@ -4,6 +4,7 @@ mod approval;
 mod completion;
 mod input;
 mod order;
+mod polling;
 mod publish;
 mod questions;
 mod start;

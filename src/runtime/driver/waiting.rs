@@ -2,9 +2,12 @@
 //! (docs/contract.md#waiting-for-input).
 //!
 //! A process of the terminal's foreground group that sleeps in a read of the terminal wants input; what
-//! kind follows from the terminal's modes.
+//! kind follows from the terminal's modes. One that waits in `poll`, `select` or `epoll`, or reads single keys, may be
+//! an editor, a server with a few keys or a shell as well: it counts only behind a line that it has not ended, and is
+//! weak evidence.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,18 +15,24 @@ use jiff::Timestamp;
 
 use super::Driver;
 use super::order::Order;
+use super::polling::polls_tty;
 use crate::envelope::TaskId;
 use crate::facts::{InputEvidence, Need, Waiting};
-use crate::process::Pty;
 use crate::runtime::bytes::TaskIo;
+use crate::runtime::log::log_path;
 use crate::runtime::supervisor::Input;
+use crate::terminal::{Origin, clean};
 
 /// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
 /// writes one.
 const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
 
-/// Looks at a terminal; `since` is when its task last wrote.
-pub(super) fn observe(pty: &Pty, since: Timestamp, groups: &Groups) -> Option<Waiting> {
+/// Bytes at the end of a log in which a prompt is looked for.
+const PROMPT_BYTES: u64 = 2_048;
+
+/// Looks at the terminal of a task; `since` is when the task last wrote.
+pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<Waiting> {
+    let pty = io.pty.get()?;
     let mode = pty.input_mode().ok()?;
     let group = pty.foreground_group()?;
     let reads = groups.members(group).any(reads_tty);
@@ -31,10 +40,27 @@ pub(super) fn observe(pty: &Pty, since: Timestamp, groups: &Groups) -> Option<Wa
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
         (true, true, _) => (Need::Secret, InputEvidence::EchoOff),
         (true, false, true) => (Need::Line, InputEvidence::TtyRead),
-        // In raw mode an editor or a pager reads keys all day: that is not a question.
-        _ => return None,
+        // In raw mode an editor or a pager reads keys all day: that is not a question, or a weak one.
+        _ if !is_at_prompt(io) => return None,
+        (true, false, false) => (Need::Key, InputEvidence::TtyRead),
+        _ if !groups.members(group).any(polls_tty) => return None,
+        (false, true, _) => (Need::Secret, InputEvidence::EchoOff),
+        (false, false, _) => (Need::Line, InputEvidence::TtyPoll),
     };
     Some(Waiting { kind, evidence, since })
+}
+
+/// Tells whether the last thing that a task wrote is text on a line that it has not ended. Reads the end of its log.
+fn is_at_prompt(io: &TaskIo) -> bool {
+    let Ok(log) = File::open(log_path(&io.folder)) else { return false };
+    let length = log.metadata().map_or(0, |log| log.len());
+    let mut end = vec![0; usize::try_from(length.min(PROMPT_BYTES)).unwrap_or(0)];
+    if log.read_exact_at(&mut end, length.saturating_sub(PROMPT_BYTES)).is_err() {
+        return false;
+    }
+    let size = io.pty.get().and_then(|pty| pty.size().ok()).unwrap_or_default();
+    let text = clean(&end, Origin::Tty, size);
+    !text.ends_with('\n') && text.lines().last().is_some_and(|line| !line.trim().is_empty())
 }
 
 /// The processes of the machine by group: one scan of `/proc`, however many terminals are looked at.
@@ -125,7 +151,7 @@ impl Driver {
             let groups = Groups::scan();
             let look = |io: Arc<TaskIo>| {
                 let since = io.output().last_at.unwrap_or(now);
-                let waiting = io.pty.get().and_then(|pty| observe(pty, since, &groups));
+                let waiting = observe(&io, since, &groups);
                 (io.id.clone(), waiting)
             };
             // With the driver gone nobody shows it.

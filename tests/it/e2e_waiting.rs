@@ -1,0 +1,111 @@
+//! What a program that waits for its terminal is seen to wait for: real ones, by what the kernel shows of them.
+
+use serde_json::Value;
+
+use crate::support::{Home, skip, wait_until, wait_until_or};
+
+/// Starts a command on a terminal; returns the task's id.
+fn start(home: &Home, cmd: &str) -> String {
+    let started = home.run(&["command", "run", cmd, "--tty", "--yield-time-ms", "0", "--output", "json"]);
+    let started: Value = serde_json::from_slice(&started.stdout).expect("JSON");
+    started["data"]["task_handle"]["task_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned()
+}
+
+/// What a task waits for: kind and evidence; none while it does not.
+fn waits(home: &Home, task: &str) -> Option<(String, String)> {
+    let status = home.run(&["task", "status", task, "--output", "json"]);
+    let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let waiting = &status["data"]["task"]["waiting"];
+    let word = |key: &str| waiting[key].as_str().map(str::to_owned);
+    Some((word("kind")?, word("evidence")?))
+}
+
+#[track_caller]
+fn comes_to_wait(home: &Home, task: &str, kind: &str, evidence: &str) {
+    let expected = Some((kind.to_owned(), evidence.to_owned()));
+    wait_until_or(
+        || format!("{task} waits for {kind} by {evidence}, not {:?}", waits(home, task)),
+        || waits(home, task) == expected,
+    );
+}
+
+fn has(program: &str) -> bool {
+    std::process::Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+const QUESTION: &str = "node -e 'const r = require(\"readline\").createInterface({input: process.stdin, output: process.stdout}); \
+    r.question(\"package name: \", name => { console.log(\"hello \" + name); r.close(); })'";
+
+#[test]
+fn a_question_of_nodes_readline_is_seen_in_its_epoll_and_answered() {
+    if !has("node") {
+        return skip("node is not installed");
+    }
+    let home = Home::new();
+    let mut served = home.serve();
+    let task = start(&home, QUESTION);
+    comes_to_wait(&home, &task, "line", "tty_poll");
+    let told = home.run(&["task", "status", &task, "--output", "plain"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("at a prompt, perhaps waiting for a line of input"), "{told}");
+    home.run(&["task", "input", &task, "demo\r"]);
+    let output = || String::from_utf8_lossy(&home.run(&["task", "output", &task]).stdout).into_owned();
+    wait_until("it is answered", || output().contains("hello demo"));
+    home.stop(&mut served);
+}
+
+#[test]
+fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_questions() {
+    if !has("node") {
+        return skip("node is not installed");
+    }
+    let home = Home::new();
+    let mut served = home.serve();
+    // As vite does: keys are read all day, and the last line is whole.
+    let server = start(
+        &home,
+        "node -e 'process.stdin.setRawMode(true); process.stdin.on(\"data\", () => {}); console.log(\"press h to show help\")'",
+    );
+    let clock = start(
+        &home,
+        "node -e 'process.stdin.setRawMode(true); process.stdin.on(\"data\", () => {}); setInterval(() => {}, 100000); process.stdout.write(\"working \")'",
+    );
+    let output = |task: &str| {
+        String::from_utf8_lossy(&home.run(&["task", "output", task, "--block=false"]).stdout).into_owned()
+    };
+    wait_until("both are up", || output(&server).contains("press h") && output(&clock).contains("working"));
+    // Whoever began later has been looked at as often.
+    let question = start(&home, QUESTION);
+    comes_to_wait(&home, &question, "line", "tty_poll");
+    assert_eq!((waits(&home, &server), waits(&home, &clock)), (None, None));
+    home.stop(&mut served);
+}
+
+#[test]
+fn a_wait_in_poll_or_select_a_key_and_a_password_are_told_apart() {
+    if !has("python3") {
+        return skip("python3 is not installed");
+    }
+    let home = Home::new();
+    let mut served = home.serve();
+    let python = |body: &str| {
+        let lines = format!("import os, select, sys, termios, tty\nos.write(1, b\"go on? \")\n{body}");
+        start(&home, &format!("python3 -c '{lines}'"))
+    };
+    let poll = python("p = select.poll(); p.register(0, select.POLLIN); p.poll()");
+    let select = python("tty.setraw(0); select.select([0], [], [])");
+    let key = python("tty.setraw(0); os.read(0, 1)");
+    let secret = python(
+        "m = termios.tcgetattr(0); m[3] &= ~termios.ECHO; termios.tcsetattr(0, termios.TCSANOW, m)\nselect.select([0], [], [])",
+    );
+    let line = python("os.read(0, 1)");
+    comes_to_wait(&home, &poll, "line", "tty_poll");
+    comes_to_wait(&home, &select, "line", "tty_poll");
+    comes_to_wait(&home, &key, "key", "tty_read");
+    comes_to_wait(&home, &secret, "secret", "echo_off");
+    comes_to_wait(&home, &line, "line", "tty_read");
+    // What is weak is no call for the operator.
+    let short = String::from_utf8_lossy(&home.run(&["status", "--short"]).stdout).into_owned();
+    assert_eq!(short, "●3 ◐2\n");
+    home.stop(&mut served);
+}
