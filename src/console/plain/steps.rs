@@ -336,13 +336,13 @@ impl Session {
             _ => format!("{tasks}, and a program that is not over ends too; it can be gone on with"),
         };
         let Circumstances { is_remote, can_detach, .. } = self.about;
-        let choices = match (is_remote || can_detach, !is_remote || self.snapshot.headless) {
-            (false, _) => "1: stop all and quit. An empty line stays",
-            (true, true) => {
-                "1: stop all, end the runtime and quit. 2: detach, they go on. An empty line stays"
-            }
-            (true, false) => "2: detach, they go on. An empty line stays",
+        let stop = match (is_remote, self.snapshot.headless) {
+            (false, _) => "1: stop all and quit. ",
+            (true, true) => "1: stop all, end the runtime and quit. ",
+            (true, false) => "",
         };
+        let detach = if is_remote || can_detach { "2: detach, they go on. " } else { "" };
+        let choices = format!("{stop}{detach}An empty line stays");
         vec![reply(format!("{tasks}. {choices}"))]
     }
 
