@@ -201,7 +201,7 @@ Reads the output of a shell command (pilothouse task) and waits for it: for its 
 earlier answer, for the next new output. Use it instead of sleeping in a command. `block: false` looks without waiting. What any \
 answer left out is read with `lines` or `match`, by the id in its cut line.
 
-`retrieval_status` other than `success` means that the wait is over and the task goes on. A full-screen program is shown as its \
+`retrieval_status` other than `success` means that the wait timed out and the task is still running. A full-screen program is shown as its \
 screen. `task_id` is ExecCommand's, not your client's.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "output"];
@@ -250,7 +250,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
         let standing = retrieved.task.standing();
         match retrieved.retrieval_status {
             Retrieval::Success => format!("task {standing}"),
-            Retrieval::Timeout => format!("task {standing}; the wait is over"),
+            Retrieval::Timeout => format!("task {standing}; wait timed out"),
             Retrieval::NotReady => format!("task {standing}; not ready"),
         }
     }
@@ -269,7 +269,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
             }
             Retrieval::Success => format!("New output of {id}, which is {standing}"),
             Retrieval::Timeout => {
-                format!("Task {id} is still {standing}; the wait is over, the task goes on")
+                format!("Task {id} is still {standing}: wait timed out")
             }
             Retrieval::NotReady => format!("Task {id} is {standing}; not ready yet"),
         };

@@ -299,7 +299,7 @@ fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute
         id: "held 0".into(),
         kind: "held",
         name: "t11".into(),
-        what: "needs your word".into(),
+        what: "needs approval".into(),
         said: "git push".into(),
     };
     assert_eq!(news, [expected]);

@@ -251,7 +251,7 @@ fn the_heads_of_the_calls_stand_over_their_columns() {
             row.windows(word.len()).position(|part| *part == word[..])
         };
         let row = rows.iter().skip(2).find(|row| at(row, "303").is_some()).expect("the oldest call");
-        let by = if columns == 100 { "claude" } else { "agt" };
+        let by = "claude";
         for (head, cell) in [("TIME", "11:33:29"), ("BY", by), ("TOOL", "ExecCommand"), ("TASK", "t03")] {
             let there = at(&rows[1], head);
             assert!(there.is_none() || there == at(row, cell), "{head} at {columns} columns\n{text}");

@@ -125,7 +125,10 @@ fn a_task_is_told_from_its_start_to_its_end() {
     let start = said(&empty(), &with(vec![running.clone()]));
     assert_eq!(start, "agent claude: started t01: make test\n");
     let waiting = with(vec![waits("line")]);
-    assert_eq!(said(&with(vec![running.clone()]), &waiting), "system: t01 needs a line (tty read)\n");
+    assert_eq!(
+        said(&with(vec![running.clone()]), &waiting),
+        "system: t01 waiting for input (reading the terminal)\n"
+    );
     let quiet = TaskView {
         waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::Quiet, since: ago(3) }),
         ..running.clone()
@@ -221,7 +224,7 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     let state = Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0 }, ..empty() };
     assert!(
         said(&empty(), &state)
-            .contains("agent claude: wants to run: git push origin main and 1 more; call 318 waits")
+            .contains("agent claude: wants to run: git push origin main and 1 more; call 318 needs approval")
     );
     let mut heart = Heart::on(state.clone());
     heart.writes("5", 10);
@@ -411,10 +414,10 @@ fn stopping_and_quitting_ask_first() {
     };
     assert_eq!(tool, "TaskStop");
     assert_eq!(input["force"], true);
-    assert!(heart.writes("quit", 10).contains("1 task runs. 1: stop all and quit"));
+    assert!(heart.writes("quit", 10).contains("1 task is running. 1: stop all and quit"));
     assert!(heart.writes("2", 10).contains("stays"), "the runtime is in this console");
     heart.hears(Event::Interrupted);
-    assert!(heart.said().contains("1 task runs") && heart.does().is_empty(), "Control-C asks");
+    assert!(heart.said().contains("1 task is running") && heart.does().is_empty(), "Control-C asks");
     heart.writes("1", 10);
     assert!(matches!(heart.does()[..], [msg::Effect::Quit(Leave::StopAll)]));
     let mut idle = Heart::on(empty());
@@ -451,7 +454,7 @@ fn silence_is_broken_every_half_minute_while_something_runs() {
     heart.now += SignedDuration::from_secs(1);
     assert_eq!(
         heart.hears(Event::Time),
-        "system: still running: t01 running, needs a line for 39s, by agent claude: npm init. 1 thing waits for \
+        "system: still running: t01 running, waiting for input for 39s, by agent claude: npm init. 1 thing waits for \
          you: attention\n"
     );
     assert_eq!(Heart::on(empty()).talk.next_time(), None, "nothing runs, nothing is said");

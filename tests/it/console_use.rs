@@ -353,3 +353,92 @@ fn states_have_words_beside_the_counters_too() {
         assert!(screen.lines().any(|line| line.contains(" t0") && line.contains(word)), "{word}\n{screen}");
     }
 }
+
+/// Words that no screen says any more: the snapshots show every screen and dialog.
+#[test]
+fn the_old_words_are_on_no_screen() {
+    const OLD: [&str; 28] = [
+        "needs a line",
+        "needs a secret",
+        "your word",
+        "tty read",
+        "echo off",
+        "let go on",
+        "not kept",
+        "nothing fits",
+        "QUIET",
+        " agt ",
+        " sys ",
+        "claude drives",
+        "you drive",
+        "frozen",
+        "less room",
+        "more room",
+        "all of it",
+        "keys go nowhere",
+        "the task goes on",
+        "run it  ",
+        "say why",
+        "leave running",
+        "1 task runs",
+        "Keep it as",
+        "off the list",
+        "rounds saved",
+        "screens healed",
+        "the usual shell",
+    ];
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots");
+    let mut read = 0;
+    for file in std::fs::read_dir(folder).expect("snapshots").flatten() {
+        if !file.file_name().to_string_lossy().starts_with("it__console_") {
+            continue;
+        }
+        let text = std::fs::read_to_string(file.path()).expect("a snapshot");
+        read += 1;
+        for old in OLD {
+            let said = text.lines().find(|line| line.contains(old));
+            assert!(said.is_none(), "{old:?} in {:?}: {}", file.file_name(), said.unwrap_or_default());
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
+#[test]
+fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
+    use pilothouse::console::keys::action::Action;
+    for (written, action) in [
+        ("restart", Action::Rerun),
+        ("screenshot", Action::ExportScreenSvg),
+        ("picture", Action::ExportScreenSvg),
+        ("layout", Action::Zoom),
+        ("approve", Action::Approvals),
+        ("deny", Action::Deny),
+        ("detach", Action::Detach),
+        ("leave running", Action::Detach),
+        ("export", Action::Export),
+        ("save", Action::Export),
+        ("filter", Action::Filter),
+        ("failed", Action::Filter),
+        ("attend", Action::Attend),
+        ("line", Action::Line),
+        ("why", Action::Why),
+        ("less-room", Action::LessRoom),
+    ] {
+        for open in [&[":"][..], &["?", "/"]] {
+            let mut app = console(snapshot(), (120, 40));
+            let _ = press(&mut app, open);
+            let _ = app.update(Msg::Paste(written.into()));
+            let Some(pilothouse::console::app::Layer::List(list)) = app.layers.last() else {
+                panic!("{open:?} opens no list")
+            };
+            let wanted = pilothouse::console::app::chooser::Choice::Action(action);
+            let found = list.shown().take(12).any(|(item, _)| item.choice == wanted);
+            assert!(found, "{written} does not find {action:?}");
+        }
+    }
+    for action in Action::ALL {
+        let old = action.old_name();
+        assert!(old.is_none_or(|old| Action::named(old) == Some(*action)), "{old:?}");
+        assert_eq!(Action::named(&action.name()), Some(*action));
+    }
+}

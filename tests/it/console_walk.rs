@@ -83,7 +83,7 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Does(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))))
         }
         Action::TellAgent => here(Is(|app| matches!(app.layers.last(), Some(Layer::Tell(_))))),
-        Action::Approvals => here(Why("no call waits for your word")),
+        Action::Approvals => here(Why("no call needs approval")),
         Action::Approve | Action::ApproveExact | Action::ApproveWider | Action::Deny | Action::NextHeld => {
             here(Why(CARD))
         }
@@ -276,7 +276,7 @@ fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
     for (name, shows) in [
         ("metrics", "LIMITS"),
         ("show-receipts", "CALL   TIME"),
-        ("show-tasks", "QUIET"),
+        ("show-tasks", "IDLE"),
         ("why", "WHY"),
         ("rename", "NAME"),
         ("help", "HELP"),

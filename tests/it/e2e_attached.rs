@@ -22,7 +22,7 @@ fn two_attached_consoles_show_the_same_and_either_may_type() {
     let (first, second) = (Console::open(&home, &[], SIZE), Console::open(&home, &[], (120, 40)));
     agent.task("while read -r line; do echo \"<$line>\"; done");
     for (console, word) in [(&first, "one"), (&second, "two")] {
-        console.shows("needs a line");
+        console.shows("waiting for input");
         console.keys(b"\r");
         console.shows(" INPUT t01");
         console.keys(format!("{word}\r").as_bytes());

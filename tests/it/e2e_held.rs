@@ -23,7 +23,7 @@ fn decide(home: &Home, console: &Console, agent: &Agent) {
     assert_eq!(asked.result("/task_handle/status"), "queued");
     assert!(!ran.exists());
     let read = agent.ask("TaskOutput", &json!({"task_id": asked.task()}));
-    console.shows("waits for your word");
+    console.shows("needs approval");
     console.keys(b"A");
     console.shows("wants to run a command");
     console.shows("touch ran; printf done");
@@ -36,7 +36,7 @@ fn decide(home: &Home, console: &Console, agent: &Agent) {
     assert!(ran.exists());
 
     let asked = agent.ask("ExecCommand", &json!({"cmd": "touch never", "yield_time_ms": 30000}));
-    console.shows("waits for your word");
+    console.shows("needs approval");
     console.keys(b"A");
     console.shows("touch never");
     answer(console, b"n", "a note is asked for", "why not?");
@@ -88,7 +88,7 @@ fn a_rule_in_the_settings_asks_as_soon_as_it_is_written() {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &["--label", "claude"]);
     let asked = agent.ask("ExecCommand", &json!({"cmd": "cd . && touch ran", "yield_time_ms": 30000}));
-    console.shows("waits for your word");
+    console.shows("needs approval");
     assert!(!ran.exists());
     console.keys(b"A");
     console.shows("held by the rule: prefix \"touch\", actor \"agent:claude\"");

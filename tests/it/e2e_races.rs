@@ -141,7 +141,7 @@ fn f39_an_agent_and_a_person_that_type_at_once_do_not_mix() {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     let task = agent.task("while read -r line; do echo \"got $line.\"; done");
-    console.shows("needs a line");
+    console.shows("waiting for input");
     console.keys(b"i");
     console.shows(" LINE t01");
     let mut accepted = 0;

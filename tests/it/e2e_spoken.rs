@@ -39,7 +39,7 @@ fn a_task_is_started_answered_and_seen_to_its_end() {
     console.shows("0 quit: quit the console");
     console.keys(b"start printf 'Name? '; read -r name; echo \"Hello $name\"\n");
     console.shows("operator: started t01: printf");
-    console.shows("system: t01 needs a line (tty read)");
+    console.shows("system: t01 waiting for input (reading the terminal)");
     console.shows("t01: Name?");
     console.keys(b"line t01 Ada\n");
     console.shows("system: t01 ended: exit 0");
@@ -58,7 +58,7 @@ fn a_secret_is_not_seen_and_the_terminal_shows_again_what_is_written() {
     let mut console = Console::of(&plain(&home, &[], &[("ACCESSIBLE", "1")]), (100, 60));
     console.shows("because of ACCESSIBLE in the environment");
     console.keys(b"start printf 'Password: '; stty -echo; read -r p; stty echo; echo \"length ${#p}\"\n");
-    console.shows("t01 needs a secret");
+    console.shows("t01 waiting for password");
     console.keys(b"line t01\n");
     console.shows("It is not shown and not recorded.");
     console.keys(b"hunter2\n");
@@ -79,7 +79,7 @@ fn quitting_asks_while_something_runs_and_control_c_asks_too() {
     console.keys(b"start sleep 1000\n");
     console.shows("operator: started t01: sleep 1000");
     console.keys(b"\x03");
-    console.shows("1 task runs. 1: stop all and quit");
+    console.shows("1 task is running. 1: stop all");
     console.keys(b"1\n");
     assert_eq!(console.exit(), 0);
     drew_nothing(&console);
@@ -93,7 +93,7 @@ fn attached_it_tells_what_an_agent_does_and_decides_what_it_may() {
     let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
     console.shows("system: attached: the runtime goes on without this console");
     console.keys(b"pause\n");
-    console.shows("operator: paused agent calls");
+    console.shows("operator: paused agents");
     let asked = agent.ask("ExecCommand", &json!({"cmd": "printf ran >ran", "yield_time_ms": 20000}));
     console.shows("agent claude: wants to run: printf ran >ran");
     console.keys(b"5\n");

@@ -76,7 +76,7 @@ fn bytes_not_kept_are_a_row() {
     let page = history.page(0, Size::clamped(40, 9)).unwrap();
     assert_eq!(
         text(&page),
-        rows(&[("head", 0), ("half a li", 1), ("[1234 bytes not kept]", 1), ("", 1), ("last", 2)])
+        rows(&[("head", 0), ("half a li", 1), ("[1234 bytes dropped (log limit)]", 1), ("", 1), ("last", 2)])
     );
 }
 

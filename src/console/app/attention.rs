@@ -150,7 +150,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
             let task = held.task.as_ref().and_then(|task| app.view.task(task));
             let what = match held.reason {
                 HoldReason::Paused => "is held by the pause",
-                HoldReason::Rule(_) => "needs your word",
+                HoldReason::Rule(_) => "needs approval",
             };
             let first = held.commands.first().map_or("", |command| &command.cmd);
             let more = match held.commands.len() {

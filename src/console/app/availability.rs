@@ -187,7 +187,7 @@ impl App {
 
             // Calls.
             Approvals => {
-                runtime.and(need(!self.view.snapshot.gate.held.is_empty(), "no call waits for your word"))
+                runtime.and(need(!self.view.snapshot.gate.held.is_empty(), "no call needs approval"))
             }
             Approve | Deny | NextHeld => card,
             ApproveExact => {

@@ -66,6 +66,8 @@ pub struct Item {
     pub obstacle: Option<String>,
     /// Written alone, this means it and nothing else: `42`, `t07`.
     pub aliases: Vec<String>,
+    /// Other words it is found by.
+    pub also: &'static str,
     /// What choosing it means.
     pub choice: Choice,
 }
@@ -192,7 +194,7 @@ fn fit(item: &Item, written: &str, pattern: &Pattern, matcher: &mut Matcher) -> 
         let is_whole = item.label.eq_ignore_ascii_case(written);
         return Some((if is_whole { u32::MAX - 1 } else { 1_000 + score * 2 }, letters));
     }
-    let about = format!("{} {}", item.about, item.same);
+    let about = format!("{} {} {}", item.about, item.same, item.also);
     // Scattered letters of a sentence fit nearly anything: words count there.
     let words = written.split_whitespace().all(|word| about.to_lowercase().contains(&word.to_lowercase()));
     words.then(|| (pattern.score(Utf32Str::new(&about, &mut chars), matcher).unwrap_or(1), Vec::new()))
@@ -238,7 +240,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
         }
     }
     if chooser.shown().len() == 0 {
-        painter.row(list, 0, &[piece("  nothing fits", Role::Faint)]);
+        painter.row(list, 0, &[piece("  no match", Role::Faint)]);
     }
 }
 

@@ -291,8 +291,8 @@ impl App {
         let Some(shown) = shown else { return };
         let name = shown.task.as_ref().and_then(|id| self.view.task(id)).map(|task| alias(task));
         let title = match name {
-            Some(name) => format!("{name}: what call {} showed of it", text::count(call)),
-            None => format!("what call {} showed of its commands", text::count(call)),
+            Some(name) => format!("{name}: what the model saw in call {}", text::count(call)),
+            None => format!("what the model saw of its commands in call {}", text::count(call)),
         };
         let at = self.calls.item_read().unwrap_or_default();
         self.calls.finding = None;

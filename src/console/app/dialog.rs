@@ -40,6 +40,8 @@ impl App {
             Layer::Question(dialog) => self.act_on_question(dialog, action),
             Layer::Attention(at) => self.attend(at, action),
             Layer::Paste(task, text) => self.effects.push(Effect::send(task, Input::Paste(text))),
+            // What is looked for is found by any word for it there.
+            Layer::Help { .. } if action == Action::Palette => self.open_palette(),
             Layer::Help { about, top } => {
                 let rows = (help_lines(self, about).len(), usize::from(self.size.1.saturating_sub(4)));
                 self.open(Layer::Help { about, top: scrolled(top, action, rows) })

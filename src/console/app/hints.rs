@@ -120,7 +120,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Line => &[Send, Newline, Raw, Leave],
         Context::Start => &[Run, Leave],
         Context::Search => &[Find, Leave],
-        Context::Help => &[Up, Down, Back],
+        Context::Help => &[Palette, Up, Down, Back],
         Context::Held => &[Approve, Deny, NextHeld, Back],
         Context::Note | Context::Tell => &[Send, Leave],
         Context::List => &[Choose, Up, Down, Back],

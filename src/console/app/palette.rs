@@ -62,6 +62,8 @@ impl App {
         Item {
             key: here.or_else(anywhere).unwrap_or_default(),
             same: action.equivalent().to_owned(),
+            aliases: action.old_name().map(str::to_owned).into_iter().collect(),
+            also: action.synonyms(),
             obstacle: self.availability(action).err().map(|why| why.to_string()),
             ..Item::new(action.name(), action.about(), Choice::Action(action))
         }

@@ -151,11 +151,11 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
     match &task.lease {
         Some(lease) if lease.holder == Actor::Operator => {
             let left = painter.left(lease.until);
-            vec![piece("you drive", Role::Strong), piece(format!("  {left}"), Role::Text)]
+            vec![piece("input: you", Role::Strong), piece(format!("  {left}"), Role::Text)]
         }
-        Some(lease) => vec![piece(format!("{} drives", who(&lease.holder)), Role::Text)],
-        None if task.started_by == Actor::Operator => vec![piece("you drive", Role::Text)],
-        None => vec![piece(format!("{} drives", who(&task.started_by)), Role::Text)],
+        Some(lease) => vec![piece(format!("input: {}", who(&lease.holder)), Role::Text)],
+        None if task.started_by == Actor::Operator => vec![piece("input: you", Role::Text)],
+        None => vec![piece(format!("input: {}", who(&task.started_by)), Role::Text)],
     }
 }
 
@@ -174,7 +174,12 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
             new => format!(" +{} new", text::count(new)),
         };
         let new = piece(format!("{new}  "), Role::Text);
-        return vec![piece("frozen", Role::Strong), new, piece(key, Role::Key)];
+        return vec![
+            piece("scrolled back,", Role::Strong),
+            new,
+            piece(key, Role::Key),
+            piece(" to follow", Role::Text),
+        ];
     }
     if app.reader.is_some() || app.replay.is_some() {
         return Vec::new();
@@ -277,10 +282,10 @@ fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let first = app.view.snapshot.gate.held.first().filter(|_| app.layers.is_empty())?;
     let glyph = painter.glyphs().states[0];
     let count = match app.view.snapshot.gate.held.len() {
-        1 => "1 call waits".to_owned(),
-        many => format!("{many} calls wait"),
+        1 => "1 call needs".to_owned(),
+        many => format!("{many} calls need"),
     };
-    let text = format!(" {glyph} {count} for your word since {}", painter.time(first.since));
+    let text = format!(" {glyph} {count} approval since {}", painter.time(first.since));
     let cmd = first.commands.first().map(|command| visible::told(command.cmd.trim())).unwrap_or_default();
     let hint = painter.hint(app.context(), Action::Approvals, "look");
     Some([vec![piece(text, Role::Waiting)], hint, vec![piece(format!("  {cmd}"), Role::Faint)]].concat())

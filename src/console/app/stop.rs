@@ -141,7 +141,7 @@ pub(super) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) 
     }
     rows.push(vec![piece(told(task), Role::Faint)]);
     let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
-    let tell = (Action::TellAgent, "say why");
+    let tell = (Action::TellAgent, "with note");
     let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), tell, keep];
     let is_agents = matches!(task.started_by, Actor::Agent(_));
     let gentle = |(action, _): &(Action, _)| match action {
@@ -227,12 +227,12 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
         ways.reverse();
     }
     let mut keys: Vec<_> = ways.into_iter().filter(|(action, _)| app.can(*action)).collect();
-    keys.push((Action::Back, "stay"));
+    keys.push((Action::Back, "cancel"));
     let title = match live.len() {
         0 if !programs.is_empty() => "quit? a program is not over".to_owned(),
         0 => "quit?".to_owned(),
-        1 => "quit? 1 task runs".to_owned(),
-        many => format!("quit? {many} tasks run"),
+        1 => "quit? 1 task is running".to_owned(),
+        many => format!("quit? {many} tasks are running"),
     };
     dialog(painter, &title, rows, Context::Quit, &keys);
 }

@@ -11,7 +11,7 @@ use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
 use super::chooser::{Choice, Chooser, Item, Kind};
-use super::task_words::{short_command, why};
+use super::task_words::{short, short_command, why};
 use super::{App, Layer, Layout, Painter, Screen, alias, columns, command, cut_top, moved};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
@@ -19,6 +19,8 @@ use crate::console::text::{Piece, column, piece, right};
 use crate::console::theme::Role;
 
 const STATE: usize = 13;
+/// Columns of who started a task.
+const WHO: usize = 6;
 const LEAST_NOTE: usize = 8;
 const LEAST_WHY: usize = 12;
 /// For so long clearing tasks can be undone.
@@ -195,9 +197,9 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         }
         painter.row_from(head, (3, 0), &filter);
     } else {
-        let [ran, quiet] = if painter.is_still() { ["TIME", "LAST"] } else { ["AGE", "QUIET"] };
-        let times = format!("{}{}", right(ran, 7), right(quiet, 7));
-        let names = format!("   TASK  {} BY  {times}   CPU", column("STATE", STATE, ""));
+        let [ran, quiet] = if painter.is_still() { ["TIME", "LAST"] } else { ["AGE", "IDLE"] };
+        let times = format!("{}{}", right(ran, 6), right(quiet, 6));
+        let names = format!("   TASK  {} BY     {times}  CPU", column("STATE", STATE, ""));
         let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
         let filter = match (filtered(painter, layout), position(painter, layout)) {
             (filter, Some(range)) if filter.is_empty() => vec![piece(format!("{range} "), Role::Faint)],
@@ -265,10 +267,10 @@ fn wide(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: boo
         mark(painter, is_selected),
         piece(column(&alias(task), 6, dots), Role::Text),
         piece(format!("{word} "), shown.role),
-        piece(column(task.started_by.short(), 4, dots), Role::Faint),
-        piece(right(&ran, 7), Role::Text),
-        piece(right(&quiet, 7), Role::Faint),
-        piece(format!("{}  ", right(&cpu(painter, task), 6)), Role::Text),
+        piece(column(&short(&task.started_by, WHO, dots), WHO + 1, dots), Role::Faint),
+        piece(right(&ran, 6), Role::Text),
+        piece(right(&quiet, 6), Role::Faint),
+        piece(format!("{}  ", right(&cpu(painter, task), 5)), Role::Text),
     ];
     let x = painter.row(area, 0, &fixed);
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
@@ -341,6 +343,7 @@ fn narrow(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: b
         }
     }
     painter.row_right(inside, 0, &right);
-    painter.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
-    described(painter, inside, (8, 1), &short_command(task), note.filter(|_| !told_above));
+    let by = column(&short(&task.started_by, WHO, dots), WHO + 1, dots);
+    painter.row(area, 1, &[piece(format!("   {by}"), Role::Faint)]);
+    described(painter, inside, (10, 1), &short_command(task), note.filter(|_| !told_above));
 }

@@ -22,7 +22,7 @@ impl Painter<'_> {
     pub(crate) fn state(&self, task: &TaskView) -> TaskState {
         let states = self.glyphs().states;
         let (at, word, role) = match task.status {
-            TaskStatus::Queued if task.held.is_some() => (0, "held".to_owned(), Role::Waiting),
+            TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
                 // A mere silence is weak evidence: said, not called for.
@@ -44,7 +44,7 @@ impl Painter<'_> {
         if let Some(reason) = &task.held {
             let why = match reason {
                 HoldReason::Paused => "agent calls are paused",
-                HoldReason::Rule(_) => "needs your word",
+                HoldReason::Rule(_) => "needs approval",
             };
             return Some(piece(why, Role::Waiting));
         }
@@ -74,7 +74,7 @@ impl Painter<'_> {
         if task.output.dropped_bytes > 0 {
             let capped = self.glyphs().states[7];
             let dropped = text::bytes(task.output.dropped_bytes);
-            return Some(piece(format!("{capped} {dropped} not kept"), Role::Capped));
+            return Some(piece(format!("{capped} {dropped} dropped"), Role::Capped));
         }
         None
     }
@@ -97,6 +97,13 @@ impl Painter<'_> {
 /// Returns when a task has last shown that it is there: its last output, its start, or its end.
 pub(crate) fn last_sign(task: &TaskView) -> Timestamp {
     ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at)
+}
+
+/// Returns the same in at most so many characters: an agent by the first word of its name, `claude`.
+pub(crate) fn short(actor: &Actor, most: usize, dots: &str) -> String {
+    let name = who(actor);
+    let first = name.split(['-', ' ', '/']).find(|word| !word.is_empty()).unwrap_or(&name);
+    text::cut(first, most, dots)
 }
 
 /// Returns who someone is to the person at the console.
@@ -158,18 +165,18 @@ pub(crate) fn how(ended: Option<&Ended>) -> String {
 /// Returns what a waiting task needs, in plain words.
 pub(crate) fn need(need: Need) -> &'static str {
     match need {
-        Need::Key => "needs a key",
-        Need::Secret => "needs a secret",
-        Need::Line => "needs a line",
+        Need::Key => "waiting for a key",
+        Need::Secret => "waiting for password",
+        Need::Line => "waiting for input",
     }
 }
 
 /// Returns where that is known from.
 pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
     match evidence {
-        InputEvidence::TtyRead => "tty read",
-        InputEvidence::TtyPoll => "tty poll",
-        InputEvidence::EchoOff => "echo off",
-        InputEvidence::Quiet => "only quiet",
+        InputEvidence::TtyRead => "reading the terminal",
+        InputEvidence::TtyPoll => "polling the terminal",
+        InputEvidence::EchoOff => "hidden input",
+        InputEvidence::Quiet => "only idle",
     }
 }

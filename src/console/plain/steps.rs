@@ -330,7 +330,8 @@ impl Session {
             return vec![Effect::Leave];
         }
         self.step = Step::Quit;
-        let tasks = if live == 1 { "1 task runs".to_owned() } else { format!("{live} tasks run") };
+        let tasks =
+            if live == 1 { "1 task is running".to_owned() } else { format!("{live} tasks are running") };
         let tasks = match programs {
             0 => tasks,
             _ => format!("{tasks}, and a program that is not over ends too; it can be gone on with"),

@@ -26,7 +26,7 @@ pub fn command(task: &TaskView) -> String {
 pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
         (Some(_), _) => end(task),
-        (None, _) if task.held.is_some() => "held until you say so".to_owned(),
+        (None, _) if task.held.is_some() => "awaiting approval".to_owned(),
         (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), task_words::need(waiting.kind)),
         (None, None) => task.status.as_str().to_owned(),
     };

@@ -73,7 +73,7 @@ impl Cast<'_> {
                     lines.put(mark.at_ms, "r", &format!("{}x{}", new.cols(), new.rows()));
                 }
                 MarkKind::Gap { dropped } => {
-                    lines.put(mark.at_ms, "m", &format!("{dropped} bytes not kept"));
+                    lines.put(mark.at_ms, "m", &format!("{dropped} bytes dropped (log limit)"));
                 }
                 MarkKind::Chunk(_) => {
                     let end = marks.get(at + 1).map_or(log.len(), |next| next.offset);
@@ -207,7 +207,7 @@ mod tests {
                 json!([1.4, "i", "ok\n"]),
                 json!([1.5, "o", "r\u{f6}"]),
                 json!([2.0, "r", "100x30"]),
-                json!([2.0, "m", "9 bytes not kept"]),
+                json!([2.0, "m", "9 bytes dropped (log limit)"]),
             ]
         );
     }
@@ -223,7 +223,7 @@ mod tests {
                 json!([1.36, "i", "ok\n"]),
                 json!([0.1, "o", "r\u{f6}"]),
                 json!([0.5, "r", "100x30"]),
-                json!([0.0, "m", "9 bytes not kept"]),
+                json!([0.0, "m", "9 bytes dropped (log limit)"]),
                 json!([0.5, "x", "3"]),
             ]
         );

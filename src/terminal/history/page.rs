@@ -164,7 +164,7 @@ impl Sheet {
             self.terminal.feed(b"\r\n");
         }
         self.begin_row();
-        self.terminal.feed(format!("[{dropped} bytes not kept]\r\n").as_bytes());
+        self.terminal.feed(format!("[{dropped} bytes dropped (log limit)]\r\n").as_bytes());
     }
 
     fn into_rows(mut self) -> Vec<PageRow> {

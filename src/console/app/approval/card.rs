@@ -97,7 +97,7 @@ pub(crate) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
         lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
     }
     if let Some(why) = call.description.as_deref().filter(|why| !why.trim().is_empty()) {
-        lines.push(vec![piece("says: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
+        lines.push(vec![piece("reason: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
         lines.push(Vec::new());
     }
     let many = call.commands.len() > 1;
@@ -108,10 +108,10 @@ pub(crate) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
         lines.extend(command_lines(&command.cmd));
         let login = if command.login { ", login shell" } else { "" };
         let tty = if command.tty { ", on a terminal" } else { "" };
-        let shell = command.shell.as_deref().map_or_else(|| "the usual shell".to_owned(), str::to_owned);
+        let shell = command.shell.as_deref().map_or_else(|| "default shell".to_owned(), str::to_owned);
         let place = format!("in {}", command.workdir.display());
         lines.push(vec![piece(visible::one_line(&place), Role::Text)]);
-        let how = format!("by {shell}{login}{tty}");
+        let how = format!("{shell}{login}{tty}");
         lines.push(vec![piece(visible::one_line(&how), Role::Faint)]);
         if many {
             lines.push(Vec::new());
@@ -184,7 +184,7 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
     }
     let (exact, wider) =
         ((Action::ApproveExact, "ask no more about it"), (Action::ApproveWider, "about more"));
-    let mut ways = vec![(Action::Approve, "run it"), exact, wider, (Action::Deny, "deny, and say why")];
+    let mut ways = vec![(Action::Approve, "run"), exact, wider, (Action::Deny, "deny with note")];
     ways.retain(|(action, _)| app.can(*action));
     [painter.keys(Context::Held, &ways), others(painter)]
 }
@@ -192,7 +192,7 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
 fn others(painter: &Painter<'_>) -> Vec<Piece> {
     let gate = &painter.app.view.snapshot.gate;
     let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
-    let go_on = gate.paused.map(|_| (Action::Pause, "let all go on"));
+    let go_on = gate.paused.map(|_| (Action::Pause, "resume agents"));
     let ways = [next, go_on, Some((Action::TellAgent, "tell agent")), Some((Action::Back, "later"))];
     painter.keys(Context::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
 }

@@ -49,7 +49,7 @@ impl App {
     pub(super) fn show_held(&mut self) {
         match self.view.snapshot.gate.held.first().map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Approval(Card::of(ticket))),
-            None => self.say("no call waits for your word"),
+            None => self.say("no call needs approval"),
         }
     }
 

@@ -25,7 +25,11 @@ const LONG_HISTORY: usize = 10;
 pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
     let app = painter.app;
     let row = |name, many, shares| timed(painter, name, wide, [many, None], shares);
-    let counted = [("first byte", "first_byte"), ("stop to end", "stop")].map(|(name, key)| {
+    let counted = [
+        (if wide < 18 { "1st output" } else { "time to 1st output" }, "first_byte"),
+        ("time to stop", "stop"),
+    ]
+    .map(|(name, key)| {
         let histogram = app.view.snapshot.metrics.wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
         Some(row(name, Some(histogram.count), shares(histogram)))
     });

@@ -67,8 +67,8 @@ fn tasks(view: &View, is_short: bool) -> Rows {
         heading("TASKS"),
         fact("commands run", count(commands)),
         fact("in batches", count(metrics.batched_exec_command_items)),
-        fact("rounds saved", metrics.model_rounds_saved().to_string()),
-        fact("promoted", count(metrics.promotions)),
+        fact("trips saved", metrics.model_rounds_saved().to_string()),
+        fact("to background", count(metrics.promotions)),
         fact("live", format!("{}  peak {}", view.live(), metrics.tasks_peak)),
         fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
         fact("completed", ended("completed")),
@@ -87,7 +87,7 @@ fn output(painter: &Painter<'_>, metrics: &Metrics, is_short: bool) -> Rows {
         heading("OUTPUT"),
         fact("from tasks", bytes(metrics.output_bytes_in)),
         fact("to models", bytes(metrics.output_bytes_sent)),
-        fact("not kept", bytes(metrics.output_bytes_dropped)),
+        fact("dropped", bytes(metrics.output_bytes_dropped)),
     ];
     if !is_short {
         rows.push(graph(painter, &metrics.bytes_per_second, LEFT));
@@ -137,7 +137,13 @@ fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
         return None;
     }
     let of = |status: &str| Some(metrics.tasks_ended.get(status).copied().unwrap_or(0));
-    Some(timed(painter, "tasks, whole", wide, [of("completed"), of("failed")], gauges::shares(&all)))
+    Some(timed(
+        painter,
+        if wide < 16 { "task time" } else { "task duration" },
+        wide,
+        [of("completed"), of("failed")],
+        gauges::shares(&all),
+    ))
 }
 
 /// A row of what takes time: how often it went well, how often not, and what 50, 95 and 99 percent of it took.
@@ -168,10 +174,10 @@ fn refused(metrics: &Metrics) -> Rows {
         vec![piece(format!(" {}", column(name, 16, "")), Role::Text), piece(text, Role::Strong)]
     };
     vec![
-        heading("PEOPLE"),
+        heading("OPERATOR"),
         line("you did", list(&metrics.operator_actions)),
         line("input refused", list(&metrics.input_refused)),
-        line("screens healed", count(metrics.screen_resets)),
+        line("terminal resets", count(metrics.screen_resets)),
     ]
 }
 

@@ -11,6 +11,7 @@ use crate::runtime::{CallSummary, StreamLine, StreamView, TaskView};
 use super::rows::{CallRow, CallState, outcome, subject};
 use super::sheet::Sheet;
 use crate::console::app::find::found;
+use crate::console::app::task_words::short;
 use crate::console::app::view::View;
 use crate::console::app::{App, Column, Layout, Painter, Screen, Text, alias, cut_left, cut_top, who};
 use crate::console::keys::{Action, Context};
@@ -19,8 +20,8 @@ use crate::console::theme::Role;
 
 /// Columns of a list that has room for the summaries.
 const SUMMED_UP: u16 = 76;
-/// Columns of `you`, `agt`, `cli`, `sys`.
-const SHORT_NAME: usize = 5;
+/// Columns of who called, and a blank.
+const SHORT_NAME: usize = 7;
 /// Columns of the longest tool name, and a blank.
 const LONGEST_TOOL: usize = 17;
 /// Columns of a duration.
@@ -213,7 +214,8 @@ fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) 
         piece(format!("{glyph} "), role),
     ];
     let [time, by, tool, task, took] = widths(width);
-    let actor = if by > SHORT_NAME { who(&call.actor) } else { call.actor.short().to_owned() };
+    let actor =
+        if by > SHORT_NAME { who(&call.actor) } else { short(&call.actor, SHORT_NAME - 1, glyphs.cut) };
     let duration = right(&call.duration_ms.map(millis).unwrap_or_default(), TOOK);
     let cells = [
         (painter.time(call.at), time, Role::Faint),
