@@ -201,7 +201,7 @@ Reads the output of a shell command (pilothouse task) and waits for it: for its 
 earlier answer, for the next new output. Use it instead of sleeping in a command. `block: false` looks without waiting. What any \
 answer left out is read with `lines` or `match`, by the id in its cut line.
 
-`retrieval_status` other than `success` means that the wait timed out and the task is still running. A full-screen program is shown as its \
+`retrieval_status` other than `success` means: wait timed out, task still running. A full-screen program is shown as its \
 screen. `task_id` is ExecCommand's, not your client's.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "output"];

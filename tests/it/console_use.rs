@@ -360,7 +360,7 @@ fn the_old_words_are_on_no_screen() {
     const OLD: [&str; 28] = [
         "needs a line",
         "needs a secret",
-        "your word",
+        "for your word",
         "tty read",
         "echo off",
         "let go on",
