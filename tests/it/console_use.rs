@@ -442,3 +442,22 @@ fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
         assert_eq!(Action::named(&action.name()), Some(*action));
     }
 }
+
+#[test]
+fn the_next_that_failed_or_waits_is_a_key_away_in_both_lists() {
+    let mut app = console(snapshot(), (80, 24));
+    let at = |app: &App| app.selected().map(|task| task.number);
+    select(&mut app, 9);
+    let mut seen = Vec::new();
+    for key in ["E", "E", "E", "W", "W"] {
+        let _ = press(&mut app, &[key]);
+        seen.push(at(&app).unwrap_or(0));
+    }
+    assert_eq!(seen, [4, 1, 4, 7, 7], "around the end");
+    let _ = press(&mut app, &["3", "E"]);
+    assert_eq!(app.shown_call().map(|call| call.seq), Some(309), "an answer that is an error");
+    let _ = press(&mut app, &["E"]);
+    assert_eq!(app.shown_call().map(|call| call.seq), Some(304), "a command that failed");
+    let _ = press(&mut app, &["W"]);
+    assert_eq!(app.shown_call().map(|call| call.seq), Some(313), "about the task that waits");
+}

@@ -150,6 +150,10 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::PanRight => here(Is(|app| app.layers.is_empty())),
         Action::PreviousTask => here(Is(|app| app.selected().map(|task| task.number) == Some(8))),
         Action::NextTask => here(Is(|app| app.selected().map(|task| task.number) == Some(6))),
+        Action::NextFailed => here(Is(|app| app.selected().map(|task| task.number) == Some(4))),
+        Action::NextWaiting => {
+            (Place(4, &["1"]), Is(|app| app.selected().map(|task| task.number) == Some(7)))
+        }
         Action::Pin => here(Is(|app| app.pins == [id(7)])),
         Action::WidenList => here(Is(|app| app.split == 1)),
         Action::NarrowList => here(Is(|app| app.split == -1)),

@@ -152,6 +152,12 @@ impl App {
                 place(self.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
+            NextFailed | NextWaiting => {
+                let is_here = is_listed || self.screen == Screen::Receipts;
+                place(is_here, "in the list of tasks, and of calls")?;
+                let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
+                need(self.next_of(action).is_some(), what)
+            }
             PreviousTask | NextTask => need(self.view.snapshot.tasks.len() > 1, "there is no other task"),
             Zoom if self.screen == Screen::Receipts => Ok(()),
             CopyId if self.screen == Screen::Receipts => Ok(()),

@@ -111,7 +111,8 @@ fn searched(search: &Search, dots: &str) -> Vec<Piece> {
 
 fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
-    if let Some(search) = app.search.as_ref().filter(|_| is_searching(app)) {
+    let is_written = matches!(app.mode, Mode::Write(Prompt::Search(_), _)) && app.layers.is_empty();
+    if let Some(search) = app.search.as_ref().filter(|_| is_written || is_searching(app)) {
         return searched(search, painter.glyphs().cut);
     }
     if let Some(finding) = app.calls.finding.as_ref().filter(|_| app.is_finding()) {

@@ -11,6 +11,7 @@ use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
 use super::chooser::{Choice, Chooser, Item, Kind};
+use super::receipts::rows::{CallRow, CallState, outcome, task_of};
 use super::task_words::{short, short_command, why};
 use super::{App, Layer, Layout, Painter, Screen, alias, columns, command, cut_top, moved};
 use crate::console::keys::{Action, Context};
@@ -139,6 +140,37 @@ impl App {
     pub(super) fn step_task(&mut self, by: isize) {
         let last = self.tasks().len().saturating_sub(1);
         self.select_at(self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last));
+    }
+
+    /// Returns the place of the next item of the list that failed or waits for the person, around the end.
+    pub(super) fn next_of(&self, action: Action) -> Option<usize> {
+        let is_failed = action == Action::NextFailed;
+        let waits = |task: &TaskView| Filter::Waiting.holds(task);
+        let found: Vec<bool> = match self.screen {
+            Screen::Receipts => {
+                let is_it = |row: &CallRow<'_>| match is_failed {
+                    true => outcome(&self.view, row.call).0 == CallState::Failed,
+                    false => task_of(&self.view, row.call).is_some_and(|task| waits(task)),
+                };
+                self.call_rows().iter().map(is_it).collect()
+            }
+            _ => {
+                let is_it =
+                    |task: &&Arc<TaskView>| if is_failed { Filter::Failed.holds(task) } else { waits(task) };
+                self.tasks().iter().map(is_it).collect()
+            }
+        };
+        let at =
+            if self.screen == Screen::Receipts { self.call_at() } else { self.selected_at().unwrap_or(0) };
+        (1..=found.len()).map(|step| (at + step) % found.len()).find(|to| found.get(*to) == Some(&true))
+    }
+
+    pub(super) fn go_to_next(&mut self, action: Action) {
+        let Some(to) = self.next_of(action) else { return };
+        if self.screen != Screen::Receipts {
+            return self.select_at(to);
+        }
+        self.calls.selected = self.call_rows().get(to).map(|row| row.call.seq);
     }
 
     /// Selects the task at a place of the list.

@@ -235,6 +235,7 @@ impl App {
             Action::ScrollUp => self.go_in_log(Action::Up),
             Action::ScrollDown => self.go_in_log(Action::Down),
             Action::IntoPane => self.in_pane = !self.in_pane,
+            Action::NextFailed | Action::NextWaiting => self.go_to_next(action),
             Action::PreviousTask => self.step_task(-1),
             Action::NextTask => self.step_task(1),
             Action::NextColumn => self.cycle_column(1),

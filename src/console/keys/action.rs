@@ -30,7 +30,7 @@ const SYNONYMS: [(Action, &str); 22] = [
     (Action::Deny, "reject refuse disallow"),
     (Action::Attend, "attend inbox waiting needs"),
     (Action::Pause, "hold freeze agents go on continue"),
-    (Action::Rerun, "restart repeat again"),
+    (Action::Restart, "rerun repeat again"),
     (Action::Start, "run command new shell"),
     (Action::Detach, "leave running background disconnect"),
     (Action::Dismiss, "dismiss remove take off the list"),
@@ -199,6 +199,8 @@ actions! {
     PanRight "right" "Pan the pane right" ""
     PreviousTask "previous" "Previous task" ""
     NextTask "next" "Next task" ""
+    NextFailed "next failed" "To the next that failed" ""
+    NextWaiting "next waiting" "To the next that waits for you" ""
     Pin "pin" "Let the task keep its pane, or not" ""
     WidenList "wider list" "A larger list" ""
     NarrowList "smaller list" "A smaller list" ""
