@@ -407,7 +407,7 @@ fn the_old_words_are_on_no_screen() {
 fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
     use pilothouse::console::keys::action::Action;
     for (written, action) in [
-        ("restart", Action::Rerun),
+        ("rerun", Action::Restart),
         ("screenshot", Action::ExportScreenSvg),
         ("picture", Action::ExportScreenSvg),
         ("layout", Action::Zoom),

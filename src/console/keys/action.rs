@@ -59,6 +59,8 @@ impl Action {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let renamed = RENAMED.iter().find(|(_, now)| *now == name).map(|(action, _)| *action);
+        // What `restart` was called while it did that to finished tasks alone.
+        let name = if name == "rerun" { "restart" } else { name };
         renamed.or_else(|| name.parse().ok())
     }
 
