@@ -225,66 +225,47 @@ impl Local {
         self.check(&request)?;
         let Self { runtime, caller, console, .. } = self;
         let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
-        Ok(match request {
+        match request {
             Request::Call { tool, input, .. } => {
-                Reply::Answer(tools::call(runtime, caller, &tool, input).await.into())
+                return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await.into()));
             }
             Request::Send { task, input } => {
-                Reply::Sent(runtime.input(&caller.actor, &task, input).await.map_err(declined)?)
+                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);
             }
-            Request::Release { task } => {
-                runtime.release(&task).await;
-                Reply::Done
-            }
-            Request::Dismiss { task } => {
-                runtime.dismiss(&task).await;
-                Reply::Done
-            }
-            Request::Rename { task, name } => {
-                runtime.rename(&task, name).await;
-                Reply::Done
-            }
-            Request::Tell { agent, text } => {
-                runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
-                Reply::Done
-            }
-            Request::Pause { paused, .. } => {
-                runtime.pause(paused, Some(console)).await;
-                Reply::Done
-            }
-            Request::Decide { ticket, hash, decision, .. } => {
-                runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
-                Reply::Done
-            }
-            Request::Record { seq } => Reply::Record(runtime.call(seq).await),
+            Request::Record { seq } => return Ok(Reply::Record(runtime.call(seq).await)),
             Request::Command { task } => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
-                Reply::Command(whole.map(|task| task.cmd.clone()))
+                return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));
             }
-            Request::Answer { question, given, .. } => {
-                runtime.answer_at(console, &question, given).await.map_err(declined)?;
-                Reply::Done
-            }
-            Request::LetAgents { question, may, .. } => {
-                runtime.let_agents(&question, may).await.map_err(declined)?;
-                Reply::Done
-            }
-            Request::Rules { config, rules } => {
-                runtime.hand_over(&config, &rules);
-                Reply::Done
-            }
-            Request::Usage { tasks } => Reply::Usage(runtime.usage(tasks).await),
-            Request::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
-            Request::Standing => Reply::Standing(runtime.standing()),
+            Request::Usage { tasks } => return Ok(Reply::Usage(runtime.usage(tasks).await)),
+            Request::Metrics => return Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+            Request::Standing => return Ok(Reply::Standing(runtime.standing())),
             Request::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
             }
+            Request::Release { task } => runtime.release(&task).await,
+            Request::Dismiss { task } => runtime.dismiss(&task).await,
+            Request::Rename { task, name } => runtime.rename(&task, name).await,
+            Request::Tell { agent, text } => {
+                runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
+            }
+            Request::Pause { paused, .. } => runtime.pause(paused, Some(console)).await,
+            Request::Decide { ticket, hash, decision, .. } => {
+                runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
+            }
+            Request::Answer { question, given, .. } => {
+                runtime.answer_at(console, &question, given).await.map_err(declined)?;
+            }
+            Request::LetAgents { question, may, .. } => {
+                runtime.let_agents(&question, may).await.map_err(declined)?;
+            }
+            Request::Rules { config, rules } => runtime.hand_over(&config, &rules),
             Request::Shutdown { closing } => {
                 runtime.shut_down(closing).await;
                 self.connected.send_replace(false);
-                Reply::Done
             }
-        })
+        }
+        Ok(Reply::Done)
     }
 }
 

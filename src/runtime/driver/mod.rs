@@ -28,7 +28,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::clock::Moment;
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::TaskId;
 use crate::facts::{Exit, TaskEvent};
 use crate::process::environment::Environment;
 use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
@@ -200,7 +200,6 @@ impl Driver {
                 let task = self.view(&id).ok_or(Error::UnknownTask(id));
                 let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
             }
-            Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
             Order::Rename { id, name } => {
                 self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
                 if let Some(task) = self.view(&id) {
@@ -216,7 +215,7 @@ impl Driver {
                 return false;
             }
             Order::Pause { paused, from } => self.pause(paused, from.as_ref()),
-            Order::Rules { rules } => self.step(Input::Rules { rules }),
+            Order::Step(input) => self.step(input),
             Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
             Order::Decide { ticket, hash, decision, from, reply } => {
                 let _ = reply.send(self.decide(ticket, &hash, &decision, from.as_ref()));

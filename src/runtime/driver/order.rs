@@ -5,7 +5,6 @@ use tokio::sync::oneshot;
 use super::questions::QuestionOrder;
 use super::start::Prepared;
 use super::usage::Known;
-use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::Waiting;
 use crate::process::{ConsoleProcess, HostEvent, Running};
@@ -13,21 +12,20 @@ use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::cause::Closing;
 use crate::runtime::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome, Within};
+use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
-/// One message to the driver.
+/// One message to the driver; a `Step` is what the supervisor alone decides about.
 #[derive(Debug)]
 pub(in crate::runtime) enum Order {
     Exec { prepared: Box<Prepared>, within: Option<Within>, reply: Reply<ExecOutcome> },
     Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
-    Release { id: TaskId },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
     Pause { paused: bool, from: Option<ConsoleProcess> },
-    Rules { rules: Vec<ApprovalRule> },
     Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
     CancelForeground { call: u64, by: Actor },
@@ -36,5 +34,6 @@ pub(in crate::runtime) enum Order {
     Waiting { seen: Vec<(TaskId, Option<Waiting>)> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
+    Step(supervisor::Input),
     Shutdown { closing: Closing, reply: oneshot::Sender<()> },
 }

@@ -140,10 +140,8 @@ impl Driver {
                 }
             }
             Told::Asker(settled) => {
-                if let Settled::Answered(answer) = &settled {
-                    if let Some(answerer) = answerer {
-                        let _ = answerer.send(Ok(answer.clone()));
-                    }
+                if let (Settled::Answered(answer), Some(answerer)) = (&settled, answerer) {
+                    let _ = answerer.send(Ok(answer.clone()));
                 }
                 if let Some(asker) = self.questions.askers.remove(id) {
                     let _ = asker.send(Ok(settled));

@@ -12,6 +12,7 @@ use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::driver::Order;
 use crate::runtime::events::Row;
+use crate::runtime::supervisor::Input;
 
 impl Handle {
     /// Holds new calls of agents from now on, or lets those go that only the pause holds; `from` is the console
@@ -22,7 +23,7 @@ impl Handle {
 
     /// Asks about new calls by these rules from now on.
     pub async fn ask_by(&self, rules: Vec<ApprovalRule>) {
-        self.tell(Order::Rules { rules }).await;
+        self.tell(Order::Step(Input::Rules { rules })).await;
     }
 
     /// Takes the approval rules of a console whose settings lie elsewhere: they hold beside those of this runtime until

@@ -36,6 +36,7 @@ use crate::runtime::request::{
 };
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
+use crate::runtime::supervisor;
 use crate::runtime::view::{AgentPeer, Snapshot};
 use crate::terminal::Terminal;
 
@@ -194,7 +195,8 @@ impl Handle {
 
     /// Gives the operator's lease of a task back.
     pub async fn release(&self, id: &TaskId) {
-        self.tell(Order::Release { id: id.clone() }).await;
+        let (id, by) = (id.clone(), Actor::Operator);
+        self.tell(Order::Step(supervisor::Input::Release { id, by })).await;
     }
 
     /// Names a task for the console.

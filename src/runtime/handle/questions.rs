@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -30,8 +29,7 @@ impl Handle {
         }
         let waits = CancellationToken::new();
         let _waiting = waits.clone().drop_guard();
-        self.order(|reply| Order::Question(QuestionOrder::Ask { asking: Box::new(asking), reply, waits }))
-            .await
+        self.about(|reply| QuestionOrder::Ask { asking: Box::new(asking), reply, waits }).await
     }
 
     /// Returns the open questions, in the order they were asked.
@@ -103,8 +101,6 @@ impl Handle {
     }
 
     async fn about<T>(&self, order: impl FnOnce(Reply<T>) -> QuestionOrder) -> Result<T, Error> {
-        let (reply, answer) = oneshot::channel();
-        self.orders.send(Order::Question(order(reply))).await.map_err(|_| Error::ShuttingDown)?;
-        answer.await.map_err(|_| Error::ShuttingDown)?
+        self.order(|reply| Order::Question(order(reply))).await
     }
 }
