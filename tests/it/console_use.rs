@@ -407,7 +407,7 @@ fn the_old_words_are_on_no_screen() {
 fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
     use pilothouse::console::keys::action::Action;
     for (written, action) in [
-        ("rerun", Action::Restart),
+        ("restart", Action::Restart),
         ("screenshot", Action::ExportScreenSvg),
         ("picture", Action::ExportScreenSvg),
         ("layout", Action::Zoom),
@@ -449,7 +449,7 @@ fn the_next_that_failed_or_waits_is_a_key_away_in_both_lists() {
     let at = |app: &App| app.selected().map(|task| task.number);
     select(&mut app, 9);
     let mut seen = Vec::new();
-    for key in ["E", "E", "E", "W", "W"] {
+    for key in ["E", "E", "E", "I", "I"] {
         let _ = press(&mut app, &[key]);
         seen.push(at(&app).unwrap_or(0));
     }
@@ -458,6 +458,6 @@ fn the_next_that_failed_or_waits_is_a_key_away_in_both_lists() {
     assert_eq!(app.shown_call().map(|call| call.seq), Some(309), "an answer that is an error");
     let _ = press(&mut app, &["E"]);
     assert_eq!(app.shown_call().map(|call| call.seq), Some(304), "a command that failed");
-    let _ = press(&mut app, &["W"]);
+    let _ = press(&mut app, &["I"]);
     assert_eq!(app.shown_call().map(|call| call.seq), Some(313), "about the task that waits");
 }

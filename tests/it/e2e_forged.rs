@@ -44,7 +44,7 @@ impl Guarded {
     fn still_waits(&self) {
         assert!(!self.home.workspace().join(FORGED).exists(), "the held call ran");
         let screen = self.tmux(&["capture-pane", "-p"]).expect("a screen");
-        assert!(screen.contains("waits for you"), "{screen}");
+        assert!(screen.contains("needs approval"), "{screen}");
     }
 
     /// A line that runs the attempt below and has what came of it in `file`.

@@ -72,7 +72,7 @@ fn the_window_has_a_title_of_what_waits_and_its_own_again_at_the_end() {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     agent.task("read name");
-    console.shows("needs a line");
+    console.shows("waiting for input");
     let says = |title: &str| last(&console.bytes(), format!("\x1b]2;{title}\x1b\\").as_bytes());
     wait_until("the title says so", || says("◐1 pilothouse workspace") > says("pilothouse workspace"));
     console.stop_all_and_quit();

@@ -39,7 +39,7 @@ fn keys_go_from_prompt_to_prompt_and_back_to_the_end() {
     console.shows(" OBSERVE ");
     console.keys(b"{");
     // On the last page anyway: it is marked there.
-    console.shows("frozen");
+    console.shows("scrolled back");
     console.keys(b"{");
     told(&console, "at> seq 201 260\n201\n202", "219\n220");
     console.keys(b"{");
