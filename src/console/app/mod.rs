@@ -53,9 +53,7 @@ use crate::envelope::TaskId;
 use crate::runtime::{ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
-use super::keys::keymap::Context;
 use super::msg::{Anchor, Effect, PageView};
-use approval::card::Card;
 use attention::Bell;
 use hints::Memory;
 pub use layout::{Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
@@ -340,41 +338,6 @@ impl App {
             Mode::Input(task) | Mode::Write(Prompt::Line(task), _) => Some(task),
             Mode::Copy(copying) if copying.was_input => Some(&copying.task),
             Mode::Observe | Mode::Copy(_) | Mode::Write(..) => None,
-        }
-    }
-
-    /// Returns the context whose keys hold now.
-    pub fn context(&self) -> Context {
-        match (self.layers.last(), &self.mode) {
-            (Some(Layer::Stop { .. }), _) => Context::Stop,
-            (Some(Layer::Signal(_)), _) => Context::Signal,
-            (Some(Layer::Restart(_)), _) => Context::Restart,
-            (Some(Layer::Quit), _) => Context::Quit,
-            (Some(Layer::Question(dialog)), _) => dialog.context(),
-            (Some(Layer::Attention(_)), _) => Context::Attention,
-            (Some(Layer::List(_)), _) => Context::List,
-            (Some(Layer::Paste(..)), _) => Context::Paste,
-            (Some(Layer::Tell(_)), _) => Context::Tell,
-            (Some(Layer::Approval(Card { writing: Some(_), .. })), _) => Context::Note,
-            (Some(Layer::Approval(_)), _) => Context::Held,
-            (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
-            (None, Mode::Input(_)) => Context::Input,
-            (None, Mode::Copy(_)) => Context::Copy,
-            (None, Mode::Write(prompt, _)) => prompt.context(),
-            (None, Mode::Observe) => self.view_context(),
-        }
-    }
-
-    /// Returns the context of the screen shown, whatever lies over it.
-    pub fn view_context(&self) -> Context {
-        match self.screen {
-            _ if self.reader.is_some() => Context::Text,
-            _ if self.replay.is_some() => Context::Replay,
-            Screen::Tasks => Context::Tasks,
-            Screen::Focus => Context::Focus,
-            Screen::Receipts => Context::Receipts,
-            Screen::Metrics => Context::Metrics,
-            Screen::Program => Context::Program,
         }
     }
 

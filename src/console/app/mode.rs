@@ -5,6 +5,7 @@ use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
 
+use super::App;
 use super::approval::card::Card;
 use super::chooser::Chooser;
 use super::copy::Copying;
@@ -131,6 +132,43 @@ impl Mode {
             ) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
             Self::Observe | Self::Write(Prompt::Start | Prompt::Find | Prompt::FilterCalls, _) => None,
+        }
+    }
+}
+
+impl App {
+    /// Returns the context whose keys hold now.
+    pub fn context(&self) -> Context {
+        match (self.layers.last(), &self.mode) {
+            (Some(Layer::Stop { .. }), _) => Context::Stop,
+            (Some(Layer::Signal(_)), _) => Context::Signal,
+            (Some(Layer::Restart(_)), _) => Context::Restart,
+            (Some(Layer::Quit), _) => Context::Quit,
+            (Some(Layer::Question(dialog)), _) => dialog.context(),
+            (Some(Layer::Attention(_)), _) => Context::Attention,
+            (Some(Layer::List(_)), _) => Context::List,
+            (Some(Layer::Paste(..)), _) => Context::Paste,
+            (Some(Layer::Tell(_)), _) => Context::Tell,
+            (Some(Layer::Approval(Card { writing: Some(_), .. })), _) => Context::Note,
+            (Some(Layer::Approval(_)), _) => Context::Held,
+            (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
+            (None, Mode::Input(_)) => Context::Input,
+            (None, Mode::Copy(_)) => Context::Copy,
+            (None, Mode::Write(prompt, _)) => prompt.context(),
+            (None, Mode::Observe) => self.view_context(),
+        }
+    }
+
+    /// Returns the context of the screen shown, whatever lies over it.
+    pub fn view_context(&self) -> Context {
+        match self.screen {
+            _ if self.reader.is_some() => Context::Text,
+            _ if self.replay.is_some() => Context::Replay,
+            Screen::Tasks => Context::Tasks,
+            Screen::Focus => Context::Focus,
+            Screen::Receipts => Context::Receipts,
+            Screen::Metrics => Context::Metrics,
+            Screen::Program => Context::Program,
         }
     }
 }
