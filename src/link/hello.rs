@@ -12,7 +12,7 @@ use super::{Error, Line, Lines, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The version of the hello and of all that follows it.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The longest hello or ack.
 pub(super) const MAX_HELLO: usize = 1 << 20;
 /// How long a handshake may take.
@@ -247,7 +247,7 @@ mod tests {
         let Err(Error::Refused { reason }) = refused else { panic!("{refused:?}") };
         assert_eq!(
             reason,
-            "the client speaks version 1, this runtime version 2; use one pilothouse for both"
+            "the client speaks version 1, this runtime version 3; use one pilothouse for both"
         );
     }
 
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn noise_is_no_hello() {
         for line in
-            ["", "{}", "GET / HTTP/1.1", r#"{"v":2}"#, r#"{"v":2,"role":"root","pid":1,"ppid":1,"cwd":"/"}"#]
+            ["", "{}", "GET / HTTP/1.1", r#"{"v":3}"#, r#"{"v":3,"role":"root","pid":1,"ppid":1,"cwd":"/"}"#]
         {
             assert!(matches!(Hello::parse(line.as_bytes()), Err(Error::Handshake { .. })), "{line}");
         }

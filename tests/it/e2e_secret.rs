@@ -37,7 +37,7 @@ fn answer(keys: impl Fn(&Console)) {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(ASKING);
-    console.shows("echo off");
+    console.shows("waiting for password");
     keys(&console);
     console.shows(&format!("length {}", SECRET.len()));
     console.keys(b"\x1d");

@@ -22,17 +22,13 @@ struct Focus<'a> {
 }
 
 impl<'a> Focus<'a> {
-    /// Starts a command and enters it once it shows `ready`: entered, its window becomes smaller, and a program that has
-    /// only just asked for its size would miss it.
+    /// Starts a command, which is born at the size of its pane and typed into, and waits until it shows `ready`.
     fn on(home: &'a Home, cmd: &str, ready: &str) -> Self {
         let console = Console::open(home, &[], SIZE);
         console.shows("o starts a command here");
         console.keys(format!("o{cmd}\r").as_bytes());
-        console.shows_one(&["● running", "◐ waiting"]);
-        console.shows(ready);
-        console.keys(b"\r");
         console.shows(" INPUT t01");
-        console.shows("80x20");
+        console.shows(ready);
         Self { console, home }
     }
 
