@@ -176,6 +176,7 @@ fn what_only_looks_like_one_stays() {
         "docker run -u 1000:1000 --user www:www -p 80:80 img",
         "mkdir -p a/b; ssh -p 22 h; ssh login -p 22",
         "git push -u origin HEAD:main",
+        "date -u +%Y-%m-%dT%H:%M:%SZ",
         "redis-cli -u redis://h:6379",
         "sort -u a:b".trim_end_matches(":b"),
         "journalctl -u nginx",
