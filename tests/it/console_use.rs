@@ -155,6 +155,23 @@ fn scrolling_back_where_there_is_nothing_leaves_the_last_screen() {
 }
 
 #[test]
+fn a_program_killed_on_its_full_screen_leaves_that_screen() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 4);
+    let _ = app.update(Msg::Picture(id(4), picture(Size::clamped(80, 20), "\x1b[?1049hthe last screen")));
+    let page = PageView {
+        anchor: Anchor::Tail,
+        picture: Picture::default(),
+        rows: Vec::new(),
+        first_line: 0,
+        next_line: 0,
+        lines: 1,
+    };
+    let _ = app.update(Msg::Page(id(4), page));
+    assert!(shown(&app).contains("the last screen"), "{}", shown(&app));
+}
+
+#[test]
 fn a_message_never_covers_the_row_that_is_worked_on() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);

@@ -82,26 +82,27 @@ impl App {
         if self.copying().is_some_and(|copying| copying.task == task) && self.lengthen(page.anchor, &page) {
             return;
         }
+        let is_better_live = self.is_better_live(&task, &page);
         match &mut self.scroll {
             Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
-                let shown = self.view.pictures.get(&task);
                 // A program that had the whole screen leaves no lines behind it: its last screen stays.
-                if scroll.page.is_none()
-                    && page.picture.is_blank()
-                    && shown.is_some_and(|shown| !shown.is_blank())
-                {
+                if scroll.page.is_none() && is_better_live {
                     self.scroll = None;
                     return self.say("nothing above: the program had the whole screen");
                 }
                 scroll.page = Some(page);
                 self.mark_matches();
             }
-            // An empty log has nothing better than the last live picture.
-            _ if page.anchor == Anchor::Tail && page.lines > 0 => {
+            // The last live picture is better than an empty log, and than the log of a program that had the whole screen.
+            _ if page.anchor == Anchor::Tail && page.lines > 0 && !is_better_live => {
                 self.view.pictures.insert(task, page.picture);
             }
             _ => {}
         }
+    }
+
+    fn is_better_live(&self, task: &TaskId, page: &PageView) -> bool {
+        page.picture.is_blank() && self.view.pictures.get(task).is_some_and(|live| !live.is_blank())
     }
 
     /// Unfreezes the pane: it follows its task again, and a search is over.
