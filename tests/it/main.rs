@@ -62,6 +62,7 @@ mod e2e_secret;
 mod e2e_sockets;
 mod e2e_spoken;
 mod e2e_stream;
+mod e2e_trace;
 mod e2e_tree;
 mod e2e_waiting;
 mod exec_lines;

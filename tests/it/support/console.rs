@@ -114,6 +114,13 @@ impl Console {
         self.shows(text);
     }
 
+    /// Waits until `look` finds something in the text of the screen, and returns it.
+    #[track_caller]
+    pub(crate) fn shown_until<R>(&self, what: &str, look: impl Fn(&str) -> Option<R>) -> R {
+        self.wait_for(what, |screen| look(&picture(screen)).is_some());
+        look(&self.text()).unwrap_or_else(|| panic!("{what} has gone again:\n{}\n", self.text()))
+    }
+
     /// Looks at the screen as it is now.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&Screen) -> R) -> R {
         look(self.seen.0.lock().expect("seen").parser.screen())

@@ -1,0 +1,317 @@
+//! Ten minutes of two agents' work, three hundred commands, and a person at the console who answers, approves, denies
+//! and finds what failed, from what the screen shows alone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::support::{Agent, Console, Home, skip};
+
+/// What the agents run, and when: a row each, with the seconds since the beginning.
+const TRACE: &str = include_str!("../corpus/traces/two_agents.jsonl");
+
+/// What the commands of the trace call; `$pause` stands between two lines of theirs.
+const PROGRAMS: [(&str, &str); 4] = [
+    (
+        "ask",
+        "word=$(printf %s \"$1\" | tr a-z n-za-m)\n\
+         printf 'About to run %s. Type %s to go on: ' \"$1\" \"$word\"\n\
+         read -r answer\nprintf %s \"$answer\" > \"answers/$1\"\n[ \"$answer\" = \"$word\" ]\n",
+    ),
+    (
+        "build",
+        "for n in $(seq \"$2\"); do echo \"   Compiling $1-$n v0.1.$n\"; sleep $pause; done; echo '    Finished'\n",
+    ),
+    (
+        "suite",
+        "for n in $(seq 60); do echo \"test $1::case_$n ... ok\"; sleep $pause; done\n\
+         echo \"test $1::case_61 ... FAILED\"; exit 101\n",
+    ),
+    ("serve", "for n in $(seq \"$1\"); do echo \"GET /$n 200\"; sleep $pause; done\n"),
+];
+
+/// One command of the trace.
+#[derive(Debug, Clone, Deserialize)]
+struct Row {
+    /// Seconds since the beginning.
+    at: f64,
+    agent: String,
+    cmd: String,
+    #[serde(default)]
+    tty: bool,
+}
+
+/// What there is to do in some rows.
+struct Work {
+    rows: Vec<Row>,
+    /// The names that are asked for, each a file once it is answered.
+    asked: Vec<String>,
+    /// The folders that may go, and those that must stay.
+    held: Vec<String>,
+    failing: BTreeSet<String>,
+}
+
+impl Work {
+    fn of(rows: Vec<Row>) -> Self {
+        let after = |prefix: &str| -> Vec<String> {
+            rows.iter().filter_map(|row| row.cmd.strip_prefix(prefix)).map(str::to_owned).collect()
+        };
+        let failing = after("sh bin/suite ").iter().map(|name| format!("sh bin/suite {name}")).collect();
+        Self { asked: after("sh bin/ask "), held: after("rm -rf "), failing, rows }
+    }
+
+    /// A workspace in which all of it can run.
+    fn home(&self, pause: f64) -> Home {
+        let home = Home::new();
+        home.configure("config.toml", "[[approvals]]\nprefix = \"rm -rf\"\n");
+        let write = |path: String, text: &str| {
+            let path = home.workspace().join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, text).expect("written");
+        };
+        for (name, text) in PROGRAMS {
+            write(format!("bin/{name}"), &format!("pause={pause}\n{text}"));
+        }
+        for name in ["lib", "parser"] {
+            write(format!("src/{name}.rs"), "// TODO nested\nfn main() {}\n");
+        }
+        self.held.iter().for_each(|folder| write(format!("{folder}/file"), "kept\n"));
+        write("tests/parser.rs".to_owned(), "#[test]\n");
+        write("answers/.none".to_owned(), "");
+        write("README.md".to_owned(), "a workspace\n");
+        write("Cargo.toml".to_owned(), "[package]\n");
+        commit(&home);
+        home
+    }
+
+    /// Lets two agents run it, each command when its time has come; true once all of it has ended.
+    fn begin(&self, home: &Home) -> (Arc<AtomicBool>, JoinHandle<()>) {
+        let ended = Arc::new(AtomicBool::new(false));
+        let names: BTreeSet<&str> = self.rows.iter().map(|row| &*row.agent).collect();
+        let agents: Vec<(String, Agent)> = names
+            .into_iter()
+            .map(|name| (name.to_owned(), Agent::connect(home, &["--label", name])))
+            .collect();
+        let (rows, told) = (self.rows.clone(), Arc::clone(&ended));
+        let playing = std::thread::spawn(move || {
+            let started = Instant::now();
+            std::thread::scope(|scope| {
+                for row in &rows {
+                    until(started + Duration::from_secs_f64(row.at));
+                    let (_, agent) = agents.iter().find(|(name, _)| *name == row.agent).expect("an agent");
+                    scope.spawn(move || run(agent, row));
+                }
+            });
+            told.store(true, Ordering::Relaxed);
+        });
+        (ended, playing)
+    }
+}
+
+/// Makes the workspace a repository with one commit: the trace asks for it.
+fn commit(home: &Home) {
+    for args in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"],
+    ] {
+        let mut git = std::process::Command::new("git");
+        home.settle(&mut git);
+        assert!(git.args(args).status().is_ok_and(|status| status.success()), "git {args:?}");
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the trace says when")]
+fn until(time: Instant) {
+    std::thread::sleep(time.saturating_duration_since(Instant::now()));
+}
+
+/// Runs a command as an agent does: what outlives the call is asked about until it has ended.
+fn run(agent: &Agent, row: &Row) {
+    let asked = json!({"cmd": row.cmd, "tty": row.tty, "yield_time_ms": 2000});
+    let answer = agent.call("ExecCommand", &asked);
+    let Some(task) = answer.envelope.pointer("/result/task_handle/task_id").cloned() else { return };
+    loop {
+        let read = agent.call("TaskOutput", &json!({"task_id": task, "block": true, "timeout_ms": 15_000}));
+        let status = read.envelope.pointer("/result/task/status").and_then(|status| status.as_str());
+        if !matches!(status, Some("running" | "queued" | "cancelling")) {
+            return;
+        }
+    }
+}
+
+/// Who sits before the console: sees the screen, presses keys, and counts them.
+struct Person<'a> {
+    console: &'a Console,
+    /// Every key, those of the answers and notes with them.
+    pressed: usize,
+    /// Letters of answers and notes, and the `Enter` after them.
+    written: usize,
+}
+
+impl Person<'_> {
+    fn press(&mut self, keys: &[u8]) {
+        self.console.keys(keys);
+        self.pressed += 1;
+    }
+
+    fn write(&mut self, text: &str) {
+        self.console.keys(text.as_bytes());
+        self.console.keys(b"\r");
+        self.pressed += text.len() + 1;
+        self.written += text.len() + 1;
+    }
+
+    /// Tells whether the bar says that something waits.
+    fn is_needed(&self) -> bool {
+        let text = self.console.text();
+        let bar = text.lines().next().unwrap_or_default();
+        ["◐", " held", "FOR YOU"].iter().any(|word| bar.contains(word))
+    }
+
+    /// Goes to what has waited longest, and does what it asks for.
+    fn attend(&mut self) {
+        self.press(b"a");
+        let shown = self.console.shown_until("a list of what waits", |text| {
+            let row = text.lines().find(|row| row.contains("│ ▸ "))?;
+            (text.contains("for you")).then(|| row.to_owned())
+        });
+        let target = shown.split_whitespace().nth(2).expect("an id").to_owned();
+        self.press(b"\r");
+        if shown.contains(" decide ") { self.decide() } else { self.answer(&target) }
+    }
+
+    /// Reads the prompt in the pane and types what it asks for.
+    fn answer(&mut self, target: &str) {
+        let word = self.console.shown_until("the prompt, with the keys in its task", |text| {
+            let status = text.lines().last()?;
+            let row = text.lines().rev().find(|row| row.contains("to go on:"))?;
+            let word = row.split_once(". Type ")?.1.split_whitespace().next()?;
+            status.contains(&format!("INPUT {target}")).then(|| word.to_owned())
+        });
+        self.write(&word);
+        self.console.wait_for("the end of it", |screen| {
+            let text = screen.contents();
+            !text.contains("INPUT ") || text.contains("press any key")
+        });
+        self.press(b"\x1d");
+        self.console.shows(" OBSERVE ");
+    }
+
+    /// Reads the card and approves what removes a build, denies all else.
+    fn decide(&mut self) {
+        let folder = self.console.shown_until("the card of a call", |text| {
+            let card = text.split_once("wants to run a command")?.1;
+            let row = card.lines().find(|row| row.contains("rm -rf "))?;
+            Some(row.split_once("rm -rf ")?.1.split_whitespace().next()?.to_owned())
+        });
+        // A key pressed before the card could be read decides nothing.
+        until(Instant::now() + Duration::from_millis(700));
+        if folder.starts_with("build/") {
+            self.press(b"y");
+        } else {
+            self.press(b"n");
+            self.console.shows("why not?");
+            self.write("keep the data");
+        }
+        self.console.wait_for("the decision counts", |screen| {
+            let text = screen.contents();
+            !text.contains(&folder) || !text.contains("wants to run a command")
+        });
+        if self.console.text().contains("wants to run a command") {
+            self.press(b"\x1b");
+        }
+        self.console.shows(" OBSERVE ");
+    }
+
+    /// Goes from one failed task to the next, and returns their commands.
+    fn find_failed(&mut self, count: usize) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for _ in 0..count {
+            self.press(b"E");
+            let command = self.console.shown_until("another failed task is selected", |text| {
+                let row = text.lines().find(|row| row.starts_with(" ▸ "))?;
+                let (_, command) = row.split_once("sh bin/suite ")?;
+                let command = format!("sh bin/suite {}", command.split_whitespace().next()?);
+                (row.contains('✗') && !found.contains(&command)).then_some(command)
+            });
+            found.insert(command);
+        }
+        found
+    }
+}
+
+/// Plays some rows to their end and checks that everything reached what it was meant for.
+fn supervise(rows: Vec<Row>, pause: f64) {
+    if std::process::Command::new("git").arg("--version").output().is_err() {
+        return skip("there is no git");
+    }
+    let work = Work::of(rows);
+    let home = work.home(pause);
+    let mut console = Console::open(&home, &[], (120, 40));
+    console.shows("no agent yet");
+    let (ended, playing) = work.begin(&home);
+    let mut person = Person { console: &console, pressed: 0, written: 0 };
+    while !ended.load(Ordering::Relaxed) {
+        if person.is_needed() {
+            person.attend();
+        }
+        until(Instant::now() + Duration::from_millis(50));
+    }
+    playing.join().expect("all of it has ended");
+    let found = person.find_failed(work.failing.len());
+    let (pressed, written) = (person.pressed, person.written);
+
+    assert_eq!(found, work.failing);
+    for name in &work.asked {
+        let answer = std::fs::read_to_string(home.workspace().join("answers").join(name)).expect("answered");
+        assert_eq!(rot13(&answer), *name, "an answer went to another prompt");
+    }
+    for folder in &work.held {
+        let stays = !folder.starts_with("build/");
+        assert_eq!(home.workspace().join(folder).exists(), stays, "{folder}");
+    }
+    println!(
+        "{} commands: {} prompts answered, {} calls decided, {} failures found; {pressed} keys, {written} of them written answers",
+        work.rows.len(),
+        work.asked.len(),
+        work.held.len(),
+        found.len()
+    );
+    console.shows("○ claude");
+    console.shows("○ codex");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+}
+
+fn rot13(text: &str) -> String {
+    let turned = |letter: char| match letter {
+        'a'..='m' => char::from(letter as u8 + 13),
+        'n'..='z' => char::from(letter as u8 - 13),
+        _ => letter,
+    };
+    text.chars().map(turned).collect()
+}
+
+fn rows() -> Vec<Row> {
+    TRACE.lines().map(|row| serde_json::from_str(row).expect("a row")).collect()
+}
+
+#[test]
+fn a_person_serves_two_agents_without_one_wrong_target() {
+    let mut rows = rows();
+    rows.truncate(24);
+    rows.iter_mut().for_each(|row| row.at /= 10.0);
+    supervise(rows, 0.01);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_three_hundred_commands_of_two_agents() {
+    supervise(rows(), 0.2);
+}
