@@ -264,8 +264,9 @@ fn supervise(rows: Vec<Row>, pause: f64) {
         until(Instant::now() + Duration::from_millis(50));
     }
     playing.join().expect("all of it has ended");
+    let served = person.pressed - person.written;
     let found = person.find_failed(work.failing.len());
-    let (pressed, written) = (person.pressed, person.written);
+    let finding = person.pressed - person.written - served;
 
     assert_eq!(found, work.failing);
     for name in &work.asked {
@@ -277,11 +278,13 @@ fn supervise(rows: Vec<Row>, pause: f64) {
         assert_eq!(home.workspace().join(folder).exists(), stays, "{folder}");
     }
     println!(
-        "{} commands: {} prompts answered, {} calls decided, {} failures found; {pressed} keys, {written} of them written answers",
+        "{} commands: {} prompts answered and {} calls decided with {served} keys, {} failures found with {finding}; \
+         {} keys of the answers and notes themselves",
         work.rows.len(),
         work.asked.len(),
         work.held.len(),
-        found.len()
+        found.len(),
+        person.written
     );
     console.shows("○ claude");
     console.shows("○ codex");
