@@ -10,27 +10,27 @@ use super::answer::{self, Form};
 use super::args::{OUTPUT, Typed};
 use super::env::Env;
 use super::print;
-use super::run::{cancelled, input};
+use super::run::input;
 use super::signals::EndSignals;
 use super::stdout::Lines;
 use crate::dispatch::exec::{ExecInput, Feed, Options, run as run_stream, stdin_limit};
-use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE};
+use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE, cut_short};
+use crate::tools::CutShort;
 
 /// Runs the stream.
 pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
     let prepared = tokio::select! {
         prepared = prepare(&env, typed) => prepared,
-        signal = ending.wait() => Err(cancelled(signal)),
+        signal = ending.wait() => Err(cut_short(CutShort::Signal(signal))),
     };
     let (options, mut feed) = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => return Ok(unusable(failure)),
     };
     let mut cx = Context::new(env.clone());
-    let cancelled = async { cancelled(ending.wait().await) };
     let mut out = Lines::new();
-    let ended = run_stream(&mut cx, &options, &mut feed, &mut out, cancelled).await;
+    let ended = run_stream(&mut cx, &options, &mut feed, &mut out, ending.wait()).await;
     drop(cx);
     env.close().await;
     ended.map(ExitCode::from).wrap_err("write to standard output")

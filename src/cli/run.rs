@@ -20,23 +20,18 @@ const MAX_INPUT: u64 = 1 << 20;
 /// Runs a command and prints its answer.
 pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
-    let response = tokio::select! {
-        response = answer(env.clone(), typed) => response,
-        signal = ending.wait() => {
-            let mut response = Response::failure(cancelled(signal));
-            response.meta.cmd = Some(typed.command.path.clone());
-            response
-        }
-    };
+    let response = answer(env.clone(), typed, ending.wait()).await;
     let code = answer::print(&response, Form::of(typed));
     env.close().await;
     Ok(code)
 }
 
-async fn answer(env: Arc<Env>, typed: Typed<'_>) -> Response {
+async fn answer(env: Arc<Env>, typed: Typed<'_>, signal: impl Future<Output = u8>) -> Response {
     let asked = input(typed).and_then(|input| Ok((input, typed.flags()?)));
     match asked {
-        Ok((input, flags)) => dispatch::run(&mut Context::new(env), typed.command, input, &flags).await,
+        Ok((input, flags)) => {
+            dispatch::run(&mut Context::new(env), typed.command, input, &flags, signal).await
+        }
         Err(failure) => {
             let mut response = Response::failure(failure);
             response.meta.cmd = Some(typed.command.path.clone());
@@ -51,13 +46,6 @@ pub(super) fn input(typed: Typed<'_>) -> Result<Value, Failure> {
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         Failure::new(Code::ArgError, error.to_string()).detail(source).with("opt", "input")
     })
-}
-
-/// Tells that a signal ended it.
-pub(super) fn cancelled(signal: u8) -> Failure {
-    let code = if signal == 2 { Code::Interrupted } else { Code::Terminated };
-    Failure::running(code, format!("Signal {signal} ended it before it had an answer."))
-        .with("signal", signal)
 }
 
 fn read(source: &Source) -> std::io::Result<String> {

@@ -12,7 +12,7 @@ use crate::envelope::Actor;
 use crate::link::{Error, Scripts};
 use crate::paths::Places;
 use crate::runtime::{Metrics, Standing};
-use crate::tools::{self, Answer, Caller};
+use crate::tools::{self, Answer, Caller, Cut};
 
 /// The context of commands that run one after the other.
 pub struct Context {
@@ -35,17 +35,24 @@ impl Context {
     }
 
     /// Calls a tool as the actor `cli`, in the runtime of the workspace. Requests with the same key `once` are done
-    /// at most once in a recording. Dropping the future gives the call up and ends a command that is still in its
-    /// foreground.
+    /// at most once in a recording. Once `cut` asks for it, a command that is still in the foreground of the call is ended,
+    /// and the answer is what it came to. Dropping the future gives the call up.
     ///
     /// # Errors
     /// When no runtime can be reached or started. A tool's own error is an answer.
-    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Failure> {
+    pub async fn call(
+        &mut self,
+        tool: &str,
+        input: Value,
+        once: Option<&str>,
+        cut: &Cut,
+    ) -> Result<Answer, Failure> {
         self.engage(starts(tool)).await?;
         // Taken out for the call: a connection with an answer still to come is of no use to the next.
         match std::mem::replace(&mut self.engine, Engine::Unused) {
             Engine::Joined(mut scripts) => {
-                let answer = scripts.call(tool, input, once).await.map_err(|error| link_failure(&error))?;
+                let called = scripts.call_until(tool, input, once, cut).await;
+                let answer = called.map_err(|error| call_failure(&error, tool))?;
                 self.engine = Engine::Joined(scripts);
                 Ok(answer)
             }
@@ -53,7 +60,9 @@ impl Context {
                 let Embedded { runtime, idempotency } = embedded.clone();
                 self.engine = Engine::Embedded(embedded);
                 let caller = Caller::new(Actor::Cli, self.host.cwd()?);
-                let answer = tools::call_once(&runtime, &caller, &idempotency, once, tool, input).await;
+                let caller = Caller { begun: cut.begun().clone(), ..caller };
+                cut.sent();
+                let answer = tools::call_once(&runtime, &caller, &idempotency, once, tool, input, cut).await;
                 let handle =
                     answer.envelope.result().and_then(|result| result.pointer("/task_handle/task_id"));
                 if let Some(task) = handle.and_then(Value::as_str) {
@@ -166,6 +175,21 @@ fn starts(tool: &str) -> bool {
     matches!(tool, "ExecCommand" | "ExecCommandBatch")
 }
 
+/// Converts a failure of a call that was sent to a runtime.
+fn call_failure(error: &Error, tool: &str) -> Failure {
+    let is_read = tools::find(tool).is_some_and(|tool| tool.hints.read_only);
+    match error {
+        Error::Gone | Error::Talk(_) if !is_read => {
+            let message = "The runtime of this workspace went away during the call, after which the command may have run.";
+            Failure::running(Code::Unavailable, message)
+                .partial()
+                .fix("do not repeat it unseen: `pilothouse task list --scope all` shows what became of it")
+                .detail(link_failure(error).text())
+        }
+        _ => link_failure(error),
+    }
+}
+
 /// Converts a failure to reach or start a runtime.
 #[must_use]
 pub fn link_failure(error: &Error) -> Failure {
@@ -178,19 +202,17 @@ pub fn link_failure(error: &Error) -> Failure {
         }
         Error::NoRoom { path } => {
             let text = format!("There is no room in {} for the record of a runtime.", path.display());
-            Failure::running(Code::LowDiskSpace, text).fix("free some space")
+            Failure::new(Code::LowDiskSpace, text).fix("free some space")
         }
         Error::TooManyConnections { .. } => {
-            Failure::running(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")
+            Failure::new(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")
         }
         Error::Handshake { .. } | Error::Silent { .. } => {
-            Failure::running(Code::Unavailable, "Another runtime of this workspace is starting or ending.")
+            Failure::new(Code::Unavailable, "Another runtime of this workspace is starting or ending.")
                 .fix("try again in a moment")
                 .detail(failure.text())
         }
-        Error::Unreachable { .. } | Error::Failed { .. } => {
-            Failure::running(Code::Unavailable, failure.text())
-        }
+        Error::Unreachable { .. } | Error::Failed { .. } => Failure::new(Code::Unavailable, failure.text()),
         _ => failure,
     }
 }

@@ -9,6 +9,7 @@ use super::response::Failure;
 use crate::envelope::{Outcome, ToolError};
 use crate::process::{WorkdirError, workdir};
 use crate::runtime;
+use crate::tools::Cut;
 
 /// The tool that reads a task's state.
 const STATUS: &str = "TaskStatus";
@@ -43,7 +44,7 @@ async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value
 
 /// Reads the task it concerns.
 async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
-    let answer = cx.call(STATUS, json!({ "task_id": id }), None).await?;
+    let answer = cx.call(STATUS, json!({ "task_id": id }), None, &Cut::default()).await?;
     match answer.envelope.outcome() {
         Outcome::Success(result) => {
             let task = &result["task"];
@@ -55,7 +56,7 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 
 /// Reads the question it concerns.
 async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
-    let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None).await?;
+    let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None, &Cut::default()).await?;
     match answer.envelope.outcome() {
         Outcome::Success(result) => {
             let question = &result["questions"][0];

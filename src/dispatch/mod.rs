@@ -12,6 +12,7 @@ mod code;
 pub mod command;
 mod completions;
 mod context;
+mod cut;
 mod doctor;
 mod dry_run;
 pub mod exec;
@@ -38,6 +39,7 @@ mod version;
 pub use code::{Code, EXITS, exit_name};
 pub use command::{Command, Danger, Example, Reach};
 pub use context::{Context, link_failure};
+pub use cut::failure as cut_short;
 pub use host::{Embedded, Host, KeyRow, Probe, Shell};
 pub use manifest::reference;
 

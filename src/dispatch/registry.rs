@@ -188,7 +188,9 @@ mod tests {
             }
             let input = serde_json::from_str(command.examples[0].input).expect("an input");
             let flags = Flags { dry_run: true, ..Flags::default() };
-            let told = run(&mut Context::new(Arc::new(Nowhere)), command, input, &flags).await;
+            let told =
+                run(&mut Context::new(Arc::new(Nowhere)), command, input, &flags, std::future::pending())
+                    .await;
             let effect = told.data()["effect"].as_str().unwrap_or_default();
             assert!(effect.starts_with("would_"), "{}: {}", command.path, told.to_value());
         }

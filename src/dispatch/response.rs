@@ -33,6 +33,9 @@ struct Details {
     message: String,
     retryable: bool,
     phase: Phase,
+    /// `partial`: something may have been done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side_effects: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
     #[serde(rename = "fix_required", skip_serializing_if = "Option::is_none")]
@@ -57,6 +60,7 @@ impl Failure {
             message: message.into(),
             retryable: code.is_retryable(),
             phase: Phase::Validation,
+            side_effects: None,
             detail: None,
             fix: None,
             suggestion: None,
@@ -80,6 +84,15 @@ impl Failure {
         let causes = std::iter::successors(Some(error), |error| error.source());
         let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
         Self::running(Code::InternalError, text)
+    }
+
+    /// Says that something may have been done, so that the same request is not simply sent again.
+    #[must_use]
+    pub fn partial(mut self) -> Self {
+        self.0.side_effects = Some("partial");
+        self.0.retryable = false;
+        self.0.phase = Phase::Execution;
+        self
     }
 
     /// Adds the words of whoever found it, e.g. a parser.
@@ -146,12 +159,13 @@ impl Failure {
     }
 }
 
+/// Returns whether a tool's error says that nothing was done.
+fn is_refusal(kind: ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::CommandSpawnFailed | ErrorKind::OutputLimitExceeded | ErrorKind::InternalError)
+}
+
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
-        let at_once = matches!(
-            error.kind,
-            ErrorKind::InvalidToolInput | ErrorKind::UnknownTool | ErrorKind::InputLineTooLong
-        );
         let context = match error.details.map(|details| *details) {
             Some(Value::Object(details)) => details,
             Some(other) => Map::from_iter([("details".to_owned(), other)]),
@@ -162,7 +176,8 @@ impl From<ToolError> for Failure {
             exit_code: error.kind.exit_code(),
             message: error.message,
             retryable: error.retryable,
-            phase: if at_once { Phase::Validation } else { Phase::Execution },
+            phase: if is_refusal(error.kind) { Phase::Validation } else { Phase::Execution },
+            side_effects: None,
             detail: None,
             fix: error.recovery_hint,
             suggestion: None,
@@ -310,7 +325,10 @@ mod tests {
         assert_eq!(value["error"]["code"], "TASK_NOT_FOUND");
         assert_eq!(value["error"]["context"]["task_id"], "task_x");
         assert_eq!(value["error"]["fix_required"], "call TaskList");
-        assert_eq!((&value["error"]["phase"], &value["meta"]["exit_code"]), (&json!("execution"), &json!(5)));
+        assert_eq!(
+            (&value["error"]["phase"], &value["meta"]["exit_code"]),
+            (&json!("validation"), &json!(5))
+        );
     }
 
     #[test]

@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tokio::time::timeout;
+use serde_json::Value;
 
 use super::code::Code;
 use super::command::{Answered, Command, Danger, Kind};
 use super::context::Context;
+use super::cut;
 use super::dry_run;
 use super::response::{Failure, Meta, Response};
 use crate::clock::Clock;
 use crate::envelope::{Envelope, Outcome, compact};
-use crate::tools::{Answer, Tool};
+use crate::tools::{Answer, Cut, Tool};
 
 /// Most bytes of the data of an answer: with all else it stays a line of less than 1 MiB.
 const LINE_BYTES: usize = (1 << 20) - (64 << 10);
@@ -29,21 +29,32 @@ pub struct Flags {
     pub once: Option<String>,
 }
 
-/// Runs a command. Dropping the future gives it up, and ends what it runs in the foreground.
-pub async fn run(cx: &mut Context, command: &Command, input: Value, flags: &Flags) -> Response {
+/// Runs a command. The limit in `flags`, or a `signal`, ends what it runs in the foreground; the response then has what there is
+/// by then.
+pub async fn run(
+    cx: &mut Context,
+    command: &Command,
+    input: Value,
+    flags: &Flags,
+    signal: impl Future<Output = u8>,
+) -> Response {
     let clock = Clock::start();
-    let running = perform(cx, command, input, flags);
-    let mut response = match flags.timeout {
-        None => running.await,
-        Some(limit) => timeout(limit, running).await.unwrap_or_else(|_| Response::failure(too_long(limit))),
-    };
+    let cut = Cut::default();
+    let running = perform(cx, command, input, flags, &cut);
+    let mut response = cut::run_until(running, command, flags, &cut, signal).await;
     let spent = clock.now().mono.as_millis();
     response.meta.duration_ms = u64::try_from(spent).unwrap_or(u64::MAX);
     response.meta.cmd = Some(command.path.clone());
     response
 }
 
-async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &Flags) -> Response {
+async fn perform(
+    cx: &mut Context,
+    command: &Command,
+    mut input: Value,
+    flags: &Flags,
+    cut: &Cut,
+) -> Response {
     let accepted = match accepted_exits(command, &mut input) {
         Ok(accepted) => accepted,
         Err(failure) => return Response::failure(failure),
@@ -64,16 +75,27 @@ async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &
             }
             Err(failure) => Response::failure(failure),
         },
-        Kind::Tool(tool) => call(cx, tool, input, flags, &accepted).await,
+        Kind::Tool(tool) => call(cx, tool, input, flags, &accepted, cut).await,
     }
 }
 
-async fn call(cx: &mut Context, tool: &Tool, input: Value, flags: &Flags, accepted: &[i64]) -> Response {
+async fn call(
+    cx: &mut Context,
+    tool: &Tool,
+    input: Value,
+    flags: &Flags,
+    accepted: &[i64],
+    cut: &Cut,
+) -> Response {
     // What only reads is done again: its answer is about now.
     let once = flags.once.as_deref().filter(|_| !tool.hints.read_only);
-    match cx.call(tool.name, input, once).await {
+    match cx.call(tool.name, input, once, cut).await {
         Ok(answer) => of_answer(answer, accepted),
-        Err(failure) => Response::failure(failure),
+        Err(failure) => {
+            let mut response = Response::failure(failure);
+            response.meta.call = cut.begun().get().copied();
+            response
+        }
     }
 }
 
@@ -84,10 +106,12 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     let envelope = within(&answer.envelope, LINE_BYTES);
     let mut response = match envelope.outcome() {
         Outcome::Error(error) => Response::failure(error.clone().into()),
-        Outcome::Success(data) => match child_failure(data, accepted) {
-            Some(failure) => Response::failure(failure.with_data(data.clone())),
-            None => Response::success(data.clone(), String::new()),
-        },
+        Outcome::Success(data) => {
+            match cut::failure_of(&answer, data).or_else(|| child_failure(data, accepted)) {
+                Some(failure) => Response::failure(failure.with_data(data.clone())),
+                None => Response::success(data.clone(), String::new()),
+            }
+        }
     };
     response.text = answer.receipt.into();
     response.meta = Meta { call, effect, ..Meta::default() };
@@ -182,13 +206,6 @@ fn cut_streams(data: &Value) -> Vec<String> {
     warnings
 }
 
-fn too_long(limit: Duration) -> Failure {
-    let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    Failure::running(Code::Timeout, format!("There was no answer within {ms} ms."))
-        .with("timeout_ms", json!(ms))
-        .fix("give it a longer --timeout, or start it as a task with yield_time_ms 0")
-}
-
 /// Reads how long a command may take: `500ms`, `30s`, `2m`, or seconds as a plain number.
 #[must_use]
 pub fn parse_timeout(text: &str) -> Option<Duration> {
@@ -206,6 +223,8 @@ pub fn parse_timeout(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

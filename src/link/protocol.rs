@@ -15,7 +15,7 @@ use crate::runtime::{
     CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StreamView,
     TaskUsage,
 };
-use crate::tools::Answer;
+use crate::tools::{Answer, CutShort};
 
 /// From a console or script to the runtime.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,6 +32,13 @@ pub(super) enum ClientMessage {
     Show(Shown),
     /// How far a stream of commands has come; the first one opens its call, the last one ends it (role `cli`).
     Stream(StreamView),
+    /// End the call that was asked for, and answer with what there is by then (role `cli`).
+    Cut {
+        /// The call's request.
+        id: u64,
+        /// Why.
+        reason: CutShort,
+    },
     /// So many updates of screens have been taken in since the start (role `operator`).
     Taken(u64),
 }
@@ -131,6 +138,8 @@ impl Request {
 pub(super) enum ServerMessage {
     /// How a [`Request`] went; the error is a sentence.
     Reply { id: u64, reply: Result<Reply, String> },
+    /// The call that was asked for is on record under this number; told of one that takes its time (role `cli`).
+    Begun { id: u64, seq: u64 },
     /// What is new or changed in the snapshot to come, or a part of it.
     Items(Vec<Item>),
     /// The new snapshot is whole.
@@ -167,16 +176,18 @@ pub struct Answered {
     receipt: SafeText,
     #[serde(default)]
     repeated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut: Option<CutShort>,
 }
 
 impl From<Answer> for Answered {
-    fn from(Answer { seq, envelope, receipt, repeated }: Answer) -> Self {
-        Self { seq, envelope, receipt, repeated }
+    fn from(Answer { seq, envelope, receipt, repeated, cut }: Answer) -> Self {
+        Self { seq, envelope, receipt, repeated, cut }
     }
 }
 
 impl From<Answered> for Answer {
-    fn from(Answered { seq, envelope, receipt, repeated }: Answered) -> Self {
-        Self { seq, envelope, receipt, repeated }
+    fn from(Answered { seq, envelope, receipt, repeated, cut }: Answered) -> Self {
+        Self { seq, envelope, receipt, repeated, cut }
     }
 }

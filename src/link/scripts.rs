@@ -1,11 +1,13 @@
 //! The role `cli`: tool calls in frames and the counters, nothing else.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
@@ -17,10 +19,12 @@ use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StreamView, Within};
-use crate::tools::{self, Answer, Caller, IdempotencyKeys};
+use crate::tools::{self, Answer, Caller, Cut, CutShort, IdempotencyKeys};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
 const EVENTS: usize = 256;
+/// A script is told the number of a call that takes longer than this.
+const SLOW: Duration = Duration::from_millis(100);
 
 /// A script's connection to a runtime.
 #[derive(Debug)]
@@ -53,10 +57,48 @@ impl Scripts {
     /// # Errors
     /// When the runtime goes away or answers something else.
     pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Error> {
+        self.call_until(tool, input, once, &Cut::default()).await
+    }
+
+    /// As `call`; once `cut` asks for it, the runtime is told to end the call and answer with what there is by then.
+    ///
+    /// # Errors
+    /// When the runtime goes away or answers something else.
+    pub async fn call_until(
+        &mut self,
+        tool: &str,
+        input: Value,
+        once: Option<&str>,
+        cut: &Cut,
+    ) -> Result<Answer, Error> {
         let ask = Request::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
-        match self.ask(ask).await? {
-            Reply::Answer(answer) => Ok(answer.into()),
-            _ => Err(Error::frame("another reply than an answer")),
+        self.asked += 1;
+        let id = self.asked;
+        let frame = Frame::json(&ClientMessage::Ask { id, ask })?;
+        cut.sent();
+        frame.write(&mut self.writer).await?;
+        let mut is_told = false;
+        loop {
+            let reading = Frame::read(&mut self.reader, MAX_FROM_RUNTIME);
+            tokio::pin!(reading);
+            let read = tokio::select! {
+                read = &mut reading => read,
+                reason = cut.asked(), if !is_told => {
+                    is_told = true;
+                    Frame::json(&ClientMessage::Cut { id, reason })?.write(&mut self.writer).await?;
+                    reading.await
+                }
+            };
+            match read?.ok_or(Error::Gone)?.parse()? {
+                ServerMessage::Begun { id: of, seq } if of == id => drop(cut.begun().set(seq)),
+                ServerMessage::Reply { id: of, reply } if of == id => {
+                    return match reply.map_err(|message| Error::Declined { message })? {
+                        Reply::Answer(answer) => Ok(answer.into()),
+                        _ => Err(Error::frame("another reply than an answer")),
+                    };
+                }
+                _ => return Err(Error::frame("a message nobody asked for")),
+            }
         }
     }
 
@@ -150,25 +192,41 @@ pub async fn serve(
     let caller = Caller::new(Actor::Cli, hello.cwd);
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };
+    let mut next = None;
     loop {
         // Nothing new is heard then; what is under way still has its answer, which tells how it ended.
-        let read = tokio::select! {
-            read = Frame::read(&mut reader, MAX_FRAME) => read?,
-            () = stop.cancelled() => None,
+        let message = match next.take() {
+            Some(message) => message,
+            None => {
+                let read = tokio::select! {
+                    read = Frame::read(&mut reader, MAX_FRAME) => read?,
+                    () = stop.cancelled() => None,
+                };
+                let Some(frame) = read else { return Ok(()) };
+                frame.parse()?
+            }
         };
-        let Some(frame) = read else { return Ok(()) };
-        let (id, ask) = match frame.parse()? {
+        let (id, ask) = match message {
             ClientMessage::Ask { id, ask } => (id, ask),
             ClientMessage::Stream(stream) => {
                 watched.show(stream).await;
                 continue;
             }
+            // Of a call that was answered meanwhile.
+            ClientMessage::Cut { .. } => continue,
             _ => return Err(Error::frame("a message for consoles")),
         };
         let reply = match ask {
             Request::Call { tool, input, once } => {
-                let call = tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input);
-                match unless_hung_up(&mut reader, call).await? {
+                let cut = Cut::default();
+                let caller = Caller { begun: cut.begun().clone(), ..caller.clone() };
+                let call =
+                    tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input, &cut);
+                let mut talk = Talk { id, reader: &mut reader, writer: &mut writer, cut: &cut, next: None };
+                // A key holds whoever goes: what has begun under it is never done twice.
+                let answer = talk.until_answered(call, once.is_some()).await?;
+                next = talk.next;
+                match answer {
                     Some(answer) => Ok(Reply::Answer(answer.into())),
                     None => return Ok(()),
                 }
@@ -274,15 +332,64 @@ fn text(stream: &StreamView) -> String {
     [stream.standing(), String::new(), last].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
-/// Waits for `call`, or drops it and returns `None` when the other end hangs up. Reads nothing.
-async fn unless_hung_up<T>(
-    reader: &mut BufReader<OwnedReadHalf>,
-    call: impl Future<Output = T>,
-) -> Result<Option<T>, Error> {
-    tokio::pin!(call);
-    tokio::select! {
-        answer = &mut call => return Ok(Some(answer)),
-        seen = reader.fill_buf() => if seen.map_err(Error::Talk)?.is_empty() { return Ok(None) },
+/// What is heard and said while a call is under way.
+struct Talk<'a> {
+    id: u64,
+    reader: &'a mut BufReader<OwnedReadHalf>,
+    writer: &'a mut OwnedWriteHalf,
+    cut: &'a Cut,
+    /// A request that came before its turn.
+    next: Option<ClientMessage>,
+}
+
+impl Talk<'_> {
+    /// Waits for the answer of a call. Returns `None` when the other end hangs up: the call is dropped then, unless it is to be
+    /// kept, when it is ended and waited for.
+    async fn until_answered(
+        &mut self,
+        call: impl Future<Output = Answer>,
+        is_kept: bool,
+    ) -> Result<Option<Answer>, Error> {
+        tokio::pin!(call);
+        let slow = tokio::time::sleep(SLOW);
+        tokio::pin!(slow);
+        let mut is_told = false;
+        while self.next.is_none() {
+            tokio::select! {
+                answer = &mut call => return Ok(Some(answer)),
+                () = &mut slow, if !is_told => match self.cut.begun().get() {
+                    Some(seq) => {
+                        is_told = true;
+                        let begun = ServerMessage::Begun { id: self.id, seq: *seq };
+                        // Whoever has gone is noticed by the reader.
+                        drop(Frame::json(&begun)?.write(self.writer).await);
+                    }
+                    None => slow.as_mut().reset(Instant::now() + SLOW),
+                },
+                // Nothing is read of a message that has not begun to come.
+                seen = self.reader.fill_buf() => {
+                    let is_over = seen.map_err(Error::Talk)?.is_empty();
+                    if self.hears(is_over).await? {
+                        if is_kept {
+                            self.cut.ask(CutShort::HungUp);
+                            call.await;
+                        }
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(Some(call.await))
     }
-    Ok(Some(call.await))
+
+    /// Takes in what came; returns whether the other end has hung up.
+    async fn hears(&mut self, is_over: bool) -> Result<bool, Error> {
+        let frame = if is_over { None } else { Frame::read(self.reader, MAX_FRAME).await? };
+        let Some(frame) = frame else { return Ok(true) };
+        match frame.parse()? {
+            ClientMessage::Cut { id, reason } if id == self.id => self.cut.ask(reason),
+            other => self.next = Some(other),
+        }
+        Ok(false)
+    }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::cut::{Cut, CutShort};
 use super::table::{self, TOOLS, Tool, render};
 use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
@@ -23,12 +24,25 @@ pub struct Answer {
     pub receipt: SafeText,
     /// Nothing was done: this is the answer to an earlier request with the same idempotency key.
     pub repeated: bool,
+    /// It was ended before it had an answer of its own: this is what there was by then.
+    pub cut: Option<CutShort>,
 }
 
 /// Calls a tool. The call is recorded before anything happens. Dropping the future stops a command that its call
 /// still waits for; any other tool only stops waiting.
 pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> Answer {
-    let (answer, notices) = call_with_notices(runtime, caller, name, input).await;
+    call_until(runtime, caller, name, input, &Cut::default()).await
+}
+
+/// As [`call`]. Once `cut` asks for it, a command that the call still waits for is ended, and the answer is what it came to.
+pub(super) async fn call_until(
+    runtime: &Handle,
+    caller: &Caller,
+    name: &str,
+    input: Value,
+    cut: &Cut,
+) -> Answer {
+    let (answer, notices) = answered(runtime, caller, name, input, cut).await;
     if let Some(notices) = notices {
         notices.given();
     }
@@ -43,13 +57,23 @@ pub async fn call_with_notices(
     name: &str,
     input: Value,
 ) -> (Answer, Option<AgentNotices>) {
+    answered(runtime, caller, name, input, &Cut::default()).await
+}
+
+async fn answered(
+    runtime: &Handle,
+    caller: &Caller,
+    name: &str,
+    input: Value,
+    cut: &Cut,
+) -> (Answer, Option<AgentNotices>) {
     let tool = table::find(name);
     let durability = tool.map_or(Durability::Written, |tool| tool.durability);
     let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
     // A caller that calls again keeps the first number: nobody follows its progress.
     let _ = caller.begun.set(seq);
     let open = Open { runtime, seq };
-    let cx = Context { runtime, caller, call: seq };
+    let cx = Context { runtime, caller, call: seq, cut };
     let taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
     let done = match tool {
         Some(tool) => run(tool, cx, input).await,
@@ -73,7 +97,7 @@ pub async fn call_with_notices(
     }
     runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
     std::mem::forget(open);
-    (Answer { seq, envelope: done.envelope, receipt, repeated: false }, notices)
+    (Answer { seq, envelope: done.envelope, receipt, repeated: false, cut: cut.outcome() }, notices)
 }
 
 /// Says how somebody can come to decide what waits for the operator, where no console is open.

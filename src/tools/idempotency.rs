@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::call::{Answer, call};
+use super::call::{Answer, call_until};
+use super::cut::Cut;
 use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
@@ -66,7 +67,8 @@ impl IdempotencyKeys {
 }
 
 /// Calls a tool. A request whose key already has an answer gets that answer, and nothing is done. Only successes count:
-/// a request that failed may be retried under its key.
+/// a request that failed may be retried under its key. One that was ended early after it had begun is a success in this: it is
+/// not done again, whatever it came to.
 pub async fn call_once(
     runtime: &Handle,
     caller: &Caller,
@@ -74,8 +76,9 @@ pub async fn call_once(
     key: Option<&str>,
     tool: &str,
     input: Value,
+    cut: &Cut,
 ) -> Answer {
-    let Some(key) = key else { return call(runtime, caller, tool, input).await };
+    let Some(key) = key else { return call_until(runtime, caller, tool, input, cut).await };
     if key.is_empty() || key.len() > KEY_BYTES {
         let reason = format!("An idempotency key has 1 to {KEY_BYTES} bytes.");
         return refused(tool, ErrorKind::InvalidToolInput, reason, key);
@@ -91,7 +94,7 @@ pub async fn call_once(
             refused(tool, ErrorKind::IdempotencyConflict, reason, key)
         }
         None => {
-            let answer = call(runtime, caller, tool, input.clone()).await;
+            let answer = call_until(runtime, caller, tool, input.clone(), cut).await;
             if !answer.envelope.is_error() {
                 let answer = idempotency.kept(&answer);
                 entry.first = Some(First { tool: tool.to_owned(), input, answer });
@@ -108,5 +111,5 @@ fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> Answer {
         .with_hint("use one key for one request: a new key for a new request");
     let envelope = Envelope::error(tool, error);
     let receipt = super::table::render(&envelope);
-    Answer { seq: 0, envelope, receipt, repeated: false }
+    Answer { seq: 0, envelope, receipt, repeated: false, cut: None }
 }

@@ -8,6 +8,7 @@ mod budget;
 mod call;
 mod cancel_guard;
 pub mod clients;
+mod cut;
 mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;
@@ -33,6 +34,7 @@ mod verb;
 
 pub use budget::{Budget, RECEIPT_CHARS, Room};
 pub use call::{Answer, call, call_with_notices};
+pub use cut::{Cut, CutShort};
 pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
 pub use preview::{Cursor, StreamPreview};

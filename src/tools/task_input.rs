@@ -173,7 +173,10 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
         let mut outcome = cx.runtime.input(&cx.caller.actor, &id, typed).await?;
         let mut reaction = None;
         if outcome.accepted && !wait.is_zero() {
-            reacted(cx, &id, before, wait).await?;
+            tokio::select! {
+                reacted = reacted(cx, &id, before, wait) => reacted?,
+                _ = cx.cut.asked() => cx.cut.took(),
+            }
             outcome.task = cx.task(id.as_str()).await?;
             let asked = Asked { since: Some(before), view: View::Auto, budget: cx.caller.room.budget(None) };
             let Read { output, next, .. } = read(cx, &id, asked).await?;

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::budget::Room;
+use super::cut::Cut;
 use super::errors::task_not_found;
 use super::receipt::Receipt;
 use super::{input, schema};
@@ -69,6 +70,7 @@ pub(super) struct Context<'a> {
     pub(super) runtime: &'a Handle,
     pub(super) caller: &'a Caller,
     pub(super) call: u64,
+    pub(super) cut: &'a Cut,
 }
 
 impl Context<'_> {

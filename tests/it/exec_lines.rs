@@ -238,11 +238,76 @@ fn a_line_that_takes_too_long_is_given_up_and_its_command_ended() {
     let slow = line(&json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0)}));
     let ran = exec(&home, &["--timeout", "700ms"], slow + VERSION);
     assert_eq!((ran.code, ran.codes(), ran.exits()), (Some(1), vec!["TIMEOUT"], vec![10]));
-    assert_eq!(ran.of(1)["error"]["retryable"], true);
+    assert_eq!(ran.of(1)["error"]["retryable"], false);
     wait_until("the command is gone", || tag.holders().is_empty());
     // A line may take another time than the stream.
     let patient = line(&json!({"_cmd": "command.run", "_opts": {"timeout": "20s"}, "cmd": "sleep 0.3"}));
     assert_eq!(exec(&home, &["--timeout", "100ms"], patient).code, Some(0));
+}
+
+/// What is known of a line that was ended early, beside its code.
+#[track_caller]
+fn assert_partial(answer: &Value, printed: &str) {
+    let error = &answer["error"];
+    assert_eq!((&error["retryable"], &error["side_effects"]), (&json!(false), &json!("partial")), "{answer}");
+    assert_eq!(error["phase"], "execution", "{answer}");
+    assert_eq!(answer["data"]["stdout_preview"], printed, "{answer}");
+    assert!(answer["meta"]["call"].is_u64(), "{answer}");
+}
+
+#[test]
+fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
+    for private in [&["--ignore-errors", "--private"][..], &["--ignore-errors"]] {
+        let home = Home::new();
+        let cmd = "echo done >> log; echo begun; sleep 60";
+        let once =
+            json!({"_opts": {"idempotency-key": "k", "timeout": "700ms"}, "_cmd": "command.run", "cmd": cmd});
+        let ran = exec(&home, private, line(&once).repeat(2));
+        assert_eq!((ran.codes(), ran.exits()), (vec!["TIMEOUT"; 2], vec![10, 10]));
+        assert_partial(ran.of(1), "begun\n");
+        assert_partial(ran.of(2), "begun\n");
+        assert_eq!(ran.of(1)["meta"]["call"], ran.of(2)["meta"]["call"]);
+        assert!(ran.of(1)["meta"].get("effect").is_none());
+        assert_eq!(ran.of(2)["meta"]["effect"], "noop");
+        assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "done\n");
+    }
+}
+
+#[test]
+fn a_batch_that_is_out_of_time_keeps_what_was_done() {
+    let home = Home::new();
+    let items = json!([{"cmd": "echo one"}, {"cmd": "echo two; sleep 60", "yield_time_ms": 30_000}, {"cmd": "touch three"}]);
+    let batch = line(&json!({"_cmd": "command.batch", "_opts": {"timeout": "900ms"}, "items": items}));
+    let ran = exec(&home, &[], batch);
+    assert_eq!((ran.codes(), ran.exits()), (vec!["TIMEOUT"], vec![10]));
+    let items = &ran.of(1)["data"]["items"];
+    assert_eq!(
+        (&items[0]["stdout_preview"], &items[1]["stdout_preview"]),
+        (&json!("one\n"), &json!("two\n"))
+    );
+    assert_eq!(items[2]["status"], "skipped", "{items}");
+    assert!(!home.workspace().join("three").exists());
+}
+
+#[test]
+fn the_limit_of_the_input_answers_as_the_limit_of_the_line() {
+    let slow = json!({"_cmd": "command.run", "cmd": "echo begun; sleep 60", "timeout_ms": 500});
+    let ran = exec(&Home::new(), &[], line(&slow));
+    assert_eq!((ran.code, ran.codes(), ran.exits()), (Some(1), vec!["TIMEOUT"], vec![10]));
+    assert_partial(ran.of(1), "begun\n");
+    assert_eq!(ran.of(1)["data"]["exit_status"], 124);
+}
+
+#[test]
+fn a_limit_on_what_only_reads_may_be_tried_again() {
+    let home = Home::new();
+    let start = line(&json!({"_cmd": "command.run", "cmd": "sleep 60", "yield_time_ms": 0}));
+    let task = exec(&home, &[], start).of(1)["data"]["task_handle"]["task_id"].clone();
+    let wait = json!({"_cmd": "task.output", "_opts": {"timeout": "300ms"}, "task_id": task});
+    let ran = exec(&home, &[], line(&wait));
+    assert_eq!((ran.codes(), &ran.of(1)["error"]["retryable"]), (vec!["TIMEOUT"], &json!(true)));
+    assert!(ran.of(1)["error"].get("side_effects").is_none());
+    assert!(home.run(&["serve", "--stop"]).status.success());
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn cancelled(serve: bool, by: Signal, code: i32) {
     let tag = Tag::new();
     let plan = format!(
         "{VERSION}\n{}\n{VERSION}\n",
-        json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0), "yield_time_ms": 30_000})
+        json!({"_cmd": "command.run", "cmd": format!("echo begun; sleep {}", tag.0), "yield_time_ms": 30_000})
     );
     std::fs::write(home.workspace().join("plan.jsonl"), plan).expect("written");
     let child = exec_command(&home, &["--input-file", "plan.jsonl"])
@@ -180,6 +180,10 @@ fn cancelled(serve: bool, by: Signal, code: i32) {
     let ran = exec_ran(child.wait_with_output().expect("ends"));
     assert_eq!((ran.code, ran.codes()), (Some(code), vec!["ok", "CANCELLED"]), "{}", ran.stderr);
     assert_eq!(ran.of(2)["meta"]["exit_code"], code);
+    let error = &ran.of(2)["error"];
+    assert_eq!((&error["retryable"], &error["side_effects"]), (&json!(false), &json!("partial")));
+    assert_eq!(ran.of(2)["data"]["stdout_preview"], "begun\n");
+    assert!(ran.of(2)["meta"]["call"].is_u64());
     wait_until("the command is gone", || tag.holders().is_empty());
     if let Some(served) = &mut served {
         home.stop(served);
@@ -195,6 +199,53 @@ fn a_signal_ends_the_line_in_flight_and_its_command() {
 #[test]
 fn a_signal_ends_a_line_in_the_workspaces_runtime_too() {
     cancelled(true, Signal::TERM, 143);
+}
+
+#[test]
+fn a_key_holds_when_whoever_used_it_was_killed() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let tag = Tag::new();
+    let cmd = format!("echo done >> log; sleep {}", tag.0);
+    let once = json!({"_cmd": "command.run", "_opts": {"idempotency-key": "k"}, "cmd": cmd, "yield_time_ms": 30_000});
+    std::fs::write(home.workspace().join("plan.jsonl"), once.to_string()).expect("written");
+    let mut child = exec_command(&home, &["--input-file", "plan.jsonl"]).spawn().expect("starts");
+    tag.asleep();
+    child.kill().expect("killed");
+    child.wait().expect("ends");
+    wait_until("the command is gone", || tag.holders().is_empty());
+    let again = exec(&home, &[], once.to_string());
+    assert_eq!((again.codes(), &again.of(1)["meta"]["effect"]), (vec!["CANCELLED"], &json!("noop")));
+    assert_eq!(again.of(1)["error"]["side_effects"], "partial");
+    assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "done\n");
+    home.stop(&mut served);
+}
+
+#[test]
+fn a_runtime_that_is_killed_leaves_no_line_that_may_simply_be_repeated() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let tag = Tag::new();
+    let cmd = json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0), "yield_time_ms": 30_000});
+    std::fs::write(home.workspace().join("plan.jsonl"), cmd.to_string()).expect("written");
+    let child = exec_command(&home, &["--input-file", "plan.jsonl"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    tag.asleep();
+    let list = json!({"_cmd": "task.list"}).to_string();
+    wait_until("the number of a call of this age is told", || {
+        exec(&home, &[], &list).of(1)["data"]["tasks"][0]["quiet_ms"].as_u64() > Some(300)
+    });
+    let runtime = Pid::from_raw(home.runtime_pid()).expect("a pid");
+    kill_process(runtime, Signal::KILL).expect("killed");
+    let ran = exec_ran(child.wait_with_output().expect("ends"));
+    assert_eq!(ran.codes(), ["UNAVAILABLE"]);
+    let error = &ran.of(1)["error"];
+    assert_eq!((&error["retryable"], &error["side_effects"]), (&json!(false), &json!("partial")));
+    assert!(ran.of(1)["meta"]["call"].is_u64());
+    served.wait().expect("ends");
 }
 
 #[test]

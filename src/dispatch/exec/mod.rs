@@ -26,11 +26,13 @@ use self::watch::Watch;
 use super::code::Code;
 use super::command::{Command, Reach};
 use super::context::Context;
+use super::cut::failure as cut_short;
 use super::registry;
 use super::response::{Failure, Response};
 use super::run::{accepted_exits, run as run_command};
 use crate::clock::Clock;
 use crate::envelope::SafeText;
+use crate::tools::CutShort;
 
 /// For the fuzz targets: reads a line, and nothing more.
 #[doc(hidden)]
@@ -43,8 +45,8 @@ pub fn fuzz_line(bytes: &[u8]) {
 /// The exit code of a stream whose reader has gone.
 pub const OUTPUT_CLOSED: u8 = 141;
 
-/// Runs the lines of `feed` and writes an answer for each to `out`. `cancelled` ends it in the middle
-/// with the failure it yields. Returns the exit code.
+/// Runs the lines of `feed` and writes an answer for each to `out`. `signal` ends it in the middle,
+/// with the number it yields. Returns the exit code.
 ///
 /// # Errors
 /// When an answer cannot be written, for another reason than that nobody reads.
@@ -53,11 +55,11 @@ pub async fn run(
     options: &Options,
     feed: &mut Feed,
     out: &mut (impl AsyncWrite + Unpin),
-    cancelled: impl Future<Output = Failure>,
+    signal: impl Future<Output = u8>,
 ) -> io::Result<u8> {
     let watch = Watch::open(cx, options).await;
     let mut stream = Stream { cx, options, out, tally: Tally::default(), watch };
-    let ended = stream.run(feed, cancelled).await;
+    let ended = stream.run(feed, signal).await;
     stream.watch.close().await;
     match ended {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(OUTPUT_CLOSED),
@@ -74,13 +76,13 @@ struct Stream<'a, W> {
 }
 
 impl<W: AsyncWrite + Unpin> Stream<'_, W> {
-    async fn run(&mut self, feed: &mut Feed, cancelled: impl Future<Output = Failure>) -> io::Result<u8> {
-        tokio::pin!(cancelled);
+    async fn run(&mut self, feed: &mut Feed, signal: impl Future<Output = u8>) -> io::Result<u8> {
+        tokio::pin!(signal);
         let mut number = 0;
         loop {
             let next = tokio::select! {
                 next = feed.next() => next,
-                failure = &mut cancelled => return self.end(failure).await,
+                signal = &mut signal => return self.end(cut_short(CutShort::Signal(signal))).await,
             };
             let Some(bytes) = (match next {
                 Ok(bytes) => bytes,
@@ -96,17 +98,15 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             let (cmd, well_formed, clock) =
                 (read.cmd().map(str::to_owned), read.is_well_formed(), Clock::start());
             self.watch.begin(number, &read).await;
-            let (mut response, is_over) = tokio::select! {
-                response = self.answer(read) => (response, false),
-                failure = &mut cancelled => (Response::failure(failure), true),
-            };
+            let mut signalled = None;
+            let mut response = self.answer(read, async { *signalled.insert(signal.as_mut().await) }).await;
             response.meta.cmd = cmd;
             response.meta.line = Some(number);
             response.meta.duration_ms = millis(&clock);
             self.watch.end(&response);
             self.write(&response).await?;
-            if is_over {
-                return Ok(response.exit_code());
+            if let Some(signal) = signalled {
+                return Ok(cut_short(CutShort::Signal(signal)).exit_code());
             }
             self.tally.count(well_formed, response.outcome.is_ok());
             if self.tally.has_failed() && !self.goes_on() {
@@ -123,15 +123,15 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
         self.options.input.ignore_errors || self.options.input.validate_only
     }
 
-    async fn answer(&mut self, read: Read) -> Response {
+    async fn answer(&mut self, read: Read, signal: impl Future<Output = u8>) -> Response {
         match read {
-            Read::Line(line) => self.dispatch(line).await,
+            Read::Line(line) => self.dispatch(line, signal).await,
             Read::Malformed(_, failure) => Response::failure(*failure),
             Read::Blank => Response::success(Value::Null, String::new()),
         }
     }
 
-    async fn dispatch(&mut self, line: Line) -> Response {
+    async fn dispatch(&mut self, line: Line, signal: impl Future<Output = u8>) -> Response {
         let Line { cmd, opts, mut payload } = line;
         let command = match route(&cmd) {
             Ok(command) => command,
@@ -146,7 +146,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
         let mut response = if self.options.input.validate_only {
             validate(command, input)
         } else {
-            run_command(self.cx, command, input, &flags).await
+            run_command(self.cx, command, input, &flags, signal).await
         };
         response.warnings.extend(warnings);
         response

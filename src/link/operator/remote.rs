@@ -202,7 +202,9 @@ impl Reading {
                         let _ = waiting.send(reply);
                     }
                 }
-                ServerMessage::Event(_) => return Err(Error::frame("a message for scripts")),
+                ServerMessage::Event(_) | ServerMessage::Begun { .. } => {
+                    return Err(Error::frame("a message for scripts"));
+                }
             }
         }
         Ok(())

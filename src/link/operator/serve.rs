@@ -96,7 +96,9 @@ impl Reading {
                 ClientMessage::Taken(count) => {
                     self.taken.send_replace(count);
                 }
-                ClientMessage::Stream(_) => return Err(Error::frame("a message for scripts")),
+                ClientMessage::Stream(_) | ClientMessage::Cut { .. } => {
+                    return Err(Error::frame("a message for scripts"));
+                }
                 ClientMessage::Ask { id, ask } => {
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());

@@ -11,9 +11,6 @@ use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
 
-/// Why a command is stopped whose script has gone, and one whose agent has cancelled the call.
-const HUNG_UP: &str = "its caller hung up";
-const WITHDRAWN: &str = "the call was cancelled";
 /// How long a program may take to end after its commands.
 const PROGRAMS_END: Duration = Duration::from_secs(1);
 
@@ -45,13 +42,12 @@ impl Driver {
         }
     }
 
-    pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor) {
+    pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor, why: &str) {
         let foreground =
             |task: &&crate::runtime::supervisor::Task| task.request.call == call && !task.promoted;
         let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
         self.step(Input::Withdraw { call });
         if let Some(id) = id {
-            let why = if *by == Actor::Cli { HUNG_UP } else { WITHDRAWN };
             let now = self.now();
             let actions = self.supervisor.stop_because(now, &id, by, why);
             self.carry_out(actions);

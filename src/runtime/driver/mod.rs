@@ -220,7 +220,7 @@ impl Driver {
             Order::Decide { ticket, hash, decision, from, reply } => {
                 let _ = reply.send(self.decide(ticket, &hash, &decision, from.as_ref()));
             }
-            Order::CancelForeground { call, by } => self.cancel_foreground(call, &by),
+            Order::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
             Order::Started { id, running } => start::started(self, &id, *running),
             Order::StartFailed { id, error } => start::failed(self, &id, error),
             Order::Waiting { seen } => return self.seen(seen),

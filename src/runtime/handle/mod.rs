@@ -209,10 +209,11 @@ impl Handle {
         self.tell(Order::Dismiss { id: id.clone() }).await;
     }
 
-    /// Stops the command that a call waits for, if it still does: its client gave up.
-    pub fn cancel_foreground(&self, call: u64, by: &Actor) {
+    /// Stops the command that a call waits for, if it still does. `why`: a clause that says why its client gave up.
+    pub fn cancel_foreground(&self, call: u64, by: &Actor, why: &str) {
         // A full queue means a driver in trouble; the command then ends by its own timeout or stop.
-        if self.orders.try_send(Order::CancelForeground { call, by: by.clone() }).is_err() {
+        let order = Order::CancelForeground { call, by: by.clone(), why: why.to_owned() };
+        if self.orders.try_send(order).is_err() {
             tracing::warn!(call, "a cancelled call could not be passed on");
         }
     }

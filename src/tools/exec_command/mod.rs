@@ -19,7 +19,7 @@ use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::verb::{Caller, Context, Done, Hints, Verb};
 use crate::envelope::ToolError;
-use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
+use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use result::ExecResult;
@@ -136,10 +136,10 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let budget = cx.caller.room.budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
-        let guard = CancelGuard::new(&cx);
-        let outcome = cx.runtime.exec(request).await;
-        guard.disarm();
-        let outcome = outcome?;
+        let outcome = CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await?;
+        if matches!(&outcome, ExecOutcome::Completed(task) if task.status == TaskStatus::Cancelled) {
+            cx.cut.took();
+        }
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {

@@ -10,11 +10,11 @@ use super::receipt::{pointer, receipt, rooms_beside};
 use super::result::{BatchResult, Complete, ItemOutcome, SkipReason};
 use crate::envelope::{ErrorKind, ToolError};
 use crate::runtime::{
-    BatchItem, BatchRequest, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream, TaskStatus,
-    TaskView,
+    BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream,
+    TaskStatus, TaskView,
 };
 use crate::tools::budget::Room;
-use crate::tools::cancel_guard::CancelGuard;
+use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;
 use crate::tools::preview::StreamPreview;
 use crate::tools::verb::{Context, Verb};
@@ -40,10 +40,7 @@ pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolErr
         commands: input.items.iter().map(command).collect(),
         stop_on_error: input.stop_on_error,
     };
-    let guard = CancelGuard::new(cx);
-    let admitted = cx.runtime.admit(batch).await;
-    guard.disarm();
-    Ok(admitted?)
+    Ok(CancelGuard::new(cx).ends(cx.cut, cx.runtime.admit(batch)).await?)
 }
 
 /// Runs a batch to its end.
@@ -58,12 +55,17 @@ pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
     };
     let mut halted = None;
     while let Some(item) = batch.items.get(batch.outcomes.len()).cloned() {
-        let outcome = match halted.or_else(|| batch.is_late().then_some(SkipReason::BatchDeadline)) {
+        let cut = cx.cut.reason().map(|_| SkipReason::Cancelled);
+        let late = batch.is_late().then_some(SkipReason::BatchDeadline);
+        let outcome = match halted.or(cut).or(late) {
             Some(reason) => ItemOutcome::Skipped(reason),
             None => batch.turn(&item).await,
         };
         halted = halted.or_else(|| batch.halts(&outcome));
         batch.outcomes.push(outcome);
+    }
+    if halted == Some(SkipReason::Cancelled) {
+        cx.cut.took();
     }
     batch.file().await;
     batch.is_over = true;
@@ -110,7 +112,7 @@ impl Batch<'_> {
         if let Some((kind, message)) = refusal(item) {
             return ItemOutcome::Rejected(kind, message);
         }
-        let task = match self.cx.runtime.exec(self.request(item)).await {
+        let task = match self.run(item).await {
             // An item is never promoted; if it were, its output so far would be reported.
             Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => task,
             Err(error) => return not_run(error.into()),
@@ -123,6 +125,21 @@ impl Batch<'_> {
         match read.await {
             Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
             Err(error) => not_run(error.into()),
+        }
+    }
+
+    /// Runs a command; ends it when the caller wants the call to end.
+    async fn run(&self, item: &Item) -> Result<ExecOutcome, Error> {
+        let Context { runtime, cut, call, caller } = self.cx;
+        let running = runtime.exec(self.request(item));
+        tokio::pin!(running);
+        tokio::select! {
+            biased;
+            outcome = &mut running => outcome,
+            reason = cut.asked() => {
+                runtime.cancel_foreground(call, &caller.actor, &reason.why());
+                running.await
+            }
         }
     }
 
@@ -186,7 +203,8 @@ impl Drop for Batch<'_> {
         if self.is_over {
             return;
         }
-        self.cx.runtime.cancel_foreground(self.cx.call, &self.cx.caller.actor);
+        let Context { runtime, caller, call, .. } = self.cx;
+        runtime.cancel_foreground(call, &caller.actor, &withdrawn(&caller.actor));
         if self.outcomes.len() < self.items.len() {
             let message = "The call was withdrawn while this item ran, and the item was ended.";
             self.outcomes.push(ItemOutcome::Failed(CANCELLED.to_owned(), message.to_owned()));

@@ -1,0 +1,95 @@
+//! What is said of a command that was ended before it had an answer of its own: a line over its limit, a signal.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+
+use super::code::Code;
+use super::command::{Command, Danger, Kind};
+use super::response::{Failure, Response};
+use super::run::Flags;
+use crate::tools::{Answer, Cut, CutShort};
+
+/// How long a command that was told to end may take: TERM, the grace, KILL, what is left of its output.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Runs a command to its answer, or until its limit or a signal ends it.
+pub(super) async fn run_until(
+    running: impl Future<Output = Response>,
+    command: &Command,
+    flags: &Flags,
+    cut: &Cut,
+    signal: impl Future<Output = u8>,
+) -> Response {
+    let over = async {
+        match flags.timeout {
+            Some(limit) => sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(running);
+    let reason = tokio::select! {
+        biased;
+        response = &mut running => return response,
+        () = over => CutShort::Timeout(millis(flags.timeout.unwrap_or_default())),
+        signal = signal => CutShort::Signal(signal),
+    };
+    // What only reads has nothing to come to an end, and what was not sent has not begun.
+    let is_under_way = matches!(command.kind, Kind::Tool(tool) if !tool.hints.read_only) && cut.is_sent();
+    if is_under_way {
+        cut.ask(reason);
+        if let Ok(response) = timeout(ENDING, &mut running).await {
+            return response;
+        }
+    }
+    let is_harmless = command.danger == Danger::Safe || flags.dry_run;
+    let may_have_begun = match command.kind {
+        Kind::Tool(_) => cut.is_sent(),
+        Kind::Local { .. } => true,
+    };
+    let failure = failure(reason);
+    let failure = if may_have_begun && !is_harmless { failure.partial() } else { failure };
+    let mut response = Response::failure(failure);
+    response.meta.call = cut.begun().get().copied();
+    response
+}
+
+/// Says how a tool's answer is none of its own, if that is so: it was ended early, or its command ran out of the time that
+/// its input gave it.
+pub(super) fn failure_of(answer: &Answer, data: &Value) -> Option<Failure> {
+    let own_limit = data["disposition"] == "completed" && data["timed_out"] == true;
+    let failure = match answer.cut {
+        Some(reason) => failure(reason),
+        None if own_limit => {
+            Failure::running(Code::Timeout, "The command took longer than its timeout_ms and was ended.")
+                .fix("give it a longer timeout_ms, or start it as a task with yield_time_ms 0")
+        }
+        None => return None,
+    };
+    Some(failure.partial())
+}
+
+/// Says why something was ended.
+pub fn failure(reason: CutShort) -> Failure {
+    match reason {
+        CutShort::Timeout(ms) => {
+            Failure::running(Code::Timeout, format!("There was no answer within {ms} ms."))
+                .with("timeout_ms", ms)
+                .fix("give it a longer --timeout, or start it as a task with yield_time_ms 0")
+        }
+        CutShort::Signal(signal) => {
+            let code = if signal == 2 { Code::Interrupted } else { Code::Terminated };
+            Failure::running(code, format!("Signal {signal} ended it before it had an answer."))
+                .with("signal", signal)
+        }
+        CutShort::HungUp => Failure::running(
+            Code::Terminated,
+            "Its caller went away before it had an answer, and it was ended.",
+        ),
+    }
+}
+
+fn millis(limit: Duration) -> u64 {
+    u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,96 @@
+//! Ending a call early: its caller wants an answer now, and gets what there is by then.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::verb::Begun;
+
+/// Why a call was ended before it had an answer of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutShort {
+    /// It took longer than its caller gave it, in milliseconds.
+    Timeout(u64),
+    /// A signal ended its caller.
+    Signal(u8),
+    /// Its caller hung up.
+    HungUp,
+}
+
+impl CutShort {
+    /// Says why a command was ended.
+    #[must_use]
+    pub fn why(self) -> String {
+        match self {
+            Self::Timeout(ms) => format!("its caller gave it {ms} ms"),
+            Self::Signal(signal) => format!("its caller was ended by signal {signal}"),
+            Self::HungUp => "its caller hung up".to_owned(),
+        }
+    }
+}
+
+/// A call that its caller may end early.
+#[derive(Debug, Clone, Default)]
+pub struct Cut(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    asked: CancellationToken,
+    reason: OnceLock<CutShort>,
+    /// The request was sent to a runtime: it may have been taken on.
+    is_sent: AtomicBool,
+    /// The number of the call, once it is known to be on record.
+    begun: Begun,
+    /// The call was under way and did not come to its own end.
+    is_cut: AtomicBool,
+}
+
+impl Cut {
+    /// Asks the call to end. The first reason holds.
+    pub fn ask(&self, reason: CutShort) {
+        let _ = self.0.reason.set(reason);
+        self.0.asked.cancel();
+    }
+
+    /// Waits until the call is asked to end.
+    pub async fn asked(&self) -> CutShort {
+        self.0.asked.cancelled().await;
+        self.reason().unwrap_or(CutShort::HungUp)
+    }
+
+    /// Returns why the call was asked to end, if it was.
+    #[must_use]
+    pub fn reason(&self) -> Option<CutShort> {
+        self.0.reason.get().copied()
+    }
+
+    /// Notes that the request is on its way: from now on it may be taken on.
+    pub fn sent(&self) {
+        self.0.is_sent.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the request was sent.
+    #[must_use]
+    pub fn is_sent(&self) -> bool {
+        self.0.is_sent.load(Ordering::Relaxed)
+    }
+
+    /// Returns where the number of the call stands once it is on record.
+    #[must_use]
+    pub fn begun(&self) -> &Begun {
+        &self.0.begun
+    }
+
+    /// Notes that the call did not come to its own end.
+    pub(super) fn took(&self) {
+        self.0.is_cut.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns why the call did not come to its own end, if that is so.
+    pub(super) fn outcome(&self) -> Option<CutShort> {
+        self.reason().filter(|_| self.0.is_cut.load(Ordering::Relaxed))
+    }
+}
