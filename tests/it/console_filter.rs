@@ -22,7 +22,7 @@ fn the_list_shows_some_tasks_and_all_again() {
             ("g", Filter::Agents),
         ] {
             let _ = press(&mut app, &["f", letter]);
-            assert_eq!(app.list.filter, filter, "{letter}");
+            assert_eq!(app.list.filters.state, filter, "{letter}");
             assert!(app.tasks().iter().all(|task| filter.holds(task)), "{filter:?}");
             assert!(app.selected().is_some_and(|task| filter.holds(task)), "{filter:?}");
             let says = format!("{}  {} of {all}", filter.word(), app.tasks().len());
@@ -34,7 +34,7 @@ fn the_list_shows_some_tasks_and_all_again() {
         assert_eq!(obstacle(&app, Action::Filter).as_deref(), Some("on the screen of all tasks only"));
         assert_eq!(app.tasks().len(), all, "elsewhere nothing is hidden");
         let _ = press(&mut app, &["1", "Esc"]);
-        assert_eq!((app.list.filter, app.tasks().len()), (Filter::All, all));
+        assert_eq!((app.list.filters.state, app.tasks().len()), (Filter::All, all));
     }
     let app = console(empty(), (80, 24));
     assert_eq!(obstacle(&app, Action::Filter).as_deref(), Some("there are no tasks"));
@@ -44,7 +44,7 @@ fn the_list_shows_some_tasks_and_all_again() {
 fn a_selected_task_stays_listed_when_the_filter_holds_no_more_for_it() {
     let mut app = console(snapshot(), (80, 24));
     let _ = press(&mut app, &["f", "w"]);
-    assert_eq!(app.list.filter, Filter::Waiting);
+    assert_eq!(app.list.filters.state, Filter::Waiting);
     let id = app.selected().expect("a waiter").id.clone();
     let mut after = snapshot();
     for task in &mut after.tasks {

@@ -29,7 +29,7 @@ fn areas(plan: &Layout) -> Vec<Rect> {
 fn arranged(size: (u16, u16), screen: Screen, zoom: bool, pins: &[u32], split: i16) -> App {
     let mut app = console(snapshot(), size);
     let pins = pins.iter().map(|number| id(*number)).collect();
-    app.arrange(Arrangement { screen, zoom, pins, split });
+    app.arrange(Arrangement { screen, zoom, pins, split, ..Arrangement::default() });
     app
 }
 

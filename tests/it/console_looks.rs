@@ -126,7 +126,7 @@ const OVER: [Scene; 27] = [
     ("rename", |size| pressed(7, &[","], size)),
     ("start", |size| pressed(7, &["o"], size)),
     ("search", |size| {
-        let mut app = pressed(7, &["/"], size);
+        let mut app = pressed(7, &["C-s"], size);
         write(&mut app, "npm");
         app
     }),

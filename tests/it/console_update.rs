@@ -683,7 +683,7 @@ fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
 fn a_search_without_a_match_says_so_and_leaves_the_pane() {
     let mut app = opened();
     select(&mut app, 6);
-    let _ = press(&mut app, &["/", "m", "o", "o", "n", "Enter"]);
+    let _ = press(&mut app, &["C-s", "m", "o", "o", "n", "Enter"]);
     let _ = found(&mut app, None);
     assert!(app.scroll.is_none());
     assert!(shown(&app).contains(" SEARCH   no match moon"), "{}", shown(&app));
@@ -695,11 +695,15 @@ fn a_search_without_a_match_says_so_and_leaves_the_pane() {
 #[test]
 fn a_search_left_or_outdated_changes_nothing() {
     let mut app = opened();
-    assert_eq!(searches(&press(&mut app, &["/", "x", "Esc", "/", "Enter"])).len(), 1, "as it was written");
+    assert_eq!(
+        searches(&press(&mut app, &["C-s", "x", "Esc", "C-s", "Enter"])).len(),
+        1,
+        "as it was written"
+    );
     assert!(matches!(app.mode, Mode::Observe) && app.search.is_none());
-    let _ = press(&mut app, &["/", "x", "Enter"]);
+    let _ = press(&mut app, &["C-s", "x", "Enter"]);
     let old = app.search.clone().expect("searched");
-    let _ = press(&mut app, &["/", "y", "Enter"]);
+    let _ = press(&mut app, &["C-s", "y", "Enter"]);
     let _ = app.update(Msg::Found(old.task, old.query, Some(3), None));
     assert!(app.scroll.is_none(), "the answer to an older question");
 }

@@ -118,7 +118,7 @@ fn a_full_screen_program_is_shown_around_its_cursor() {
 fn a_search_goes_on_as_it_is_written_and_says_which_match_of_how_many() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 6);
-    let effects = press(&mut app, &["/", "o", "k"]);
+    let effects = press(&mut app, &["C-s", "o", "k"]);
     let queries: Vec<_> = effects
         .iter()
         .filter_map(|effect| match effect {
@@ -131,7 +131,7 @@ fn a_search_goes_on_as_it_is_written_and_says_which_match_of_how_many() {
     let _ = app.update(Msg::Found(search.task, search.query, Some(7), Some((3, 17))));
     assert!(press(&mut app, &["Enter"]).iter().all(|effect| !matches!(effect, Effect::Search(..))));
     assert!(shown(&app).contains("3 of 17 ok"), "{}", shown(&app));
-    let _ = press(&mut app, &["/", "x", "Esc"]);
+    let _ = press(&mut app, &["C-s", "x", "Esc"]);
     assert!(app.search.is_none() && app.scroll.is_none());
 }
 

@@ -127,6 +127,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::ClearFinished => here(Is(|app| !app.view.cleared.is_empty())),
         Action::Undo => (Place(7, &["1", "C"]), Is(|app| app.view.cleared.is_empty())),
         Action::Filter => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Filters))),
+        Action::ArrangeList => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Listing))),
         Action::Rename => {
             here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
         }
@@ -172,12 +173,9 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
         }
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
-        Action::Seen
-        | Action::Compare
-        | Action::Fold
-        | Action::FindText
-        | Action::NextFound
-        | Action::PreviousFound => here(Why(RECEIPTS)),
+        Action::Seen | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
+        Action::Fold => here(Why("the task is of no batch")),
+        Action::FindText => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::FilterTasks, _)))),
         Action::PreviousPrompt => {
             here(Does(|effect| matches!(effect, Effect::Prompt { task, .. } if *task == id(7))))
         }

@@ -12,6 +12,7 @@ mod console_filter;
 mod console_fixture;
 mod console_held;
 mod console_layout;
+mod console_lists;
 mod console_looks;
 mod console_palette;
 mod console_program;

@@ -7,7 +7,7 @@ use crate::runtime::{CallSummary, HoldReason, TaskStatus};
 
 use super::approval::wider_for;
 use super::{App, Column, Layer, Mode, Prompt, Screen, takes_input};
-use crate::console::keys::Action;
+use crate::console::keys::{Action, Context};
 
 /// Why an action would do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl App {
             SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
             Run => place(matches!(prompt, Some(Prompt::Start)), "while writing a command"),
             Find => place(
-                matches!(prompt, Some(Prompt::Search(_) | Prompt::Find | Prompt::FilterCalls)),
+                prompt.is_some_and(|prompt| prompt.context() == Context::Search),
                 "while writing a search",
             ),
             Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
@@ -148,7 +148,7 @@ impl App {
             }
             Timeline => list,
             Pin => list.and(selected),
-            Filter => {
+            Filter | ArrangeList => {
                 place(self.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
@@ -204,6 +204,7 @@ impl App {
                 let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
                 card.and(need(is_plain, "there is nothing to do it to"))
             }
+            Fold if self.screen == Screen::Tasks => need(self.is_in_batch(), "the task is of no batch"),
             NextColumn | PreviousColumn | Fold => {
                 receipts.and(need(!self.view.snapshot.calls.is_empty(), "there is no call yet"))
             }
@@ -235,6 +236,7 @@ impl App {
                 receipts.and(need(self.reader.is_none(), "leave this text first"))?;
                 need(self.shown_record().is_some(), "there is no answer to compare yet")
             }
+            FindText if self.screen == Screen::Tasks => need(self.can_find(), "there are no tasks"),
             FindText => receipts.and(need(self.can_find(), "there is no answer to read yet")),
             NextFound | PreviousFound => {
                 let is_found = self.can_find() && self.calls.finding.is_some();

@@ -10,7 +10,7 @@ use tui_input::Input as Editor;
 use crate::envelope::TaskId;
 
 use super::export::Export;
-use super::task_list::Filter;
+use super::task_list::{Arranged, Filter, Whose};
 use super::{Painter, columns, cut_top, moved};
 use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
@@ -49,6 +49,8 @@ pub enum Kind {
     Exports,
     /// What the list of tasks can show, each by its letter.
     Filters,
+    /// In which order and form it can show it.
+    Listing,
 }
 
 /// One row.
@@ -89,6 +91,10 @@ pub enum Choice {
     Export(Export),
     /// List only these tasks.
     Filter(Filter),
+    /// List only those of an agent.
+    Whose(Whose),
+    /// Give the list of tasks this form.
+    Arranged(Arranged),
     /// Nothing: it is there to be read.
     #[default]
     Nothing,
@@ -252,6 +258,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Messages => "messages",
         Kind::Exports => "export",
         Kind::Filters => "list",
+        Kind::Listing => "order, groups and columns",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

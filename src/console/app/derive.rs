@@ -39,8 +39,7 @@ impl App {
             let (at, count) = (self.call_at(), self.call_rows().len());
             self.calls.top = window(self.calls.top, at, count, shown);
         } else if self.screen == Screen::Tasks {
-            let (at, count) = (self.selected_at().unwrap_or(0), self.view.snapshot.tasks.len());
-            self.list.top = window(self.list.top, at, count, shown);
+            self.place_list(shown);
         }
     }
 

@@ -4,6 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::envelope::Actor;
 use crate::facts::Waiting;
 use crate::runtime::{AgentView, TaskStatus, TaskView};
 
@@ -89,7 +90,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         Screen::Metrics => metrics::draw(&mut painter, layout.stage),
         Screen::Program => program::draw(&mut painter, &layout),
         Screen::Tasks | Screen::Focus => {
-            task_list::draw(&mut painter, &layout);
+            task_list::draw::draw(&mut painter, &layout);
             for pane in &layout.panes {
                 pane::draw(&mut painter, &layout, pane);
             }
@@ -255,7 +256,8 @@ fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<Piece> {
     let [here, gone] = painter.glyphs().link;
     let label = text::cut(&visible::one_line(&agent.label), 16, painter.glyphs().cut);
     let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };
-    let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, Role::Text)];
+    let colour = painter.app.role_of(&Actor::Agent(agent.label.clone()));
+    let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, colour)];
     if let Some(last) = agent.last_call {
         pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint));
     }

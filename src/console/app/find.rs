@@ -88,6 +88,7 @@ impl App {
     /// Tells whether there is a text to find something in.
     pub(super) fn can_find(&self) -> bool {
         self.reader.is_some()
+            || self.view_context() == Context::Tasks && !self.view.snapshot.tasks.is_empty()
             || self.screen == Screen::Receipts && self.calls.column == Column::Calls
             || self.screen == Screen::Receipts
                 && self.calls.sheet.as_ref().is_some_and(|sheet| sheet.is_answered)
@@ -100,6 +101,11 @@ impl App {
 
     pub(super) fn find_in_text(&mut self, action: Action) {
         match action {
+            // On the screen of all tasks it is the tasks that are looked for, or the output once keys go there.
+            Action::FindText if self.view_context() == Context::Tasks => match self.selected().cloned() {
+                Some(task) if self.in_pane => self.open_search(task.id.clone()),
+                _ => self.write_task_filter(),
+            },
             Action::FindText => {
                 // In the list of calls it is the calls that are looked for.
                 let is_list = self.reader.is_none() && self.calls.column == Column::Calls;

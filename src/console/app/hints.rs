@@ -90,7 +90,7 @@ fn candidates(app: &App) -> &'static [Action] {
         }
         Context::Tasks | Context::Focus if app.view.is_lost => &[Quit, ShowFocus, Search, ShowReceipts],
         Context::Tasks if app.view.snapshot.tasks.is_empty() => &[Start],
-        Context::Tasks if app.in_pane => &[Up, PageUp, First, Last, Back],
+        Context::Tasks if app.in_pane => &[Up, PageUp, FindText, First, Last, Back],
         Context::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
         Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, Search, Back],
         Context::Focus => {
@@ -150,7 +150,12 @@ pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {
         return vec![piece("ending the tasks, then leaving", Role::Text)];
     }
     let context = app.context();
-    let hint = |action: Action| painter.key(context, action, action.hint());
+    // One key lists tasks, or searches the output once keys go there.
+    let word = |action: Action| match action {
+        Action::FindText if context == Context::Tasks && app.in_pane => "search",
+        _ => action.hint(),
+    };
+    let hint = |action: Action| painter.key(context, action, word(action));
     let gap = piece("  ", Role::Text);
     let help = hint(Action::Help);
     let mut groups: Vec<Vec<Piece>> = Vec::new();

@@ -1,5 +1,6 @@
 //! The whole state of the console: one value that `update` changes and `draw` reads.
 
+mod agents;
 pub mod approval;
 mod areas;
 pub mod attention;
@@ -44,6 +45,7 @@ pub mod usage;
 pub mod view;
 pub mod watch;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -69,26 +71,13 @@ use replay::Replay;
 use search::{Match, Search};
 pub use setup::Setup;
 use stop::Guard;
-use task_list::Filter;
+use task_list::TaskList;
 pub(crate) use task_words::{command, who};
 use toasts::Toasts;
 use typing::History;
 use usage::Pace;
 use view::View;
 use watch::Watching;
-
-/// The task list.
-#[derive(Debug, Clone)]
-pub struct TaskList {
-    /// The selected task.
-    pub selected: Option<TaskId>,
-    /// The person moved the selection: it no longer follows the newest live task.
-    pub is_held: bool,
-    /// First item shown.
-    pub top: usize,
-    /// Which tasks are listed.
-    pub filter: Filter,
-}
 
 /// A pane scrolled back: frozen on a page of the log.
 #[derive(Debug, Clone)]
@@ -216,7 +205,7 @@ impl App {
             mode: Mode::Observe,
             layers: Vec::new(),
             toasts: Toasts::default(),
-            list: TaskList { selected: None, is_held: false, top: 0, filter: Filter::default() },
+            list: TaskList::default(),
             scroll: None,
             search: None,
             in_pane: false,
@@ -350,7 +339,9 @@ impl App {
         if is_held && still_there {
             return;
         }
-        let newest = self.tasks().first().map(|task| (task.id.clone(), !task.status.is_terminal()));
+        let newest =
+            self.tasks().into_iter().min_by_key(|task| (task.status.is_terminal(), Reverse(task.number)));
+        let newest = newest.map(|task| (task.id.clone(), !task.status.is_terminal()));
         match newest {
             Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
             None => self.list.selected = None,

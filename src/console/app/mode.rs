@@ -107,6 +107,8 @@ pub enum Prompt {
     Find,
     /// A text that the calls listed are to hold.
     FilterCalls,
+    /// Words that the tasks listed are to hold.
+    FilterTasks,
 }
 
 impl Prompt {
@@ -116,7 +118,7 @@ impl Prompt {
             Self::Line(_) => Context::Line,
             Self::Start => Context::Start,
             Self::Rename(_) | Self::Watch(_) => Context::Note,
-            Self::Search(_) | Self::Find | Self::FilterCalls => Context::Search,
+            Self::Search(_) | Self::Find | Self::FilterCalls | Self::FilterTasks => Context::Search,
         }
     }
 }
@@ -131,7 +133,10 @@ impl Mode {
                 _,
             ) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
-            Self::Observe | Self::Write(Prompt::Start | Prompt::Find | Prompt::FilterCalls, _) => None,
+            Self::Observe
+            | Self::Write(Prompt::Start | Prompt::Find | Prompt::FilterCalls | Prompt::FilterTasks, _) => {
+                None
+            }
         }
     }
 }

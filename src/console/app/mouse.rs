@@ -130,10 +130,9 @@ impl App {
             return;
         }
         let at = self.list.top + item;
-        if at >= self.tasks().len() {
-            return;
-        }
-        self.select_at(at);
+        let task = self.listed().rows.get(at).and_then(|row| self.task_in(row)).map(|task| task.id.clone());
+        let Some(task) = task else { return };
+        self.select(task);
         if is_double && matches!(self.mode, Mode::Observe) {
             self.act(Action::Type);
         }

@@ -139,7 +139,8 @@ impl App {
         let Some(Layer::List(chooser)) = self.layers.last_mut() else { return false };
         let Key::Char(letter) = key.key else { return false };
         let is_plain = !key.ctrl && !key.alt && chooser.editor.value().is_empty();
-        is_plain && chooser.kind == Kind::Filters && chooser.select_key(&letter.to_string())
+        let has_letters = matches!(chooser.kind, Kind::Filters | Kind::Listing);
+        is_plain && has_letters && chooser.select_key(&letter.to_string())
     }
 
     /// Narrows the open list to what is written now.
@@ -204,10 +205,9 @@ impl App {
                 self.effects.push(Effect::SaveTheme(name));
             }
             Choice::Export(export) => self.export(export),
-            Choice::Filter(filter) => {
-                self.thaw();
-                self.set_filter(filter);
-            }
+            Choice::Filter(filter) => self.list_only(filter),
+            Choice::Whose(whose) => self.list_those_of(whose),
+            Choice::Arranged(choice) => self.arrange_list(choice),
             Choice::Nothing => {}
         };
         if is_palette {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Mouse;
 use crate::envelope::TaskId;
 
+use super::task_list::Listing;
 use super::{App, Screen};
 use crate::console::keys::Keymap;
 use crate::console::msg::Effect;
@@ -95,6 +96,8 @@ pub struct Arrangement {
     pub pins: Vec<TaskId>,
     /// Steps by which the list is larger than usual.
     pub split: i16,
+    /// The order, groups and columns of the list of tasks.
+    pub list: Listing,
 }
 
 impl App {
@@ -102,7 +105,8 @@ impl App {
     pub fn arrangement(&self) -> Arrangement {
         // A program is over sooner or later; the screen of one is not come back to.
         let screen = if self.screen == Screen::Program { Screen::Tasks } else { self.screen };
-        Arrangement { screen, zoom: self.is_zoomed, pins: self.pins.clone(), split: self.split }
+        let list = self.list.listing.clone();
+        Arrangement { screen, zoom: self.is_zoomed, pins: self.pins.clone(), split: self.split, list }
     }
 
     /// Arranges the console as it was.
@@ -120,6 +124,7 @@ impl App {
             }
         }
         self.split = kept.split.clamp(-MOST_SPLIT, MOST_SPLIT);
+        self.list.listing = kept.list;
         self.touch();
     }
 

@@ -66,7 +66,7 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Write(Prompt::Watch(_), _)) => "WATCH",
         (_, Mode::Write(Prompt::Start, _)) => "START",
         (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH",
-        (_, Mode::Write(Prompt::FilterCalls, _)) => "FILTER",
+        (_, Mode::Write(Prompt::FilterCalls | Prompt::FilterTasks, _)) => "FILTER",
         (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH",
         (Context::Replay, _) => {
             let task = app.replay.as_ref().map(|replay| of(&replay.task));
@@ -219,6 +219,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         Prompt::Find if app.calls.column == Column::Envelope => " find in the envelope ".to_owned(),
         Prompt::Find => " find in the receipt ".to_owned(),
         Prompt::FilterCalls => " list calls with ".to_owned(),
+        Prompt::FilterTasks => " list tasks with ".to_owned(),
     };
     let label = [piece(label, Role::Faint), painter.prompt()];
     let is_masked = is_secret && matches!(prompt, Prompt::Line(_));

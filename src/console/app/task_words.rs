@@ -7,6 +7,7 @@ use crate::facts::{InputEvidence, Need};
 use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
 use super::Painter;
+use super::agents::short_name;
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
@@ -101,9 +102,7 @@ pub(crate) fn last_sign(task: &TaskView) -> Timestamp {
 
 /// Returns the same in at most so many characters: an agent by the first word of its name, `claude`.
 pub(crate) fn short(actor: &Actor, most: usize, dots: &str) -> String {
-    let name = who(actor);
-    let first = name.split(['-', ' ', '/']).find(|word| !word.is_empty()).unwrap_or(&name);
-    text::cut(first, most, dots)
+    short_name(&who(actor), most, dots)
 }
 
 /// Returns who someone is to the person at the console.

@@ -13,6 +13,7 @@ use crate::terminal::{Key, KeyPress, Size};
 
 use super::approval::card::Writing;
 use super::program::program_file;
+use super::task_list::Filters;
 use super::{App, Layer, Layout, Mode, Prompt, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
@@ -141,6 +142,10 @@ impl App {
                 self.calls.filter.clear();
                 self.observe();
             }
+            (Some(Action::Leave), Prompt::FilterTasks) => {
+                self.set_filters(Filters { text: String::new(), ..self.list.filters.clone() });
+                self.observe();
+            }
             (Some(Action::Leave), _) => self.observe(),
             (Some(Action::Raw), Prompt::Line(task)) => self.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
@@ -161,7 +166,8 @@ impl App {
             (Some(Action::Run), Prompt::Start) => self.run_command(),
             (Some(Action::Find), Prompt::Search(task)) => self.find(task),
             (Some(Action::Find), Prompt::Find) => self.start_finding(),
-            (Some(Action::Find), Prompt::FilterCalls) => self.observe(),
+            (Some(Action::Find), Prompt::FilterCalls | Prompt::FilterTasks) => self.observe(),
+            (_, Prompt::FilterTasks) => self.write_filter_key(key),
             (_, Prompt::FilterCalls) => {
                 self.edit_key(key);
                 self.filter_calls();
@@ -250,6 +256,7 @@ impl App {
         }
         self.filter_list();
         self.filter_calls();
+        self.filter_tasks();
     }
 
     /// Lists the calls that hold what is written; the newest of them is shown.

@@ -9,7 +9,6 @@ use crate::runtime::Snapshot;
 use crate::terminal::{Key, KeyPress};
 
 use super::export::{Export, Shot};
-use super::task_list::Filter;
 use super::{App, Column, Layer, Mode, Prompt, Screen};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Answered, Effect, Msg};
@@ -250,6 +249,8 @@ impl App {
             Action::ClearFinished => self.clear_finished(),
             Action::Undo => self.undo(),
             Action::Filter => self.open_filters(),
+            Action::ArrangeList => self.open_arrangement(),
+            Action::Fold if self.screen == Screen::Tasks => self.fold_batch(),
             Action::WidenList => self.resize_list(1),
             Action::NarrowList => self.resize_list(-1),
             Action::Zoom => self.is_zoomed = !self.is_zoomed,
@@ -314,8 +315,7 @@ impl App {
         if self.screen == Screen::Receipts && !std::mem::take(&mut self.calls.filter).is_empty() {
             return;
         }
-        if self.screen == Screen::Tasks && self.list.filter != Filter::All {
-            self.set_filter(Filter::All);
+        if self.unfilter() {
             return;
         }
         if let Some(notice) = self.view.snapshot.notices.last()

@@ -9,8 +9,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::TaskId;
-use crate::runtime::{Snapshot, TaskStatus, TaskUsage, TaskView};
+use crate::runtime::{TaskStatus, TaskUsage, TaskView};
 
+use super::task_list::Listed;
 use super::{App, Breakpoint, Layout, Screen};
 
 /// Seconds of processor shown.
@@ -32,8 +33,8 @@ pub struct Usages {
     of: BTreeMap<TaskId, Used>,
     /// The tasks on screen.
     wanted: Vec<TaskId>,
-    /// The state and the places in the list that they were taken from.
-    basis: Option<(Arc<Snapshot>, Range<usize>)>,
+    /// The rows and the places among them that they were taken from.
+    basis: Option<(Arc<Listed>, Range<usize>)>,
     /// Since when an answer is waited for, and about which.
     asked: Option<(Timestamp, Vec<TaskId>)>,
 }
@@ -71,14 +72,13 @@ impl Usages {
         self.of.get(task)
     }
 
-    /// Tells whether the tasks at these places of a state are to be taken note of, which they are once.
-    pub(crate) fn is_new(&mut self, state: &Arc<Snapshot>, places: Range<usize>) -> bool {
-        let is_same =
-            |(known, at): &(Arc<Snapshot>, Range<usize>)| Arc::ptr_eq(known, state) && *at == places;
+    /// Tells whether the tasks at these places of the list are to be taken note of, which they are once.
+    pub(crate) fn is_new(&mut self, listed: &Arc<Listed>, places: Range<usize>) -> bool {
+        let is_same = |(known, at): &(Arc<Listed>, Range<usize>)| Arc::ptr_eq(known, listed) && *at == places;
         if self.basis.as_ref().is_some_and(is_same) {
             return false;
         }
-        self.basis = Some((state.clone(), places));
+        self.basis = Some((Arc::clone(listed), places));
         true
     }
 
@@ -200,11 +200,13 @@ impl App {
             Screen::Metrics if can_look => (0, MOST),
             _ => (0, 0),
         };
-        if !self.view.usage.is_new(&self.view.snapshot, from..from + many) {
+        let listed = self.listed();
+        if !self.view.usage.is_new(&listed, from..from + many) {
             return;
         }
         let is_live = |task: &&TaskView| matches!(task.status, TaskStatus::Running | TaskStatus::Cancelling);
-        let shown: Vec<_> = self.tasks().into_iter().skip(from).take(many).cloned().collect();
+        let rows = listed.rows.iter().skip(from).take(many);
+        let shown: Vec<_> = rows.filter_map(|row| self.task_in(row)).cloned().collect();
         self.view.usage.want(shown.iter().map(|task| &**task).filter(is_live));
     }
 }

@@ -62,6 +62,7 @@ mod tests {
     use crate::console::app::Screen;
     use crate::console::app::hints::Memory;
     use crate::console::app::setup::Arrangement;
+    use crate::console::app::task_list::{Grouping, Listing, Sort};
     use crate::envelope::TaskId;
 
     #[test]
@@ -70,7 +71,8 @@ mod tests {
         let path = dir.path().join("layouts").join("w.json");
         assert_eq!(read::<Arrangement>(&path), Arrangement::default());
         let pins = vec![TaskId::from_random([3; 8])];
-        let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2 };
+        let list = Listing { sort: Sort::Idle, groups: Grouping::Session, ..Listing::default() };
+        let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2, list };
         write(&path, &kept).expect("written");
         assert_eq!(read::<Arrangement>(&path), kept);
         fs::write(&path, "{\"split\": \"wide\"}").expect("written");

@@ -22,7 +22,7 @@ const RENAMED: [(Action, &str); 14] = [
 ];
 
 /// Other words that people look for an action by.
-const SYNONYMS: [(Action, &str); 22] = [
+const SYNONYMS: [(Action, &str); 24] = [
     (Action::Type, "type interactive attach"),
     (Action::Line, "compose answer reply"),
     (Action::Approvals, "approve allow permission held gate"),
@@ -31,11 +31,13 @@ const SYNONYMS: [(Action, &str); 22] = [
     (Action::Attend, "attend inbox waiting needs"),
     (Action::Pause, "hold freeze agents go on continue"),
     (Action::Restart, "rerun repeat again"),
+    (Action::FindText, "filter search grep text list tasks calls"),
     (Action::Start, "run command new shell"),
     (Action::Detach, "leave running background disconnect"),
     (Action::Dismiss, "dismiss remove take off the list"),
     (Action::ClearFinished, "dismiss remove take off the list"),
-    (Action::Filter, "failed agent sort show only"),
+    (Action::Filter, "failed agent session show only"),
+    (Action::ArrangeList, "sort group columns age idle duration exit directory agent session"),
     (Action::Why, "why explain status known"),
     (Action::Export, "save keep file download"),
     (Action::ExportScreenSvg, "picture image capture print"),
@@ -177,6 +179,7 @@ actions! {
     ClearFinished "clear all" "Clear all finished tasks" ""
     Undo "undo" "Bring back what was just cleared" ""
     Filter "filter" "List some tasks: by state, by who" ""
+    ArrangeList "order" "Order, groups, columns of the list" ""
     Rename "name" "Give the task a name" ""
     Watch "watch" "Ring for its end, silence or output" ""
     Replay "replay" "Play the task again, from its log" "task export --as cast"
@@ -219,10 +222,10 @@ actions! {
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
     Seen "model saw" "What the model saw of the output" ""
-    Fold "fold" "Fold or unfold; else next column" ""
+    Fold "fold" "Fold, unfold a batch or an object" ""
     NextPart "next part" "To the next change or part" ""
     PreviousPart "part before" "To the change or part before" ""
-    FindText "find" "Find in the text that is read" ""
+    FindText "find" "List what has a text, or find it" ""
     NextFound "next" "Next match" ""
     PreviousFound "previous" "Previous match" ""
     NextMatch "older" "Next match, further back" ""

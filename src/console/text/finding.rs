@@ -27,6 +27,35 @@ impl Needle {
     }
 }
 
+/// Words that are looked for in what is told of something: all of them, in any order. A word without capitals stands for
+/// both cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(Vec<Needle>);
+
+impl Words {
+    /// Takes words as they were written, apart at blanks.
+    #[must_use]
+    pub fn smart(text: &str) -> Self {
+        Self(text.split_whitespace().map(Needle::smart).collect())
+    }
+
+    /// Tells whether nothing is looked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Tells whether a text holds all of them.
+    #[must_use]
+    pub fn are_in(&self, text: &str) -> bool {
+        let small = self.0.iter().any(|word| !word.is_exact).then(|| text.to_lowercase());
+        self.0.iter().all(|word| match &small {
+            Some(small) if !word.is_exact => small.contains(&word.text),
+            _ => text.contains(&word.text),
+        })
+    }
+}
+
 /// The rows of one line as a text, and the cell each of its bytes stands in.
 #[derive(Debug)]
 pub struct Line<'a> {

@@ -35,6 +35,10 @@ pub enum Role {
     Name,
     Literal,
     Graph,
+    Agent1,
+    Agent2,
+    Agent3,
+    Agent4,
 }
 
 impl Role {

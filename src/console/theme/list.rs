@@ -294,6 +294,12 @@ mod tests {
                         other.name()
                     );
                 }
+                let agents = [Role::Agent1, Role::Agent2, Role::Agent3, Role::Agent4];
+                for (at, &agent) in agents.iter().enumerate() {
+                    for &other in STATES.iter().chain(&agents[at + 1..]) {
+                        assert_ne!(look(agent), look(other), "{} looks like {}", about(agent), other.name());
+                    }
+                }
                 let failed = colour(Role::Failed).expect("a colour");
                 assert!(!GREYS.contains(&failed), "{} is grey", about(Role::Failed));
             }

@@ -8,6 +8,7 @@ use crate::runtime::{CallSummary, TaskStatus, TaskView};
 use crate::console::app::task_words::how;
 use crate::console::app::view::View;
 use crate::console::app::{App, alias, who};
+use crate::console::text::finding::Words;
 use crate::console::text::visible;
 
 /// A row of the list.
@@ -34,9 +35,8 @@ pub(crate) enum CallState {
 impl App {
     /// Returns the rows of the list of calls, newest first.
     pub fn call_rows(&self) -> Vec<CallRow<'_>> {
-        let filter = &self.calls.filter;
-        let is_exact = filter.chars().any(char::is_uppercase);
-        let holds = |call: &&Arc<CallSummary>| filter.is_empty() || holds(&self.view, call, filter, is_exact);
+        let words = Words::smart(&self.calls.filter);
+        let holds = |call: &&Arc<CallSummary>| words.is_empty() || words.are_in(&told_of(&self.view, call));
         let mut rows: Vec<CallRow<'_>> = Vec::new();
         for call in self.view.newest_calls().filter(holds) {
             match rows.last_mut().filter(|row| is_poll(call) && is_same_poll(row.call, call)) {
@@ -68,10 +68,11 @@ fn is_same_poll(newer: &CallSummary, older: &CallSummary) -> bool {
     is_poll(newer) && newer.task == older.task && newer.actor == older.actor && newer.tool == older.tool
 }
 
-fn holds(view: &View, call: &CallSummary, filter: &str, is_exact: bool) -> bool {
+/// What a call is found by.
+fn told_of(view: &View, call: &CallSummary) -> String {
     let task = task_of(view, call);
     let (_, ended) = outcome(view, call);
-    let text = [
+    [
         who(&call.actor),
         call.tool.clone(),
         task.map(|task| alias(task)).unwrap_or_default(),
@@ -79,8 +80,7 @@ fn holds(view: &View, call: &CallSummary, filter: &str, is_exact: bool) -> bool 
         call.summary.clone(),
         ended,
     ]
-    .join(" ");
-    if is_exact { text.contains(filter) } else { text.to_lowercase().contains(filter) }
+    .join(" ")
 }
 
 /// Returns the task that a call is about, if it is still on the list.

@@ -1,0 +1,191 @@
+//! The lists in which the person chooses which tasks are listed, and in which order and form.
+
+use strum::VariantArray as _;
+
+use super::{Filter, Filters, Grouping, ListColumn, Listing, Sort, Whose};
+use crate::console::app::agents::parted;
+use crate::console::app::chooser::{Choice, Chooser, Item, Kind};
+use crate::console::app::{App, Layer};
+use crate::console::text::visible;
+use crate::envelope::Actor;
+use crate::runtime::TaskView;
+
+/// Agents listed, and connections of theirs.
+const MOST_AGENTS: usize = 64;
+
+/// A choice about the form of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arranged {
+    /// What stands first.
+    Sort(Sort),
+    /// What tasks stand under.
+    Groups(Grouping),
+    /// A column is shown, or not any more.
+    Column(ListColumn),
+}
+
+impl Sort {
+    fn letter(self) -> char {
+        let word: &str = self.into();
+        word.chars().next().unwrap_or(' ')
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Newest => "what runs, then what has ended; the newest first",
+            Self::Oldest => "the same, the oldest first",
+            Self::State => "what waits for you, runs, failed, then the rest",
+            Self::Idle => "what runs and has been idle longest",
+            Self::Agent => "by who started it",
+            Self::Duration => "what runs, or ran, longest",
+        }
+    }
+}
+
+impl Grouping {
+    fn key(self) -> char {
+        match self {
+            Self::None => '0',
+            Self::Agent => '1',
+            Self::Session => '2',
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::None => "no groups",
+            Self::Agent => "a group for each agent, for you and for scripts",
+            Self::Session => "the same, each connection of an agent by itself",
+        }
+    }
+}
+
+impl App {
+    /// Opens the filters, each with its letter and how many tasks it holds for; then the agents of the tasks listed.
+    pub(in crate::console::app) fn open_filters(&mut self) {
+        let counted = |holds: &dyn Fn(&TaskView) -> bool| match self
+            .view
+            .snapshot
+            .tasks
+            .iter()
+            .filter(|task| holds(task))
+            .count()
+        {
+            1 => "1 task".to_owned(),
+            count => format!("{count} tasks"),
+        };
+        let mut items: Vec<Item> = Vec::new();
+        for filter in Filter::VARIANTS {
+            let about = counted(&|task| filter.holds(task));
+            let key = filter.letter().to_string();
+            items.push(Item { key, ..Item::new(filter.word(), about, Choice::Filter(*filter)) });
+        }
+        for (number, whose) in self.present().into_iter().enumerate() {
+            let what = if matches!(whose, Whose::Agent(_)) { ", all its connections" } else { "" };
+            let about = format!("{}{what}", counted(&|task| whose.holds(task)));
+            let key = if number < 9 { (number + 1).to_string() } else { String::new() };
+            let name = visible::one_line(whose.name()).into_owned();
+            items.push(Item { key, ..Item::new(name, about, Choice::Whose(whose)) });
+        }
+        let mut chooser = Chooser::new(Kind::Filters, items);
+        match &self.list.filters {
+            Filters { state: Filter::All, whose: Some(whose), .. } => {
+                chooser.select(&Choice::Whose(whose.clone()))
+            }
+            filters => chooser.select(&Choice::Filter(filters.state)),
+        }
+        self.open(Layer::List(Box::new(chooser)));
+    }
+
+    /// The agents that started a task listed: each connection, before them the agent where it has several.
+    fn present(&self) -> Vec<Whose> {
+        let mut labels: Vec<&str> = Vec::new();
+        for task in &self.view.snapshot.tasks {
+            if let Actor::Agent(label) = &task.started_by
+                && !labels.contains(&label.as_str())
+                && labels.len() < MOST_AGENTS
+            {
+                labels.push(label);
+            }
+        }
+        labels.sort_unstable();
+        let mut present: Vec<Whose> = Vec::new();
+        for label in &labels {
+            let own = parted(label).0;
+            let has_others = labels.iter().any(|other| other != label && parted(other).0 == own);
+            let agent = Whose::Agent(own.to_owned());
+            if has_others && !present.contains(&agent) {
+                present.push(agent);
+            }
+            present.push(Whose::Session((*label).to_owned()));
+        }
+        present
+    }
+
+    /// Lists the tasks of one agent or connection.
+    pub(in crate::console::app) fn list_those_of(&mut self, whose: Whose) {
+        self.thaw();
+        self.set_filters(Filters { whose: Some(whose), ..self.list.filters.clone() });
+    }
+
+    /// Lists tasks by state or kind of actor; `all` takes every filter away.
+    pub(in crate::console::app) fn list_only(&mut self, state: Filter) {
+        self.thaw();
+        self.set_filters(match state {
+            Filter::All => Filters::default(),
+            state => Filters { state, ..self.list.filters.clone() },
+        });
+    }
+
+    /// Opens what can be chosen about the form of the list.
+    pub(in crate::console::app) fn open_arrangement(&mut self) {
+        let listing = &self.list.listing;
+        let chosen = |is_chosen: bool| if is_chosen { "now: " } else { "" };
+        let mut items: Vec<Item> = Vec::new();
+        for sort in Sort::VARIANTS {
+            let word: &str = sort.into();
+            let about = format!("{}{}", chosen(listing.sort == *sort), sort.about());
+            let choice = Choice::Arranged(Arranged::Sort(*sort));
+            items.push(Item {
+                key: sort.letter().to_string(),
+                ..Item::new(format!("sort {word}"), about, choice)
+            });
+        }
+        for groups in Grouping::VARIANTS {
+            let word: &str = groups.into();
+            let about = format!("{}{}", chosen(listing.groups == *groups), groups.about());
+            let choice = Choice::Arranged(Arranged::Groups(*groups));
+            items.push(Item {
+                key: groups.key().to_string(),
+                ..Item::new(format!("group {word}"), about, choice)
+            });
+        }
+        for one in ListColumn::VARIANTS {
+            let word: &str = one.into();
+            let is_shown = if listing.columns.contains(one) { "shown" } else { "not shown" };
+            let about = format!("{is_shown}: {}", one.about());
+            items.push(Item::new(format!("column {word}"), about, Choice::Arranged(Arranged::Column(*one))));
+        }
+        self.open(Layer::List(Box::new(Chooser::new(Kind::Listing, items))));
+    }
+
+    /// Changes the form of the list; the columns stay open for another one.
+    pub(in crate::console::app) fn arrange_list(&mut self, choice: Arranged) {
+        let listing: &mut Listing = &mut self.list.listing;
+        match choice {
+            Arranged::Sort(sort) => listing.sort = sort,
+            Arranged::Groups(groups) => listing.groups = groups,
+            Arranged::Column(one) => {
+                if !listing.columns.remove(&one) {
+                    listing.columns.insert(one);
+                }
+                self.open_arrangement();
+                if let Some(Layer::List(chooser)) = self.layers.last_mut() {
+                    chooser.select(&Choice::Arranged(choice));
+                }
+                return;
+            }
+        }
+        self.list.top = 0;
+    }
+}

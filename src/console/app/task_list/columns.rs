@@ -1,0 +1,131 @@
+//! What wide rows of the list show, chosen by the person.
+
+use serde::{Deserialize, Serialize};
+
+use crate::console::app::agents::short_name;
+use crate::console::app::task_words::how;
+use crate::console::app::{Painter, who};
+use crate::console::text::{Piece, column, cut_middle, millis, piece, right};
+use crate::console::theme::Role;
+use crate::runtime::TaskView;
+
+/// Columns of who started a task.
+pub(super) const WHO: usize = 6;
+/// Columns of a directory.
+const DIRECTORY: usize = 18;
+
+/// A column that can be shown or not.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
+pub enum ListColumn {
+    /// Who started it.
+    By,
+    /// How long it has been running, or ran, roughly.
+    Age,
+    /// How long it has been idle.
+    Idle,
+    /// Percent of a processor.
+    Cpu,
+    /// How long it ran, to the tenth of a second.
+    Duration,
+    /// Its exit code, or the signal that ended it.
+    Exit,
+    /// The directory it runs in.
+    Directory,
+}
+
+impl ListColumn {
+    /// Those that are shown unless the person chose.
+    pub const USUAL: [Self; 4] = [Self::By, Self::Age, Self::Idle, Self::Cpu];
+
+    /// Says what it shows.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::By => "who started it",
+            Self::Age => "how long it has been running, or ran",
+            Self::Idle => "how long it has been idle",
+            Self::Cpu => "percent of a processor",
+            Self::Duration => "how long it ran, to the tenth of a second",
+            Self::Exit => "its exit code or signal",
+            Self::Directory => "the directory it runs in",
+        }
+    }
+
+    /// Returns its label, as wide as what it shows.
+    pub(super) fn label(self, painter: &Painter<'_>) -> String {
+        let is_still = painter.is_still();
+        match self {
+            Self::By => column("BY", WHO + 1, ""),
+            Self::Age => right(if is_still { "TIME" } else { "AGE" }, 6),
+            Self::Idle => right(if is_still { "LAST" } else { "IDLE" }, 6),
+            Self::Cpu => right("CPU", 5),
+            Self::Duration => right("RAN", 8),
+            Self::Exit => right("EXIT", 8),
+            Self::Directory => format!("  {}", column("DIRECTORY", DIRECTORY, "")),
+        }
+    }
+
+    /// Returns what it shows of a task.
+    pub(super) fn cell(self, painter: &mut Painter<'_>, task: &TaskView) -> Piece {
+        let dots = painter.glyphs().cut;
+        match self {
+            Self::By => by(painter, task),
+            Self::Age => piece(right(&painter.ran(task), 6), Role::Text),
+            Self::Idle => piece(right(&painter.quiet(task), 6), Role::Faint),
+            Self::Cpu => piece(right(&cpu(painter, task), 5), Role::Text),
+            Self::Duration => {
+                let ran = match &task.ended {
+                    Some(_) => millis(task.lived_ms()),
+                    None => painter.ran(task),
+                };
+                piece(right(&ran, 8), Role::Text)
+            }
+            Self::Exit => {
+                let ended = task.ended.as_ref().map(|ended| match ended.exit_status {
+                    Some(status) if ended.signal.is_none() => status.to_string(),
+                    _ => how(Some(ended)),
+                });
+                let ended = ended.unwrap_or_else(|| painter.glyphs().dot.to_owned());
+                piece(right(&column(ended.trim(), ended.trim().chars().count().min(7), dots), 8), Role::Text)
+            }
+            Self::Directory => {
+                let workspace = &painter.app.view.snapshot.workspace;
+                let below = task.workdir.strip_prefix(workspace).ok();
+                let text = match below.map(|below| below.to_string_lossy()) {
+                    Some(below) if below.is_empty() => ".".to_owned(),
+                    Some(below) => below.into_owned(),
+                    None => task.workdir.to_string_lossy().into_owned(),
+                };
+                let text = crate::console::text::visible::one_line(&text).into_owned();
+                let text = cut_middle(&text, DIRECTORY, dots);
+                piece(format!("  {}", column(&text, DIRECTORY, dots)), Role::Faint)
+            }
+        }
+    }
+}
+
+/// Who started a task, in their colour.
+pub(super) fn by(painter: &Painter<'_>, task: &TaskView) -> Piece {
+    let dots = painter.glyphs().cut;
+    let name = short_name(&who(&task.started_by), WHO, dots);
+    piece(column(&name, WHO + 1, dots), painter.app.role_of(&task.started_by))
+}
+
+/// Percent of a processor; a dot where it is not known, which is not nothing.
+fn cpu(painter: &Painter<'_>, task: &TaskView) -> String {
+    let used = painter.app.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    used.and_then(|used| used.cpu).map_or_else(|| painter.glyphs().dot.to_owned(), |cpu| cpu.to_string())
+}

@@ -1,0 +1,141 @@
+//! Which tasks the list holds: by state, by who started them, by a text.
+
+use serde::{Deserialize, Serialize};
+
+use crate::console::app::agents::parted;
+use crate::console::app::task_words::how;
+use crate::console::app::{alias, who};
+use crate::console::text::finding::Words;
+use crate::envelope::Actor;
+use crate::runtime::{TaskStatus, TaskView};
+
+/// What the list of tasks shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum Filter {
+    /// Everything.
+    #[default]
+    All,
+    /// What waits for the person.
+    Waiting,
+    /// What has not ended.
+    Live,
+    /// What has failed or was interrupted.
+    Failed,
+    /// What the person started.
+    Yours,
+    /// What agents started.
+    #[strum(serialize = "by agents")]
+    Agents,
+    /// What scripts and commands started.
+    #[strum(serialize = "by scripts")]
+    Scripts,
+}
+
+impl Filter {
+    /// Returns the word for the list's header.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the letter it is chosen by.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Agents => 'g',
+            Self::Scripts => 's',
+            other => other.word().chars().next().unwrap_or(' '),
+        }
+    }
+
+    /// Tells whether a task is shown.
+    pub fn holds(self, task: &TaskView) -> bool {
+        match self {
+            Self::All => true,
+            Self::Waiting => !task.status.is_terminal() && (task.waiting.is_some() || task.held.is_some()),
+            Self::Live => !task.status.is_terminal(),
+            Self::Failed => matches!(task.status, TaskStatus::Failed | TaskStatus::Interrupted),
+            Self::Yours => task.started_by == Actor::Operator,
+            Self::Agents => matches!(task.started_by, Actor::Agent(_)),
+            Self::Scripts => task.started_by == Actor::Cli,
+        }
+    }
+}
+
+/// Whose tasks the list shows, where it is not everybody's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Whose {
+    /// Those of all connections of an agent.
+    Agent(String),
+    /// Those of one connection, by its label.
+    Session(String),
+}
+
+impl Whose {
+    /// Tells whether it is about a task.
+    pub fn holds(&self, task: &TaskView) -> bool {
+        let Actor::Agent(label) = &task.started_by else { return false };
+        match self {
+            Self::Agent(own) => parted(label).0 == own,
+            Self::Session(session) => label == session,
+        }
+    }
+
+    /// Returns the name for the list's header.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Agent(name) | Self::Session(name) => name,
+        }
+    }
+}
+
+/// All of what limits the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filters {
+    /// By state or kind of actor.
+    pub state: Filter,
+    /// By agent.
+    pub whose: Option<Whose>,
+    /// Words that each task is to hold.
+    pub text: String,
+}
+
+impl Filters {
+    /// Tells whether every task is shown.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns what tells whether a task is shown.
+    pub(super) fn holding(&self) -> impl Fn(&TaskView) -> bool + use<> {
+        let words = Words::smart(&self.text);
+        let (state, whose) = (self.state, self.whose.clone());
+        move |task: &TaskView| {
+            state.holds(task)
+                && whose.as_ref().is_none_or(|whose| whose.holds(task))
+                && (words.is_empty() || words.are_in(&told_of(task)))
+        }
+    }
+}
+
+/// What a task is found by: its short name, command, name and purpose, who started it, where, and how it stands.
+fn told_of(task: &TaskView) -> String {
+    let waits = match (&task.held, &task.waiting) {
+        (Some(_), _) => "to approve",
+        (None, Some(waiting)) if waiting.is_certain() => "waiting",
+        (None, Some(_)) => "at a prompt",
+        (None, None) => "",
+    };
+    let ended = task.ended.as_ref().map(|ended| how(Some(ended))).unwrap_or_default();
+    [
+        &alias(task),
+        &task.cmd,
+        task.name.as_deref().unwrap_or_default(),
+        task.description.as_deref().unwrap_or_default(),
+        &who(&task.started_by),
+        &task.workdir.to_string_lossy(),
+        task.status.as_str(),
+        waits,
+        &ended,
+    ]
+    .join("\n")
+}

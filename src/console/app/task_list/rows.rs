@@ -1,0 +1,367 @@
+//! The rows of the list of tasks: those that match, in the order chosen, in groups, a batch in one row. Worked out once
+//! for each state of the runtime and of the list, not for each frame.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::columns::ListColumn;
+use super::filter::{Filter, Filters};
+use crate::console::app::agents::parted;
+use crate::console::app::task_words::last_sign;
+use crate::console::app::{App, Screen};
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::{Snapshot, TaskStatus, TaskView};
+
+/// What stands first.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
+pub enum Sort {
+    /// What runs, then what has ended, the newest first.
+    #[default]
+    Newest,
+    /// The same, the oldest first.
+    Oldest,
+    /// What waits for the person, what runs, what failed, the rest.
+    State,
+    /// What runs and has been idle longest.
+    Idle,
+    /// By who started it.
+    Agent,
+    /// What runs, or ran, longest.
+    Duration,
+}
+
+/// What tasks stand under.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
+pub enum Grouping {
+    /// Nothing.
+    #[default]
+    None,
+    /// Who started them, all connections of an agent together.
+    Agent,
+    /// Who started them, each connection by itself.
+    Session,
+}
+
+/// How the list is arranged, kept for the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Listing {
+    /// What stands first.
+    pub sort: Sort,
+    /// What tasks stand under.
+    pub groups: Grouping,
+    /// What wide rows show beside task, state and command.
+    pub columns: BTreeSet<ListColumn>,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self { sort: Sort::default(), groups: Grouping::default(), columns: ListColumn::USUAL.into() }
+    }
+}
+
+impl Listing {
+    /// Tells whether the newest task stands in the first row.
+    pub(super) fn is_newest_first(&self) -> bool {
+        self.sort == Sort::Newest && self.groups == Grouping::None
+    }
+}
+
+/// A row of the list; tasks are named by their place in the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// The head of a group.
+    Head(Head),
+    /// A task, or a batch that stands for its tasks.
+    Task {
+        at: usize,
+        /// What is in the row besides, of a batch.
+        batch: Option<Batch>,
+    },
+}
+
+/// The head of a group: who, and how their tasks stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// One of those it is about.
+    pub(crate) by: Actor,
+    pub(crate) name: String,
+    pub(crate) counts: Counts,
+}
+
+/// A batch in one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Batch {
+    /// Its call.
+    pub(crate) call: u64,
+    pub(crate) counts: Counts,
+}
+
+/// How tasks stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pub(crate) all: usize,
+    pub(crate) live: usize,
+    pub(crate) waiting: usize,
+    pub(crate) failed: usize,
+    pub(crate) completed: usize,
+}
+
+impl Counts {
+    fn of<'a>(tasks: impl Iterator<Item = &'a TaskView>) -> Self {
+        let mut counts = Self::default();
+        for task in tasks {
+            counts.all += 1;
+            counts.live += usize::from(!task.status.is_terminal());
+            counts.waiting += usize::from(waits(task));
+            counts.failed += usize::from(Filter::Failed.holds(task));
+            counts.completed += usize::from(task.status == TaskStatus::Completed);
+        }
+        counts
+    }
+}
+
+/// What the list holds.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// Every task that matches, in order, also those that stand in another one's row.
+    pub(crate) tasks: Vec<usize>,
+    pub(crate) rows: Vec<Row>,
+    /// How many match.
+    pub(crate) matching: usize,
+}
+
+/// What rows were worked out of.
+#[derive(Clone, PartialEq)]
+struct Basis {
+    snapshot: ByPlace,
+    is_list: bool,
+    selected: Option<TaskId>,
+    filters: Filters,
+    order: (Sort, Grouping),
+    unfolded: BTreeSet<u64>,
+    cleared: BTreeSet<TaskId>,
+}
+
+/// A state, the same when it is the same one in memory.
+#[derive(Clone)]
+struct ByPlace(Arc<Snapshot>);
+
+impl PartialEq for ByPlace {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The rows worked out last.
+#[derive(Default)]
+pub struct Memo(RefCell<Option<(Basis, Arc<Listed>)>>);
+
+impl Clone for Memo {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl fmt::Debug for Memo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Memo")
+    }
+}
+
+impl App {
+    /// Returns what the list holds. Outside of the screen of all tasks that is every task, the newest first.
+    pub(crate) fn listed(&self) -> Arc<Listed> {
+        let is_list = self.screen == Screen::Tasks;
+        let basis = Basis {
+            snapshot: ByPlace(Arc::clone(&self.view.snapshot)),
+            is_list,
+            selected: self.list.selected.clone(),
+            filters: if is_list { self.list.filters.clone() } else { Filters::default() },
+            order: if is_list {
+                (self.list.listing.sort, self.list.listing.groups)
+            } else {
+                (Sort::default(), Grouping::default())
+            },
+            unfolded: self.list.unfolded.clone(),
+            cleared: self.view.cleared.clone(),
+        };
+        let mut memo = self.list.memo.0.borrow_mut();
+        if let Some((_, listed)) = memo.as_ref().filter(|(known, _)| *known == basis) {
+            return Arc::clone(listed);
+        }
+        let listed = Arc::new(work_out(&basis, self.now));
+        *memo = Some((basis, Arc::clone(&listed)));
+        listed
+    }
+
+    /// Returns the task in a row of the list.
+    pub(crate) fn task_in(&self, row: &Row) -> Option<&Arc<TaskView>> {
+        match row {
+            Row::Task { at, .. } => self.view.snapshot.tasks.get(*at),
+            Row::Head(_) => None,
+        }
+    }
+
+    /// Returns the place of the row that the selected task stands in.
+    pub(super) fn selected_row(&self) -> Option<usize> {
+        let selected = self.list.selected.as_ref()?;
+        let listed = self.listed();
+        listed.rows.iter().position(|row| self.task_in(row).is_some_and(|task| task.id == *selected))
+    }
+}
+
+fn work_out(basis: &Basis, now: Timestamp) -> Listed {
+    let tasks = &basis.snapshot.0.tasks;
+    let holds = basis.filters.holding();
+    let mut matching = 0;
+    let mut places: Vec<usize> = Vec::new();
+    for (at, task) in tasks.iter().enumerate().filter(|(_, task)| !basis.cleared.contains(&task.id)) {
+        let is_held = holds(task);
+        matching += usize::from(is_held);
+        // What the person looks at does not vanish by itself.
+        if is_held || basis.selected.as_ref() == Some(&task.id) {
+            places.push(at);
+        }
+    }
+    let (sort, groups) = basis.order;
+    let agents: Vec<&str> = basis.snapshot.0.agents.iter().map(|agent| agent.label.as_str()).collect();
+    places.sort_by_cached_key(|at| {
+        let task = &*tasks[*at];
+        (group_of(task, groups, &agents), rank(task, sort, now), Reverse(task.number))
+    });
+    let rows = match basis.is_list {
+        true => rows(&places, tasks, basis),
+        false => places.iter().map(|at| Row::Task { at: *at, batch: None }).collect(),
+    };
+    Listed { tasks: places, rows, matching }
+}
+
+/// The place of a task's group among the groups, and its name.
+fn group_of(task: &TaskView, groups: Grouping, agents: &[&str]) -> (usize, String) {
+    let name = match (groups, &task.started_by) {
+        (Grouping::None, _) => return (0, String::new()),
+        (Grouping::Agent, Actor::Agent(label)) => parted(label).0,
+        (Grouping::Session, Actor::Agent(label)) => label,
+        (_, Actor::Operator) => return (usize::MAX - 2, "you".to_owned()),
+        (_, Actor::Cli) => return (usize::MAX - 1, "scripts".to_owned()),
+        (_, Actor::System) => return (usize::MAX, "pilothouse".to_owned()),
+    };
+    let is_it = |label: &&str| *label == name || groups == Grouping::Agent && parted(label).0 == name;
+    (agents.iter().position(is_it).unwrap_or(agents.len()), name.to_owned())
+}
+
+/// What a task is sorted by, the least first: its kind, a number, a name.
+fn rank(task: &TaskView, sort: Sort, now: Timestamp) -> (u8, i64, String) {
+    let is_over = u8::from(task.status.is_terminal());
+    match sort {
+        Sort::Newest => (is_over, 0, String::new()),
+        Sort::Oldest => (is_over, i64::from(task.number), String::new()),
+        Sort::State => (urgency(task), 0, String::new()),
+        Sort::Idle => (is_over, last_sign(task).as_millisecond(), String::new()),
+        Sort::Agent => (0, 0, crate::console::app::who(&task.started_by)),
+        Sort::Duration => {
+            let begun = task.started_at.unwrap_or(task.created_at);
+            let ms = match &task.ended {
+                Some(_) => i64::try_from(task.lived_ms()).unwrap_or(i64::MAX),
+                None => now.as_millisecond().saturating_sub(begun.as_millisecond()),
+            };
+            (0, ms.saturating_neg(), String::new())
+        }
+    }
+}
+
+fn waits(task: &TaskView) -> bool {
+    let is_asked = task.waiting.as_ref().is_some_and(|waiting| waiting.is_certain());
+    !task.status.is_terminal() && (is_asked || task.held.is_some())
+}
+
+fn urgency(task: &TaskView) -> u8 {
+    match task.status {
+        _ if waits(task) => 0,
+        TaskStatus::Running => 1,
+        TaskStatus::Cancelling => 2,
+        TaskStatus::Queued => 3,
+        TaskStatus::Failed => 4,
+        TaskStatus::Interrupted => 5,
+        TaskStatus::Cancelled => 6,
+        TaskStatus::Completed => 7,
+    }
+}
+
+/// Puts heads before groups, and the tasks of a batch into one row.
+fn rows(places: &[usize], tasks: &[Arc<TaskView>], basis: &Basis) -> Vec<Row> {
+    let agents: Vec<&str> = basis.snapshot.0.agents.iter().map(|agent| agent.label.as_str()).collect();
+    let mut batches: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for at in places.iter().filter(|at| tasks[**at].item.is_some()) {
+        batches.entry(tasks[*at].call).or_default().push(*at);
+    }
+    batches.retain(|call, items| items.len() > 1 && !basis.unfolded.contains(call));
+    let mut rows = Vec::new();
+    let groups = basis.order.1;
+    for group in places.chunk_by(|one, next| {
+        group_of(&tasks[*one], groups, &agents) == group_of(&tasks[*next], groups, &agents)
+    }) {
+        let counts = Counts::of(group.iter().map(|at| &*tasks[*at]));
+        if let Some(first) = group.first().filter(|_| groups != Grouping::None) {
+            let name = group_of(&tasks[*first], groups, &agents).1;
+            rows.push(Row::Head(Head { by: tasks[*first].started_by.clone(), name, counts }));
+        }
+        for &at in group {
+            let call = tasks[at].item.map(|_| tasks[at].call);
+            match call.filter(|call| batches.contains_key(call)) {
+                None => rows.push(Row::Task { at, batch: None }),
+                Some(call) if batches.get(&call).and_then(|items| items.first()) == Some(&at) => {
+                    let items = batches.get(&call).map(Vec::as_slice).unwrap_or_default();
+                    let counts = Counts::of(items.iter().map(|at| &*tasks[*at]));
+                    let at = stands_for(items, tasks, basis.selected.as_ref());
+                    rows.push(Row::Task { at, batch: Some(Batch { call, counts }) });
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    rows
+}
+
+/// The task of a batch that its row shows: the one looked at, the one that runs, the one that failed, the last.
+fn stands_for(items: &[usize], tasks: &[Arc<TaskView>], selected: Option<&TaskId>) -> usize {
+    let find = |is_it: &dyn Fn(&TaskView) -> bool| items.iter().copied().find(|at| is_it(&tasks[*at]));
+    find(&|task| Some(&task.id) == selected)
+        .or_else(|| find(&|task| !task.status.is_terminal()))
+        .or_else(|| find(&|task| Filter::Failed.holds(task)))
+        .or_else(|| items.first().copied())
+        .unwrap_or_default()
+}

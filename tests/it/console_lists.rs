@@ -1,0 +1,261 @@
+//! The list of tasks: found by words, by agent and connection; in another order, in groups, with other columns; batches
+//! in one row.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::setup::Arrangement;
+use pilothouse::console::app::task_list::{Filter, Grouping, ListColumn, Sort, Whose};
+use pilothouse::console::app::{App, Mode};
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::theme::Role;
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::{AgentView, BatchItem, Snapshot, TaskStatus, TaskView};
+
+use crate::console_fixture::{console, draw, ended, id, obstacle, press, select, shown, snapshot, task};
+
+fn numbers(app: &App) -> Vec<u32> {
+    app.tasks().iter().map(|task| task.number).collect()
+}
+
+/// The list as it stands on screen, without its head.
+fn listed(app: &App) -> Vec<String> {
+    let rows = usize::from(app.layout().list.height);
+    shown(app).lines().skip(2).take(rows - 1).map(|row| row.trim_end().to_owned()).collect()
+}
+
+fn by(label: &str, task: TaskView) -> TaskView {
+    TaskView { started_by: Actor::Agent(label.into()), ..task }
+}
+
+fn connected(label: &str) -> AgentView {
+    AgentView {
+        label: label.into(),
+        client: "claude-code 2".into(),
+        pid: 7,
+        connected: true,
+        last_call: None,
+        calls: 0,
+    }
+}
+
+/// Two connections of one agent, another agent and a person.
+fn several() -> Snapshot {
+    let tasks = vec![
+        by("claude", task(1, "cargo test", 100, 40)),
+        by("claude#2", ended(task(2, "cargo clippy", 90, 60), TaskStatus::Failed, Some(101), 60)),
+        by("codex", task(3, "npm run dev", 80, 2)),
+        TaskView { started_by: Actor::Operator, ..task(4, "htop", 70, 5) },
+        by("claude#2", task(5, "make Docs", 60, 9)),
+    ];
+    Snapshot {
+        tasks: tasks.into_iter().map(Arc::new).collect(),
+        agents: vec![connected("claude"), connected("claude#2"), connected("codex")],
+        ..snapshot()
+    }
+}
+
+#[test]
+fn words_list_some_tasks_as_they_are_written_and_esc_lists_all() {
+    let mut app = console(several(), (100, 30));
+    let _ = press(&mut app, &["/", "c", "a", "r"]);
+    assert_eq!(numbers(&app), [1, 2]);
+    assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
+    assert_eq!(app.selected().map(|task| task.number), Some(1), "the first that matches");
+    let _ = press(&mut app, &["Down"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(2), "arrows go on through the list");
+    let _ = press(&mut app, &["Enter", "s"]);
+    assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
+    assert!(matches!(app.mode, Mode::Observe));
+    let _ = press(&mut app, &["Esc", "Esc"]);
+    assert_eq!(numbers(&app).len(), 5);
+    for (words, found) in [
+        ("t04", vec![4]),
+        ("claude cargo", vec![1, 2]),
+        ("CARGO", vec![]),
+        ("docs", vec![5]),
+        ("Docs", vec![5]),
+        ("exit 101", vec![2]),
+        ("demo-repo running", vec![5, 4, 3, 1]),
+        ("failed", vec![2]),
+        ("you", vec![4]),
+    ] {
+        let mut app = console(several(), (100, 30));
+        let keys: Vec<String> =
+            words.chars().map(|c| if c == ' ' { "Space".to_owned() } else { c.to_string() }).collect();
+        let keys: Vec<&str> = ["/"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+        let _ = press(&mut app, &keys);
+        let says = format!("\"{words}\"  {} of 5", found.len());
+        assert!(shown(&app).contains(&says), "{says}\n{}", shown(&app));
+        if !found.is_empty() {
+            assert_eq!(numbers(&app), found, "{words}");
+        }
+        let _ = press(&mut app, &["Esc"]);
+        assert_eq!(numbers(&app).len(), 5, "{words}");
+    }
+}
+
+#[test]
+fn the_same_key_searches_the_output_once_keys_go_there() {
+    let mut app = console(several(), (100, 30));
+    let _ = press(&mut app, &["Tab"]);
+    assert!(shown(&app).lines().last().is_some_and(|row| row.contains("/ search")), "{}", shown(&app));
+    let _ = press(&mut app, &["/"]);
+    assert!(shown(&app).contains(" search t05 "), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "Esc", "/"]);
+    assert!(shown(&app).contains(" list tasks with "), "{}", shown(&app));
+}
+
+#[test]
+fn connections_of_one_agent_are_told_apart_by_number_and_colour() {
+    let app = console(several(), (100, 30));
+    let rows = listed(&app);
+    for (number, who) in [("t01", "claude "), ("t02", "clau#2 "), ("t03", "codex "), ("t05", "clau#2 ")] {
+        let row = rows.iter().find(|row| row.contains(number)).expect("a row");
+        assert!(row.contains(who), "{row}");
+    }
+    let (buffer, _) = draw(&app);
+    let colour = |number: &str| {
+        let y = shown(&app).lines().position(|row| row.contains(&format!(" {number} "))).expect("a row");
+        buffer[(24, u16::try_from(y).expect("small"))].fg
+    };
+    let theme = &app.setup.theme;
+    assert_eq!(colour("t01"), theme.style(Role::Agent1).fg.expect("a colour"));
+    assert_eq!(colour("t02"), theme.style(Role::Agent2).fg.expect("a colour"));
+    assert_eq!(colour("t03"), theme.style(Role::Agent3).fg.expect("a colour"));
+}
+
+#[test]
+fn the_filters_offer_the_agents_there_are_and_each_connection() {
+    let mut app = console(several(), (100, 30));
+    let _ = press(&mut app, &["f"]);
+    let screen = shown(&app);
+    for row in ["claude      3 tasks, all its connections", "claude#2    2 tasks", "codex       1 task"] {
+        assert!(screen.contains(row), "{row}\n{screen}");
+    }
+    let _ = press(&mut app, &["1"]);
+    assert_eq!(app.list.filters.whose, Some(Whose::Agent("claude".into())));
+    assert_eq!(numbers(&app), [5, 1, 2]);
+    assert!(shown(&app).contains("claude  3 of 5"), "{}", shown(&app));
+    let _ = press(&mut app, &["f", "3"]);
+    assert_eq!(numbers(&app), [5, 2]);
+    let _ = press(&mut app, &["f", "f"]);
+    assert_eq!(numbers(&app), [2], "failed, of that connection");
+    assert!(shown(&app).contains("failed  claude#2  1 of 5"), "{}", shown(&app));
+    let _ = press(&mut app, &["f", "a"]);
+    assert_eq!((app.list.filters.state, numbers(&app).len()), (Filter::All, 5));
+}
+
+#[test]
+fn the_list_is_sorted_as_chosen() {
+    let mut app = console(several(), (100, 30));
+    for (letter, sort, order) in [
+        ("o", Sort::Oldest, [1, 3, 4, 5, 2]),
+        ("s", Sort::State, [5, 4, 3, 1, 2]),
+        ("i", Sort::Idle, [1, 5, 4, 3, 2]),
+        ("a", Sort::Agent, [1, 5, 2, 3, 4]),
+        ("d", Sort::Duration, [1, 3, 4, 5, 2]),
+        ("n", Sort::Newest, [5, 4, 3, 1, 2]),
+    ] {
+        let _ = press(&mut app, &["O", letter]);
+        assert_eq!(app.list.listing.sort, sort);
+        assert_eq!(numbers(&app), order, "{sort:?}");
+        assert_eq!(app.selected().map(|task| task.number), Some(5), "the selection stays");
+    }
+    let _ = press(&mut app, &["O", "o", "g"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(1));
+    let _ = press(&mut app, &["j"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(3));
+}
+
+#[test]
+fn groups_have_heads_with_counts_and_are_kept_for_the_workspace() {
+    for size in [(100, 30), (160, 50)] {
+        let mut app = console(several(), size);
+        let _ = press(&mut app, &["O", "2"]);
+        assert_eq!(numbers(&app), [1, 5, 2, 3, 4], "{size:?}");
+        insta::assert_snapshot!(format!("grouped_{}x{}", size.0, size.1), shown(&app));
+        let _ = press(&mut app, &["g", "j"]);
+        assert_eq!(app.selected().map(|task| task.number), Some(5), "heads are passed over");
+        let kept = serde_json::to_string(&app.arrangement()).expect("written");
+        let mut again = console(several(), size);
+        again.arrange(serde_json::from_str::<Arrangement>(&kept).expect("read"));
+        assert_eq!((again.list.listing.groups, numbers(&again)), (Grouping::Session, numbers(&app)));
+        let _ = press(&mut app, &["O", "1"]);
+        assert!(shown(&app).contains(" claude  3 tasks ●2 ✗1"), "{}", shown(&app));
+    }
+}
+
+#[test]
+fn the_selection_stays_in_sight_in_a_grouped_list_longer_than_the_screen() {
+    let mut long = several();
+    long.tasks.extend((11..=60).map(|number| {
+        let label = ["claude", "claude#2", "codex"][number as usize % 3];
+        Arc::new(by(label, task(number, &format!("make {number}"), 10, 1)))
+    }));
+    for size in [(80, 24), (100, 30), (160, 50)] {
+        let mut app = console(long.clone(), size);
+        let _ = press(&mut app, &["O", "2", "g"]);
+        for _ in 0..app.tasks().len() {
+            let number = app.selected().expect("one").number;
+            let name = format!(" t{number:02} ");
+            assert!(listed(&app).iter().any(|row| row.contains(&name)), "{size:?} {name}\n{}", shown(&app));
+            let _ = press(&mut app, &["j"]);
+        }
+        let _ = press(&mut app, &["g"]);
+        assert!(listed(&app)[0].starts_with(" claude  "), "{}", shown(&app));
+    }
+}
+
+#[test]
+fn columns_are_shown_as_chosen() {
+    let mut app = console(several(), (120, 40));
+    let _ = press(&mut app, &["O", "e", "x", "i", "t", "Enter"]);
+    assert!(shown(&app).contains("shown: its exit code or signal"), "the list stays open\n{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "O", "c", "o", "l", "Space", "d", "i", "r", "Enter"]);
+    let _ = press(&mut app, &["Esc", "O", "c", "p", "u", "Enter", "Esc"]);
+    let head = shown(&app).lines().nth(1).expect("a head").to_owned();
+    assert!(head.contains("EXIT") && head.contains("DIRECTORY") && !head.contains("CPU"), "{head}");
+    let row = listed(&app).into_iter().find(|row| row.contains("t02")).expect("a row");
+    assert!(row.contains("     101  .   "), "{row}");
+    assert_eq!(app.list.listing.columns.len(), 5);
+    assert!(app.list.listing.columns.contains(&ListColumn::Exit));
+}
+
+/// A batch of four, of which the third failed and the last runs, and another task.
+fn batch() -> Snapshot {
+    let item = |index: usize, task: TaskView| TaskView {
+        item: Some(BatchItem { index, count: 4 }),
+        call: 311,
+        ..task
+    };
+    let tasks = vec![
+        task(1, "npm run dev", 100, 1),
+        item(1, ended(task(2, "cargo fmt", 50, 49), TaskStatus::Completed, Some(0), 49)),
+        item(2, ended(task(3, "cargo check", 48, 40), TaskStatus::Completed, Some(0), 40)),
+        item(3, ended(task(4, "cargo clippy", 39, 30), TaskStatus::Failed, Some(101), 30)),
+        item(4, task(5, "cargo test", 29, 1)),
+    ];
+    Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..snapshot() }
+}
+
+#[test]
+fn a_batch_is_one_row_that_unfolds() {
+    let mut app = console(batch(), (100, 30));
+    assert_eq!(numbers(&app), [5, 1], "its row shows the one that runs");
+    assert!(shown(&app).contains("+ ●1 ✗1 ✓2  4/4  cargo test"), "{}", shown(&app));
+    assert_eq!(obstacle(&app, Action::Fold), None);
+    let _ = press(&mut app, &["Space"]);
+    assert_eq!(numbers(&app), [5, 1, 4, 3, 2]);
+    let _ = press(&mut app, &["G", "Space"]);
+    assert_eq!(numbers(&app), [2, 1], "folded, its row shows the one looked at");
+    assert_eq!(app.selected().map(|task| task.number), Some(2));
+    let _ = press(&mut app, &["E"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(4), "what failed is found in a folded batch");
+    assert_eq!(numbers(&app).len(), 2);
+    let _ = press(&mut app, &["g"]);
+    assert!(numbers(&app).contains(&1));
+    select(&mut app, 1);
+    assert_eq!(obstacle(&app, Action::Fold).as_deref(), Some("the task is of no batch"));
+    let _ = press(&mut app, &["f", "f"]);
+    assert_eq!(app.tasks().iter().filter(|task| task.id == id(4)).count(), 1, "one that is left is no batch");
+}
