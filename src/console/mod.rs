@@ -136,7 +136,7 @@ async fn show(
     // signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;
     driver.frames.log();
-    keep(options, &driver.app);
+    driver.keep_arrangement(&driver.app.arrangement());
     let runtime = match &driver.app {
         app if app.view.is_lost => Left::Lost,
         _ if ending == Ending::Detached => Left::Detached,
@@ -153,12 +153,4 @@ async fn show(
         Ending::Left | Ending::Signal(_) => {}
     }
     Ok((ending, runtime))
-}
-
-/// Saves how the console was arranged. If the folder cannot be written, only that is lost.
-fn keep(options: &Options, app: &App) {
-    let Some(path) = options.layout.as_ref().filter(|_| app.setup.recording.is_none()) else { return };
-    if let Err(error) = kept::write(path, &app.arrangement()) {
-        tracing::warn!(%error, path = %path.display(), "keep the arrangement of the console");
-    }
 }

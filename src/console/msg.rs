@@ -17,6 +17,7 @@ use super::app::hints::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
+use super::app::setup::Arrangement;
 use super::options::Cue;
 use super::theme::Preferences;
 
@@ -308,6 +309,8 @@ pub enum Effect {
     SaveTheme(String),
     /// Save what is remembered.
     Remember(Memory),
+    /// Keep how the console is arranged.
+    Arranged(Arrangement),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
     /// End the console.

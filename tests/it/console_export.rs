@@ -11,9 +11,7 @@ use pilothouse::runtime::{CallRecord, Form};
 use pilothouse::terminal::Palette;
 use serde_json::{Value, json};
 
-use crate::console_fixture::{console, id, press, record, select, shown, snapshot};
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+use crate::console_fixture::{SIZES, console, id, press, record, select, shown, snapshot};
 
 /// Writes what narrows an open list, and chooses what stands first.
 fn choose(app: &mut App, words: &str) -> Vec<Effect> {

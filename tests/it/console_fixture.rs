@@ -27,6 +27,9 @@ use pilothouse::runtime::{
 };
 use pilothouse::terminal::{Contents, KeyPress, Origin, Size, Terminal};
 
+/// The sizes that every screen and dialog is looked at in.
+pub(crate) const SIZES: [(u16, u16); 5] = [(80, 24), (100, 30), (120, 40), (160, 50), (200, 60)];
+
 /// The time at which every picture is taken.
 pub(crate) fn now() -> Timestamp {
     "2026-11-21T12:04:31Z".parse().expect("a time")

@@ -10,9 +10,7 @@ use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::runtime::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Snapshot, TaskStatus};
 
-use crate::console_fixture::{ago, console as open, empty, id, now, press, shown, snapshot, task};
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+use crate::console_fixture::{SIZES, ago, console as open, empty, id, now, press, shown, snapshot, task};
 
 fn command(cmd: &str) -> HeldCommand {
     HeldCommand {

@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use pilothouse::console::app::layout::{Breakpoint, Layout};
 use pilothouse::console::app::setup::Arrangement;
+use pilothouse::console::app::tiling::{ListPlace, Panes, Tiling, Tilings};
 use pilothouse::console::app::{App, Screen};
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::runtime::{Snapshot, TaskStatus};
+use pilothouse::terminal::KeyPress;
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 
-use crate::console_fixture::{console, draw, empty, id, press, select, shown, snapshot};
+use crate::console_fixture::{console, draw, empty, ended, id, now, press, select, shown, snapshot, task};
+use jiff::SignedDuration;
 
 fn areas(plan: &Layout) -> Vec<Rect> {
     let panes = plan.panes.iter().flat_map(|pane| [pane.title, pane.cells]);
@@ -37,6 +42,18 @@ fn screen() -> impl Strategy<Value = Screen> {
     prop_oneof![Just(Screen::Tasks), Just(Screen::Focus), Just(Screen::Receipts), Just(Screen::Metrics),]
 }
 
+fn tiling() -> impl Strategy<Value = Option<Tiling>> {
+    let panes = prop_oneof![
+        Just(Panes::One),
+        Just(Panes::TwoBeside),
+        Just(Panes::TwoStacked),
+        Just(Panes::FourGrid),
+        Just(Panes::FourStacked)
+    ];
+    let list = prop_oneof![Just(ListPlace::Top), Just(ListPlace::Left)];
+    prop::option::of((panes, list).prop_map(|(panes, list)| Tiling { panes, list }))
+}
+
 fn size() -> impl Strategy<Value = (u16, u16)> {
     prop_oneof![(1..=320_u16, 1..=110_u16), (1..=130_u16, 1..=50_u16), (1..=12_u16, 1..=12_u16)]
 }
@@ -47,9 +64,10 @@ proptest! {
     #[test]
     fn areas_stay_on_the_screen_and_off_each_other(
         size in size(), screen in screen(), zoom: bool, split in -20..20_i16,
-        pins in prop::collection::vec(1..11_u32, 0..6), selected in 1..11_u32,
+        pins in prop::collection::vec(1..11_u32, 0..6), selected in 1..11_u32, tiling in tiling(),
     ) {
         let mut app = arranged(size, screen, zoom, &pins, split);
+        app.tilings.now = tiling;
         app.list.selected = Some(id(selected));
         let plan = app.layout();
         let whole = Rect::new(0, 0, size.0, size.1);
@@ -120,4 +138,189 @@ fn a_pin_of_a_task_that_is_gone_is_forgotten() {
     assert_eq!(app.arrangement().pins, [id(3)]);
     let _ = app.update(pilothouse::console::msg::Msg::Snapshot(Arc::new(empty())));
     assert_eq!(app.arrangement().pins, []);
+}
+
+fn panes(app: &App) -> Vec<u32> {
+    let number = |id| app.view.task(id).map(|task| task.number);
+    app.layout().panes.iter().filter_map(|pane| number(&pane.task)).collect()
+}
+
+fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) {
+    let mut next = Snapshot::clone(&app.view.snapshot);
+    change(&mut next);
+    let _ = app.update(Msg::Snapshot(Arc::new(next)));
+}
+
+/// Ends a task so many seconds ago.
+fn end(app: &mut App, number: usize, ago: i64) {
+    changed(app, |next| {
+        let over = ended(next.tasks[number - 1].as_ref().clone(), TaskStatus::Failed, Some(1), ago);
+        next.tasks[number - 1] = Arc::new(over);
+    });
+}
+
+/// Selects a task without passing others in the list.
+fn pick(app: &mut App, number: u32) {
+    app.list.selected = Some(id(number));
+    app.list.is_held = true;
+    let _ = app.update(Msg::Resize(app.size.0, app.size.1));
+}
+
+fn tiled(size: (u16, u16), panes: Panes, list: ListPlace) -> App {
+    let mut app = console(snapshot(), size);
+    let layout = Tilings { now: Some(Tiling { panes, list }), ..Tilings::default() };
+    app.arrange(Arrangement { layout, ..Arrangement::default() });
+    let _ = app.update(Msg::Resize(size.0, size.1));
+    app
+}
+
+#[test]
+fn beside_the_selected_task_stand_those_that_wait_and_then_live_ones() {
+    let mut app = tiled((200, 60), Panes::FourGrid, ListPlace::Left);
+    select(&mut app, 10);
+    let shown = panes(&app);
+    assert_eq!(shown.len(), 4);
+    assert!(shown.contains(&10) && shown.contains(&7), "the selected one, the one that waits: {shown:?}");
+    assert!(shown.iter().all(|number| ![1, 2, 4].contains(number)), "nothing else that has ended: {shown:?}");
+}
+
+#[test]
+fn panes_keep_their_places_until_the_selection_moves_to_another_task() {
+    let mut app = tiled((200, 60), Panes::FourGrid, ListPlace::Left);
+    pick(&mut app, 6);
+    let before = panes(&app);
+    let other = before.iter().copied().find(|number| *number != 6).expect("another pane");
+    pick(&mut app, other);
+    assert_eq!(panes(&app), before, "a task that has a pane is selected where it is");
+
+    changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "make", 0, 0))));
+    assert_eq!(panes(&app), before, "a new task takes nobody's place");
+
+    pick(&mut app, 4);
+    let after = panes(&app);
+    assert!(after.contains(&4) && after.contains(&7));
+    let moved = before.iter().zip(&after).filter(|(old, new)| old != new).count();
+    assert_eq!(moved, 1, "one place has changed: {before:?} {after:?}");
+}
+
+#[test]
+fn a_task_that_ended_beside_keeps_its_pane_until_it_was_seen() {
+    let mut app = tiled((200, 60), Panes::TwoBeside, ListPlace::Top);
+    select(&mut app, 7);
+    let beside = *panes(&app).iter().find(|number| **number != 7).expect("another pane");
+    let before = panes(&app);
+    end(&mut app, beside as usize, 0);
+    assert_eq!(panes(&app), before, "just ended");
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(60)));
+    changed(&mut app, |_| {});
+    assert_eq!(panes(&app), before, "nobody was there to see it");
+
+    let _ = press(&mut app, &["i", "x"]);
+    assert_eq!(panes(&app), before, "not while a line is written");
+    let _ = press(&mut app, &["Esc"]);
+    let after = panes(&app);
+    assert!(!after.contains(&beside) && after.contains(&7), "{after:?}");
+    assert_eq!(
+        before.iter().position(|number| *number == 7),
+        after.iter().position(|number| *number == 7),
+        "the selected one has not moved"
+    );
+}
+
+#[test]
+fn a_layout_is_what_was_chosen_wherever_there_is_room() {
+    for (size, wanted, list, count) in [
+        ((80, 24), Panes::One, ListPlace::Top, 1),
+        ((80, 24), Panes::TwoBeside, ListPlace::Top, 2),
+        ((80, 24), Panes::TwoStacked, ListPlace::Left, 2),
+        ((80, 24), Panes::FourGrid, ListPlace::Top, 4),
+        ((120, 40), Panes::FourStacked, ListPlace::Left, 4),
+        ((200, 60), Panes::One, ListPlace::Left, 1),
+        ((200, 60), Panes::FourGrid, ListPlace::Top, 4),
+        // Two beside each other would be too narrow, four rows too low.
+        ((60, 24), Panes::TwoBeside, ListPlace::Left, 2),
+        ((60, 20), Panes::FourGrid, ListPlace::Top, 2),
+    ] {
+        let mut app = tiled(size, wanted, list);
+        select(&mut app, 7);
+        let layout = app.layout();
+        assert_eq!(layout.panes.len(), count, "{wanted:?} {list:?} at {size:?}");
+        let is_left = layout.list.width < size.0;
+        assert_eq!(is_left, list == ListPlace::Left && size.0 >= 80, "{wanted:?} {list:?} at {size:?}");
+        assert!(layout.receipt.is_empty() && layout.timeline.is_empty(), "a list and panes, nothing else");
+        insta::assert_snapshot!(format!("tiled_{wanted:?}_{list:?}_{}x{}", size.0, size.1), shown(&app));
+    }
+}
+
+#[test]
+fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
+    let mut app = console(snapshot(), (120, 40));
+    select(&mut app, 7);
+    let mut seen = vec![app.layout().panes.len()];
+    for _ in 0..5 {
+        let _ = press(&mut app, &["Space"]);
+        seen.push(app.layout().panes.len());
+        assert!(shown(&app).contains("layout "), "it says which");
+    }
+    assert_eq!(seen, [1, 1, 2, 2, 4, 4]);
+    let _ = press(&mut app, &["z"]);
+    assert_eq!(app.layout().panes.len(), 1);
+    let _ = press(&mut app, &["Space"]);
+    assert_eq!((app.tilings.now, app.is_zoomed), (None, false), "around to the automatic one");
+    // What there is no room for is passed over.
+    let mut app = console(snapshot(), (60, 18));
+    for _ in 0..4 {
+        let _ = press(&mut app, &["Space"]);
+        let wanted = app.tilings.now.map(|tiling| tiling.panes.count());
+        assert!(wanted.is_none_or(|count| count == app.layout().panes.len()), "{wanted:?}");
+    }
+}
+
+fn write(app: &mut App, text: &str) {
+    for c in text.chars() {
+        let name = if c == ' ' { "Space".to_owned() } else { c.to_string() };
+        let _ = app.update(Msg::Key(KeyPress::parse(&name).expect("a key")));
+    }
+}
+
+#[test]
+fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
+    for word in ["layout", "split", "grid", "tile"] {
+        let mut app = console(snapshot(), (120, 40));
+        let _ = press(&mut app, &[":"]);
+        write(&mut app, word);
+        assert!(shown(&app).contains("layout 4 grid"), "{word}\n{}", shown(&app));
+    }
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &[":"]);
+    write(&mut app, "layout 2 side left");
+    let _ = press(&mut app, &["Enter"]);
+    let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
+    assert_eq!(app.tilings.now, Some(tiling));
+    let _ = press(&mut app, &[">", ":"]);
+    write(&mut app, "save-layout");
+    let _ = press(&mut app, &["Enter"]);
+    write(&mut app, "review");
+    let effects = press(&mut app, &["Enter"]);
+    let kept = effects.into_iter().find_map(|effect| match effect {
+        Effect::Arranged(kept) => Some(kept),
+        _ => None,
+    });
+    let kept = kept.expect("written down at once");
+    assert_eq!(kept.layout.saved.len(), 1);
+
+    let mut other = console(snapshot(), (120, 40));
+    other.arrange(kept);
+    assert_eq!((other.tilings.now, other.split), (Some(tiling), 1), "as it was left");
+    let _ = press(&mut other, &["V"]);
+    write(&mut other, "automatic");
+    let _ = press(&mut other, &["Enter", "<", "V"]);
+    insta::assert_snapshot!("layouts_120x40", shown(&other));
+    write(&mut other, "review");
+    let _ = press(&mut other, &["Enter"]);
+    assert_eq!((other.tilings.now, other.split), (Some(tiling), 1));
+    let _ = press(&mut other, &[":"]);
+    write(&mut other, "forget-layout");
+    let _ = press(&mut other, &["Enter"]);
+    assert_eq!((other.tilings.saved.len(), other.tilings.now), (0, Some(tiling)));
 }

@@ -14,15 +14,16 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier};
 
-use crate::console_fixture::{ago, console, draw, press, record, select, snapshot};
+use crate::console_fixture::{SIZES, ago, console, draw, press, record, select, snapshot};
 use crate::console_held::{call, looked_at, ruled};
 use crate::console_program::{asking, choice, command, gate, in_dialog, in_flight, text, yes_no};
 
-type Size = (u16, u16);
+pub(crate) type Size = (u16, u16);
 /// A name, and how the console gets there.
-type Scene = (&'static str, fn(Size) -> App);
+pub(crate) type Scene = (&'static str, fn(Size) -> App);
 
-const SIZES: [Size; 3] = [(80, 24), (120, 40), (200, 60)];
+/// Where each look is compared with the others.
+const COMPARED: [Size; 3] = [(80, 24), (120, 40), (200, 60)];
 const LOOKS: [&str; 3] = ["default", "light", "mono"];
 
 fn write(app: &mut App, text: &str) {
@@ -87,7 +88,7 @@ const SCREENS: [Scene; 5] = [
 ];
 
 /// What lies over a screen, or takes its keys.
-const OVER: [Scene; 27] = [
+const OVER: [Scene; 34] = [
     ("stop", |size| pressed(6, &["s"], size)),
     ("kill", |size| pressed(8, &["S"], size)),
     ("signal", |size| pressed(6, &["x"], size)),
@@ -132,12 +133,19 @@ const OVER: [Scene; 27] = [
     }),
     ("copy", |size| pressed(7, &["v", "k", "k", "v", "j"], size)),
     ("input", |size| pressed(7, &["Enter"], size)),
+    ("restart", |size| pressed(6, &["r"], size)),
+    ("tell", |size| pressed(6, &["!", "u", "s", "e", "Space", "u", "v"], size)),
+    ("layouts", |size| pressed(7, &["V"], size)),
+    ("filters", |size| pressed(7, &["f"], size)),
+    ("exports", |size| pressed(7, &["e"], size)),
+    ("watch", |size| pressed(7, &["W", "3", "0", "Space", "s"], size)),
+    ("layout_name", |size| named("save-layout", size)),
 ];
 
 /// Of these each size is kept by the tests of what they do.
 const ELSEWHERE: [&str; 7] = ["help", "palette", "themes", "held", "attention", "gate", "yes_no"];
 
-fn all() -> impl Iterator<Item = Scene> {
+pub(crate) fn all() -> impl Iterator<Item = Scene> {
     SCREENS.into_iter().chain(OVER)
 }
 
@@ -226,7 +234,7 @@ fn styles((buffer, area): &(Buffer, Rect)) -> String {
 #[test]
 fn colours_change_no_text_and_mono_has_none() {
     for (name, scene) in all() {
-        for size in SIZES {
+        for size in COMPARED {
             let app = scene(size);
             let panes: Vec<Rect> = app.layout().panes.iter().map(|pane| pane.cells).collect();
             let (plain, _) = draw(&dressed(app.clone(), "default"));
@@ -255,7 +263,7 @@ fn colours_change_no_text_and_mono_has_none() {
 #[test]
 fn ascii_is_ascii_everywhere() {
     for (name, scene) in all() {
-        for size in SIZES {
+        for size in COMPARED {
             let app = in_ascii(scene(size));
             let (buffer, _) = draw(&app);
             // A line break in foreign text is told by its own sign in every look.

@@ -8,9 +8,7 @@ use pilothouse::console::theme::ThemeSet;
 use pilothouse::console::theme::{Colours, Role, Theme};
 use pilothouse::terminal::KeyPress;
 
-use crate::console_fixture::{console, draw, empty, press, select, shown, snapshot};
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+use crate::console_fixture::{SIZES, console, draw, empty, press, select, shown, snapshot};
 
 fn write(app: &mut App, text: &str) -> Vec<Effect> {
     let named = |c: char| if c == ' ' { "Space".to_owned() } else { c.to_string() };
@@ -186,6 +184,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::NextPane,
             Action::NextProgram,
             Action::PreviousProgram,
+            Action::ForgetLayout,
         ];
         if !(acted || by_nature.contains(&action) && reasons > 0) {
             idle.push(action.name());

@@ -15,9 +15,8 @@ use pilothouse::runtime::{
 };
 use pilothouse::terminal::Size;
 
-use crate::console_fixture::{ago, console, id, now, picture, press, shown, snapshot};
+use crate::console_fixture::{SIZES, ago, console, id, now, picture, press, shown, snapshot};
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 const RUN: &str = "20261120-120000-k3f9x2";
 const SOURCE: &str = r#"# Ship a release.
 input version: "which version?"

@@ -10,9 +10,7 @@ use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};
 use ratatui::style::Modifier;
 use serde_json::{Value, json};
 
-use crate::console_fixture::{ago, build, console, draw, empty, obstacle, press, record, shown};
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+use crate::console_fixture::{SIZES, ago, build, console, draw, empty, obstacle, press, record, shown};
 
 /// A batch of four: one prints, one fails, one is rejected, one is skipped.
 fn batch(seq: u64, printed: &str) -> CallRecord {

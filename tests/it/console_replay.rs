@@ -13,9 +13,7 @@ use pilothouse::facts::{RejectionReason, TaskFact};
 use pilothouse::runtime::TaskEvent;
 use pilothouse::terminal::{Contents, Mark, MarkKind, Origin, Size, Stream, Terminal};
 
-use crate::console_fixture::{console, draw, id, now, obstacle, press, select, shown, snapshot};
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+use crate::console_fixture::{SIZES, console, draw, id, now, obstacle, press, select, shown, snapshot};
 
 /// Output at 0, 0.4 and 1 s, nothing for a minute, then an input and its echo.
 fn reel() -> Arc<Reel> {

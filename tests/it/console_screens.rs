@@ -12,10 +12,8 @@ use pilothouse::process::Usage;
 use pilothouse::runtime::{CallSummary, StreamLine, StreamView, TaskUsage};
 
 use crate::console_fixture::{
-    build, console, draw, empty, id, now, press, record, refusal, select, setup, shown, snapshot,
+    SIZES, build, console, draw, empty, id, now, press, record, refusal, select, setup, shown, snapshot,
 };
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
 fn at_each_size(name: &str, prepare: impl Fn(&mut App)) {
     for (columns, rows) in SIZES {

@@ -11,9 +11,7 @@ use pilothouse::envelope::preview::{self, Text};
 use pilothouse::runtime::{CallRecord, Stream};
 use serde_json::{Value, json};
 
-use crate::console_fixture::{build, console, id, obstacle, press, record, shown, snapshot};
-
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+use crate::console_fixture::{SIZES, build, console, id, obstacle, press, record, shown, snapshot};
 
 fn printed(lines: std::ops::Range<usize>) -> String {
     lines.map(|n| format!("test parser::tests::case_{n:03} ... ok\n")).collect()

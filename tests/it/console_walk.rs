@@ -200,6 +200,10 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::ExportScreenAnsi => {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
+        Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Layouts))),
+        Action::NextLayout => here(Is(|app| app.tilings.now.is_some())),
+        Action::SaveLayout => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Layout, _)))),
+        Action::ForgetLayout => here(Why("no saved layout is in use")),
         Action::Zoom => here(Is(|app| app.is_zoomed)),
         Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.screen == Screen::Tasks)),
         Action::ShowFocus => here(Is(|app| app.screen == Screen::Focus)),

@@ -24,6 +24,8 @@ mod console_screens;
 mod console_seen;
 mod console_spoken;
 mod console_still;
+mod console_styles;
+mod console_terms;
 mod console_tty;
 mod console_update;
 mod console_use;

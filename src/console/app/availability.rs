@@ -100,7 +100,10 @@ impl App {
                 place(is_typing, "nothing is typed into")
             }
             Send => place(
-                matches!(prompt, Some(Prompt::Line(_) | Prompt::Rename(_) | Prompt::Watch(_))),
+                matches!(
+                    prompt,
+                    Some(Prompt::Line(_) | Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout)
+                ),
                 "while writing a line",
             ),
             SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
@@ -152,6 +155,10 @@ impl App {
                 place(self.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
+            Layouts | NextLayout | SaveLayout => {
+                place(self.screen == Screen::Tasks, "on the screen of all tasks only")
+            }
+            ForgetLayout => need(self.tilings.name.is_some(), "no saved layout is in use"),
             NextFailed | NextWaiting => {
                 let is_here = is_listed || self.screen == Screen::Receipts;
                 place(is_here, "in the list of tasks, and of calls")?;

@@ -11,6 +11,7 @@ use crate::envelope::TaskId;
 
 use super::export::Export;
 use super::task_list::{Arranged, Filter, Whose};
+use super::tiling::Pick;
 use super::{Painter, columns, cut_top, moved};
 use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
@@ -51,6 +52,8 @@ pub enum Kind {
     Filters,
     /// In which order and form it can show it.
     Listing,
+    /// How the screen of all tasks can be divided.
+    Layouts,
 }
 
 /// One row.
@@ -95,6 +98,8 @@ pub enum Choice {
     Whose(Whose),
     /// Give the list of tasks this form.
     Arranged(Arranged),
+    /// Divide the screen so.
+    Layout(Pick),
     /// Nothing: it is there to be read.
     #[default]
     Nothing,
@@ -259,6 +264,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Exports => "export",
         Kind::Filters => "list",
         Kind::Listing => "order, groups and columns",
+        Kind::Layouts => "layout",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

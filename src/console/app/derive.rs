@@ -18,7 +18,9 @@ impl App {
             self.observe();
         }
         self.enter_started();
+        self.review_places();
         let layout = self.layout();
+        self.keep_places(&layout);
         self.place_lists(&layout);
         self.want_usage(&layout);
         self.show_panes(&layout);
@@ -31,6 +33,7 @@ impl App {
         let next = self.play_on();
         self.effects.extend(next);
         self.find_in_shown_text();
+        self.meet_terms(&layout);
     }
 
     fn place_lists(&mut self, layout: &Layout) {

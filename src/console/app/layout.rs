@@ -13,12 +13,6 @@ const SMALL: (u16, u16) = (60, 15);
 const TINY: (u16, u16) = (40, 8);
 const WIDE: (u16, u16) = (110, 30);
 const FULL: (u16, u16) = (160, 45);
-const STACKED_LIST_ROWS: u16 = 8;
-const MOST_PANES: usize = 4;
-/// A pane is not made narrower than this for the sake of another one.
-const PANE_COLUMNS: u16 = 80;
-/// Columns of the receipt and envelope beside panes.
-const SIDE_COLUMNS: u16 = 54;
 const ASKED_ROWS: u16 = 4;
 /// Columns of the state and number of a line, before the line.
 pub const SOURCE_MARGIN: u16 = 8;
@@ -63,6 +57,8 @@ pub struct Layout {
     pub item_rows: u16,
     /// The panes on screen.
     pub panes: Vec<Pane>,
+    /// How many there may be, where several tasks can have one.
+    pub room: usize,
     /// Where panes stand, or would.
     pub stage: Rect,
     /// The timeline of the selected task.
@@ -135,39 +131,6 @@ impl Layout {
         }
     }
 
-    fn tasks(&mut self, app: &App, body: Rect) {
-        if app.tasks().is_empty() {
-            return;
-        }
-        if app.is_zoomed || self.breakpoint == Breakpoint::Small {
-            return self.one_pane(app);
-        }
-        match self.breakpoint {
-            Breakpoint::Full => {
-                let (left, rest) = self.ruled_left(body, list_columns(34, app, body.width));
-                let has_side = rest.width > SIDE_COLUMNS + PANE_COLUMNS;
-                let (stage, side) =
-                    if has_side { self.ruled_right(rest, SIDE_COLUMNS) } else { (rest, Rect::ZERO) };
-                let (stage, timeline) = cut_bottom(stage, 12);
-                let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
-                (self.list, self.stage, self.timeline) = (left, stage, timeline);
-                (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
-                let stacked = (app.pins.len() + 1).clamp(2, MOST_PANES);
-                self.grid(app, if is_square(stage) { MOST_PANES } else { stacked });
-            }
-            breakpoint => {
-                let usual = STACKED_LIST_ROWS.max(body.height / 3).min(body.height / 2);
-                let most = (body.height * 2 / 3).max(usual);
-                let rows = usual.saturating_add_signed(app.split).clamp(usual.min(3), most);
-                (self.list, self.stage) = cut_top(body, rows);
-                match breakpoint {
-                    Breakpoint::Wide if !app.pins.is_empty() => self.grid(app, 2),
-                    _ => self.one_pane(app),
-                }
-            }
-        }
-    }
-
     fn focus(&mut self, app: &App, body: Rect) {
         match self.breakpoint {
             Breakpoint::Full if !app.is_zoomed => {
@@ -227,7 +190,7 @@ impl Layout {
         let task = app.program_task().filter(|_| !is_alone || app.programs.in_pane);
         if let Some(task) = task.clone().filter(|_| is_alone) {
             (self.stage, self.strip) = cut_bottom(body, asks);
-            self.panes = vec![pane(task, self.stage)];
+            self.panes = vec![Pane::of(task, self.stage)];
             return;
         }
         let share = match (&task, self.breakpoint) {
@@ -244,7 +207,7 @@ impl Layout {
             _ if is_alone => (above, Rect::ZERO),
             _ => cut_bottom(above, if task.is_some() { 4 } else { 7 }),
         };
-        self.panes = task.map(|task| pane(task, stage)).into_iter().collect();
+        self.panes = task.map(|task| Pane::of(task, stage)).into_iter().collect();
     }
 
     /// Returns the area of a text of the call shown.
@@ -262,46 +225,20 @@ impl Layout {
         self.source.width.saturating_sub(SOURCE_MARGIN + 1)
     }
 
-    fn one_pane(&mut self, app: &App) {
+    pub(super) fn one_pane(&mut self, app: &App) {
         if let Some(task) = app.selected() {
-            self.panes = vec![pane(task.id.clone(), self.stage)];
+            self.panes = vec![Pane::of(task.id.clone(), self.stage)];
         }
     }
 
-    /// Two panes stand one above the other, three or four in a square where each is wide enough.
-    fn grid(&mut self, app: &App, most: usize) {
-        let shown = chosen(app, most);
-        let stage = self.stage;
-        let areas = match shown.len() {
-            0 | 1 => vec![stage],
-            many if many == 2 || !is_square(stage) => {
-                let rows = stage.height / u16::try_from(many).unwrap_or(1);
-                let last = (1..many).fold((Vec::new(), stage), |(mut areas, rest), _| {
-                    let (above, below) = cut_top(rest, rows);
-                    areas.push(above);
-                    (areas, below)
-                });
-                [last.0, vec![last.1]].concat()
-            }
-            _ => {
-                let (above, below) = cut_top(stage, stage.height / 2);
-                let half = stage.width.saturating_sub(1) / 2;
-                let (first, second) = self.ruled_left(above, half);
-                let (third, fourth) = self.ruled_left(below, half);
-                vec![first, second, third, fourth]
-            }
-        };
-        self.panes = shown.into_iter().zip(areas).map(|(task, area)| pane(task, area)).collect();
-    }
-
-    fn ruled_left(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
+    pub(super) fn ruled_left(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
         let (left, rest) = cut_left(area, columns);
         let (rule, right) = cut_left(rest, 1);
         self.rules.push(rule);
         (left, right)
     }
 
-    fn ruled_right(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
+    pub(super) fn ruled_right(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
         self.ruled_left(area, area.width.saturating_sub(columns + 1))
     }
 
@@ -333,50 +270,16 @@ impl Layout {
 }
 
 impl Pane {
+    /// Makes a pane of an area.
+    pub(super) fn of(task: TaskId, area: Rect) -> Self {
+        let (title, cells) = cut_top(area, 1);
+        Self { task, title, cells }
+    }
+
     /// Returns the size a task needs to fill the pane.
     pub fn size(&self) -> Size {
         Size::clamped(self.cells.width, self.cells.height)
     }
-}
-
-/// Returns the tasks that have a pane: pinned ones first, then the page of the others with the selected one.
-fn chosen(app: &App, most: usize) -> Vec<TaskId> {
-    let selected = app.list.selected.as_ref();
-    let is_pinned = selected.is_some_and(|id| app.pins.contains(id));
-    // The selected task always has a pane.
-    let room = if is_pinned { most } else { most.saturating_sub(1) };
-    let mut shown: Vec<TaskId> =
-        app.pins.iter().filter(|pin| app.view.task(pin).is_some()).cloned().collect();
-    if let Some(at) = shown.iter().position(|pin| is_pinned && Some(pin) == selected).filter(|at| *at >= room)
-    {
-        shown.swap(at, room.saturating_sub(1));
-    }
-    shown.truncate(room);
-    let tasks = app.tasks();
-    let others: Vec<TaskId> =
-        tasks.iter().map(|task| task.id.clone()).filter(|id| !app.pins.contains(id)).collect();
-    let left = most - shown.len();
-    let at = others.iter().position(|id| Some(id) == selected).unwrap_or(0);
-    let page = at.checked_div(left).unwrap_or(0) * left;
-    shown.extend(others.into_iter().skip(page).take(left));
-    shown
-}
-
-/// Tells whether panes fit beside each other.
-fn is_square(stage: Rect) -> bool {
-    stage.width > 2 * PANE_COLUMNS
-}
-
-/// Returns the columns of a list that is so wide unless the person has divided the screen otherwise.
-fn list_columns(usual: u16, app: &App, width: u16) -> u16 {
-    const STEP: i16 = 4;
-    let most = width.saturating_sub(60).max(usual);
-    usual.saturating_add_signed(app.split.saturating_mul(STEP)).clamp(20, most)
-}
-
-fn pane(task: TaskId, area: Rect) -> Pane {
-    let (title, cells) = cut_top(area, 1);
-    Pane { task, title, cells }
 }
 
 impl App {

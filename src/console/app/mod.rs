@@ -23,6 +23,7 @@ pub mod painter;
 mod palette;
 mod pane;
 pub mod picture;
+mod places;
 pub mod program;
 pub mod question;
 pub mod reader;
@@ -37,6 +38,9 @@ mod task;
 pub mod task_list;
 pub mod task_words;
 pub mod tell;
+mod terms;
+mod tiles;
+pub mod tiling;
 mod timeline;
 pub mod toasts;
 pub mod typing;
@@ -61,6 +65,7 @@ use hints::Memory;
 pub use layout::{Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
 pub use mode::{Layer, Mode, Prompt, Screen};
 pub(crate) use painter::{Painter, columns, joined};
+use places::Places;
 use program::Programs;
 use reader::Reader;
 pub use reader::Text;
@@ -73,6 +78,8 @@ pub use setup::Setup;
 use stop::Guard;
 use task_list::TaskList;
 pub(crate) use task_words::{command, who};
+use terms::Terms;
+use tiling::Tilings;
 use toasts::Toasts;
 use typing::History;
 use usage::Pace;
@@ -133,6 +140,10 @@ pub struct App {
     pub pins: Vec<TaskId>,
     /// Steps by which the list is larger than usual.
     pub split: i16,
+    /// How the screen of all tasks is divided.
+    pub tilings: Tilings,
+    /// Which tasks have a pane there.
+    pub(super) places: Places,
     /// Lines written before, newest last; never one that was to be hidden.
     pub history: History,
     /// Commands started here, also before.
@@ -163,6 +174,8 @@ pub struct App {
     pub has_mouse: bool,
     /// What is remembered from one time to the next.
     pub memory: Memory,
+    /// Which words are in sight for the first time.
+    terms: Terms,
     /// When the console was opened.
     pub opened: Timestamp,
     /// Tasks are being stopped before the end.
@@ -214,6 +227,8 @@ impl App {
             is_zoomed: false,
             pins: Vec::new(),
             split: 0,
+            tilings: Tilings::default(),
+            places: Places::default(),
             history: History::default(),
             commands: History::default(),
             touched: None,
@@ -229,6 +244,7 @@ impl App {
             title: None,
             has_mouse: true,
             memory: Memory::default(),
+            terms: Terms::default(),
             opened: now,
             is_leaving: false,
             is_dirty: true,

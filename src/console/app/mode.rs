@@ -101,6 +101,8 @@ pub enum Prompt {
     Rename(TaskId),
     /// What to ring for in this task.
     Watch(TaskId),
+    /// A name for the layout in use.
+    Layout,
     /// A text to search this task's output for.
     Search(TaskId),
     /// A text to find in what is read.
@@ -117,7 +119,7 @@ impl Prompt {
         match self {
             Self::Line(_) => Context::Line,
             Self::Start => Context::Start,
-            Self::Rename(_) | Self::Watch(_) => Context::Note,
+            Self::Rename(_) | Self::Watch(_) | Self::Layout => Context::Note,
             Self::Search(_) | Self::Find | Self::FilterCalls | Self::FilterTasks => Context::Search,
         }
     }
@@ -133,10 +135,11 @@ impl Mode {
                 _,
             ) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
-            Self::Observe
-            | Self::Write(Prompt::Start | Prompt::Find | Prompt::FilterCalls | Prompt::FilterTasks, _) => {
-                None
-            }
+            Self::Observe => None,
+            Self::Write(
+                Prompt::Start | Prompt::Find | Prompt::FilterCalls | Prompt::FilterTasks | Prompt::Layout,
+                _,
+            ) => None,
         }
     }
 }

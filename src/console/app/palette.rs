@@ -47,6 +47,11 @@ impl App {
                 .into_iter()
                 .map(|item| Item { label: format!("theme {}", item.label), ..item }),
         );
+        items.extend(
+            self.layout_items()
+                .into_iter()
+                .map(|item| Item { label: format!("layout {}", item.label), ..item }),
+        );
         items.extend(self.view.newest_calls().take(MOST_CALLS).map(|call| {
             let label = format!("call {}", text::count(call.seq));
             let about = format!("{}  {}", call.tool, visible::one_line(&call.summary));
@@ -208,6 +213,10 @@ impl App {
             Choice::Filter(filter) => self.list_only(filter),
             Choice::Whose(whose) => self.list_those_of(whose),
             Choice::Arranged(choice) => self.arrange_list(choice),
+            Choice::Layout(pick) => {
+                self.pick_layout(&pick);
+                self.show(Screen::Tasks);
+            }
             Choice::Nothing => {}
         };
         if is_palette {

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use crate::envelope::{TaskId, mask};
 use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
 
+use super::terms::Term;
 use super::{App, Layout, Painter, Screen, cut_top, moved, pane, question};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
@@ -286,7 +287,10 @@ fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     }
     let (head, body) = cut_top(area, 1);
     let count = program.bindings.len();
-    painter.head(head, &[piece("values", Role::Title)], &[piece(count.to_string(), Role::Faint)]);
+    let mut title = vec![piece("values", Role::Title)];
+    title
+        .extend(painter.explained(Term::Values).into_iter().flat_map(|line| [piece("  ", Role::Text), line]));
+    painter.head(head, &title, &[piece(count.to_string(), Role::Faint)]);
     let mut rows = Vec::new();
     if let Some(error) = &program.error {
         let said = format!("line {}: {}", error.line, visible::one_line(&error.message));

@@ -1,5 +1,5 @@
 //! What a console is given from outside (settings, terminal, runtime), and how the person arranged it: screen, zoom,
-//! pins and split, kept for each workspace.
+//! pins, split and layout, kept for each workspace.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,7 @@ use crate::config::Mouse;
 use crate::envelope::TaskId;
 
 use super::task_list::Listing;
+use super::tiling::Tilings;
 use super::{App, Screen};
 use crate::console::keys::Keymap;
 use crate::console::msg::Effect;
@@ -98,6 +99,8 @@ pub struct Arrangement {
     pub split: i16,
     /// The order, groups and columns of the list of tasks.
     pub list: Listing,
+    /// How the screen of all tasks is divided, and the divisions with a name.
+    pub layout: Tilings,
 }
 
 impl App {
@@ -105,8 +108,9 @@ impl App {
     pub fn arrangement(&self) -> Arrangement {
         // A program is over sooner or later; the screen of one is not come back to.
         let screen = if self.screen == Screen::Program { Screen::Tasks } else { self.screen };
-        let list = self.list.listing.clone();
-        Arrangement { screen, zoom: self.is_zoomed, pins: self.pins.clone(), split: self.split, list }
+        let (list, layout) = (self.list.listing.clone(), self.tilings.clone());
+        let (zoom, pins, split) = (self.is_zoomed, self.pins.clone(), self.split);
+        Arrangement { screen, zoom, pins, split, list, layout }
     }
 
     /// Arranges the console as it was.
@@ -125,6 +129,7 @@ impl App {
         }
         self.split = kept.split.clamp(-MOST_SPLIT, MOST_SPLIT);
         self.list.listing = kept.list;
+        self.tilings = kept.layout.checked();
         self.touch();
     }
 

@@ -10,6 +10,7 @@ use crate::envelope::Actor;
 use super::hints::{HINTED, hints};
 use super::search::{Outcome, Search};
 use super::task_words::need;
+use super::terms::Term;
 use super::typing::wants_secret;
 use super::{App, Column, Layer, Mode, Painter, Prompt, Screen, alias, columns, question, who};
 use crate::console::keys::{Action, Context};
@@ -62,7 +63,7 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Input(task)) => return format!("INPUT {}", of(task)),
         (_, Mode::Copy(_)) => "COPY",
         (_, Mode::Write(Prompt::Line(task), _)) => return format!("LINE {}", of(task)),
-        (_, Mode::Write(Prompt::Rename(_), _)) => "NAME",
+        (_, Mode::Write(Prompt::Rename(_) | Prompt::Layout, _)) => "NAME",
         (_, Mode::Write(Prompt::Watch(_), _)) => "WATCH",
         (_, Mode::Write(Prompt::Start, _)) => "START",
         (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH",
@@ -214,6 +215,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         Prompt::Line(_) => format!(" line to {of} "),
         Prompt::Start => " run here ".to_owned(),
         Prompt::Rename(_) => format!(" name for {of} "),
+        Prompt::Layout => " save layout as ".to_owned(),
         Prompt::Watch(_) => format!(" ring for {of}: fail, 30 s, or a pattern "),
         Prompt::Search(_) => format!(" search {of} "),
         Prompt::Find if app.calls.column == Column::Envelope => " find in the envelope ".to_owned(),
@@ -269,6 +271,14 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
         }
         (None, None) => {
+            let term = match app.screen {
+                _ if matches!(app.mode, Mode::Input(_)) => painter.explained(Term::Input),
+                Screen::Metrics => painter.explained(Term::Trips),
+                _ => None,
+            };
+            if let Some(line) = term {
+                return vec![piece(" ", Role::Text), line];
+            }
             let hint = app.hint();
             if let Some(over) = app.opened.checked_add(HINTED).ok().filter(|_| !hint.is_empty()) {
                 painter.wake_at(over);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::envelope::Actor;
 use crate::facts::{InputEvidence, Need};
-use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
+use crate::runtime::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
 
 use super::Painter;
 use super::agents::short_name;
@@ -167,6 +167,23 @@ pub(crate) fn need(need: Need) -> &'static str {
         Need::Key => "waiting for a key",
         Need::Secret => "waiting for password",
         Need::Line => "waiting for input",
+    }
+}
+
+/// Returns the word for what happened to a task, and its details, as the screen has them: the record has its own.
+pub(crate) fn told(fact: &TaskFact) -> (String, String) {
+    let word = fact.word().replace('_', " ");
+    match fact {
+        TaskFact::Promoted { kept: false } => ("moved".to_owned(), "to background".to_owned()),
+        TaskFact::Promoted { kept: true } => {
+            ("moved".to_owned(), "to background, for the processes it left".to_owned())
+        }
+        TaskFact::Waiting(waiting) => {
+            let need = need(waiting.kind).trim_start_matches("waiting ");
+            (word, format!("{need}, {}", evidence(waiting.evidence)))
+        }
+        TaskFact::Refused(reason) => (word, reason.as_str().replace('_', " ")),
+        other => (word, other.note().into_owned()),
     }
 }
 

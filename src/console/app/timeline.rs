@@ -7,7 +7,8 @@ use crate::facts::InputEvidence;
 use crate::runtime::{HoldReason, TaskEvent, TaskFact, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use super::task_words::{need, short};
+use super::task_words::{need, short, told};
+use super::terms::Term;
 use super::{Layout, Painter, alias, cut_top, who};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, column, count, piece, right, visible, wrapped};
@@ -23,7 +24,9 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let tasks = if app.is_overall { &app.view.snapshot.tasks[..] } else { std::slice::from_ref(task) };
     let name = if app.is_overall { "all tasks".to_owned() } else { alias(task) };
     let out = format!("{} bytes out", count(tasks.iter().map(|task| task.output.bytes).sum()));
-    let title = [piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
+    let mut title = vec![piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
+    let lease = painter.explained(Term::Lease).filter(|_| Term::Lease.is_shown(app, layout));
+    title.extend(lease.into_iter().flat_map(|line| [piece("  lease: ", Role::Faint), line]));
     let key = app.setup.keymap.key(app.view_context(), Action::Timeline).unwrap_or_default();
     let mut facts = vec![piece(out, Role::Faint)];
     facts.extend(app.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
@@ -52,7 +55,7 @@ pub(super) fn role(fact: &TaskFact, usual: Role) -> Role {
 fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
     let dots = painter.glyphs().cut;
     let role = role(&event.fact, Role::Text);
-    let what = event.fact.word().replace('_', " ");
+    let (what, note) = told(&event.fact);
     let by = if is_narrow {
         column(&short(&event.actor, 6, dots), 7, dots)
     } else {
@@ -65,7 +68,7 @@ fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: boo
         piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
         piece(by, Role::Text),
         piece(format!("{}  ", right(&bytes, if is_narrow { 5 } else { 8 })), Role::Text),
-        piece(visible::one_line(&event.fact.note()).into_owned(), Role::Faint),
+        piece(visible::one_line(&note).into_owned(), Role::Faint),
     ]);
     row
 }

@@ -163,6 +163,10 @@ impl App {
                 let text = self.take_written();
                 self.watch_for(&task, &text);
             }
+            (Some(Action::Send), Prompt::Layout) => {
+                let name = self.take_written();
+                self.save_layout(&name);
+            }
             (Some(Action::Run), Prompt::Start) => self.run_command(),
             (Some(Action::Find), Prompt::Search(task)) => self.find(task),
             (Some(Action::Find), Prompt::Find) => self.start_finding(),

@@ -38,6 +38,7 @@ impl App {
                 self.touched = Some(self.now);
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
+                self.places.review();
                 // A key for the task shows when the task answers it: a frame before that only delays the answer.
                 self.is_dirty |= !(was_sent_on && self.sends_keys_on());
                 return;
@@ -120,6 +121,7 @@ impl App {
             self.list.is_held = true;
         }
         self.keep_pins();
+        self.places.review();
         self.restart_ended();
         self.follow();
         if before.as_ref() != self.at_hand().map(|task| &task.id) {
@@ -137,6 +139,7 @@ impl App {
         self.toasts.expire(self.now);
         let action = self.setup.keymap.action(self.context(), key);
         self.learn(action);
+        action.into_iter().for_each(|action| self.learn_terms(action));
         self.pressed(key, action);
     }
 
@@ -253,6 +256,10 @@ impl App {
             Action::Fold if self.screen == Screen::Tasks => self.fold_batch(),
             Action::WidenList => self.resize_list(1),
             Action::NarrowList => self.resize_list(-1),
+            Action::Layouts => self.open_layouts(),
+            Action::NextLayout => self.next_layout(),
+            Action::SaveLayout => self.ask_for_layout_name(),
+            Action::ForgetLayout => self.forget_layout(),
             Action::Zoom => self.is_zoomed = !self.is_zoomed,
             Action::Help => self.open(Layer::Help { about: self.view_context(), top: 0 }),
             Action::Back => self.back(),

@@ -322,6 +322,7 @@ impl Driver {
                 }
                 Effect::SaveTheme(name) => self.save_theme(&name),
                 Effect::Remember(memory) => self.remember(&memory),
+                Effect::Arranged(arrangement) => self.keep_arrangement(&arrangement),
                 Effect::Mouse(is_ours) => {
                     tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?
                 }

@@ -63,6 +63,7 @@ mod tests {
     use crate::console::app::hints::Memory;
     use crate::console::app::setup::Arrangement;
     use crate::console::app::task_list::{Grouping, Listing, Sort};
+    use crate::console::app::tiling::{ListPlace, Panes, Saved, Tiling, Tilings};
     use crate::envelope::TaskId;
 
     #[test]
@@ -72,7 +73,10 @@ mod tests {
         assert_eq!(read::<Arrangement>(&path), Arrangement::default());
         let pins = vec![TaskId::from_random([3; 8])];
         let list = Listing { sort: Sort::Idle, groups: Grouping::Session, ..Listing::default() };
-        let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2, list };
+        let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
+        let saved = vec![Saved { name: "wide".into(), tiling: Some(tiling), split: 3 }];
+        let layout = Tilings { now: Some(tiling), name: Some("wide".into()), saved };
+        let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2, list, layout };
         write(&path, &kept).expect("written");
         assert_eq!(read::<Arrangement>(&path), kept);
         fs::write(&path, "{\"split\": \"wide\"}").expect("written");

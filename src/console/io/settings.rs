@@ -4,6 +4,7 @@ use super::driver::Driver;
 use super::kept;
 use crate::config::{Mouse, Watch};
 use crate::console::app::hints::Memory;
+use crate::console::app::setup::Arrangement;
 use crate::console::msg::{Effect, Msg};
 use crate::console::options::Options;
 use crate::console::theme::{Capabilities, Preferences};
@@ -45,6 +46,15 @@ impl Driver {
             self.source.options.state.as_deref().map(|state| kept::write(&state.join(kept::MEMORY), memory));
         if let Some(Err(error)) = written {
             tracing::warn!(%error, "what the console remembers is not written");
+        }
+    }
+
+    /// Writes down how the console is arranged. Nothing depends on it.
+    pub(in crate::console) fn keep_arrangement(&self, arrangement: &Arrangement) {
+        let is_past = self.app.setup.recording.is_some();
+        let Some(path) = self.source.options.layout.as_ref().filter(|_| !is_past) else { return };
+        if let Err(error) = kept::write(path, arrangement) {
+            tracing::warn!(%error, path = %path.display(), "keep the arrangement of the console");
         }
     }
 

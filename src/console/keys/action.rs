@@ -22,7 +22,7 @@ const RENAMED: [(Action, &str); 14] = [
 ];
 
 /// Other words that people look for an action by.
-const SYNONYMS: [(Action, &str); 24] = [
+const SYNONYMS: [(Action, &str); 28] = [
     (Action::Type, "type interactive attach"),
     (Action::Line, "compose answer reply"),
     (Action::Approvals, "approve allow permission held gate"),
@@ -42,6 +42,10 @@ const SYNONYMS: [(Action, &str); 24] = [
     (Action::Export, "save keep file download"),
     (Action::ExportScreenSvg, "picture image capture print"),
     (Action::Zoom, "layout fullscreen maximize"),
+    (Action::Layouts, "layout split grid tile tiling panes arrange"),
+    (Action::NextLayout, "layout split grid tile cycle panes"),
+    (Action::SaveLayout, "save layout as name split grid tile"),
+    (Action::ForgetLayout, "delete remove layout"),
     (Action::WidenList, "layout split resize"),
     (Action::NarrowList, "layout split resize"),
     (Action::Pin, "layout keep pane"),
@@ -54,6 +58,7 @@ impl Action {
     #[must_use]
     pub fn is_by_name(self) -> bool {
         matches!(self, Self::Messages | Self::Themes | Self::EditSettings | Self::ExportMetrics)
+            || matches!(self, Self::SaveLayout | Self::ForgetLayout)
             || matches!(self, Self::ExportScreenHtml | Self::ExportScreenText | Self::ExportScreenAnsi)
     }
 
@@ -244,6 +249,10 @@ actions! {
     ExportScreenHtml "screenshot" "Screenshot as a page (HTML)" ""
     ExportScreenText "screenshot" "Screenshot as text" ""
     ExportScreenAnsi "screenshot" "Screenshot as text with colours" ""
+    Layouts "layouts" "How many panes, and how they stand" ""
+    NextLayout "layout" "The next layout" ""
+    SaveLayout "save layout" "Save the layout under a name" ""
+    ForgetLayout "forget layout" "Forget the saved layout in use" ""
     Zoom "zoom" "The task alone, without the rest" ""
     ShowTasks "tasks" "All tasks and their panes" "TaskList"
     ShowFocus "focus" "The selected task, full size" "TaskOutput"

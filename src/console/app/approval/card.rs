@@ -10,6 +10,7 @@ use crate::runtime::{HeldCall, HoldReason};
 
 use super::{preview, title};
 use crate::console::app::dialog::{has_been_read, places};
+use crate::console::app::terms::Term;
 use crate::console::app::{App, Painter};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, piece, visible, wrapped};
@@ -151,6 +152,8 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let (area, text, foot) = place(painter.size(), rows.len());
     painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
     painter.rows(text, rows.iter().skip(card.top));
+    let held = painter.explained(Term::Held);
+    painter.row(foot, 0, held.as_slice());
     let mark = piece("> ", Role::Accent);
     match &card.writing {
         Some(Writing::Note(note)) => {

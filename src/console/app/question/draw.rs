@@ -6,6 +6,7 @@ use crate::runtime::QuestionKind;
 
 use super::QuestionDialog;
 use crate::console::app::dialog::places;
+use crate::console::app::terms::Term;
 use crate::console::app::{App, Painter, columns, joined};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, piece, visible};
@@ -64,6 +65,8 @@ fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
 }
 
 fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
+    let gate = painter.explained(Term::Gate).filter(|_| dialog.context() == Context::Gate);
+    painter.row(area, 0, gate.as_slice());
     let mut at = 1;
     match &dialog.question.kind {
         QuestionKind::Choice { labels } => {

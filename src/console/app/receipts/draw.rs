@@ -12,8 +12,11 @@ use super::rows::{CallRow, CallState, outcome, subject};
 use super::sheet::Sheet;
 use crate::console::app::find::found;
 use crate::console::app::task_words::short;
+use crate::console::app::terms::Term;
 use crate::console::app::view::View;
-use crate::console::app::{App, Column, Layout, Painter, Screen, Text, alias, cut_left, cut_top, who};
+use crate::console::app::{
+    App, Column, Layout, Painter, Screen, Text, alias, columns, cut_left, cut_top, who,
+};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, wrapped};
 use crate::console::theme::Role;
@@ -41,8 +44,14 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
             continue;
         }
         let (head, body) = cut_top(area, 1);
-        let title = title(painter, column, is_reading(column));
-        let facts = sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
+        let mut title = title(painter, column, is_reading(column));
+        let mut facts = sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
+        let term = if column == Column::Envelope { Term::Envelope } else { Term::Receipt };
+        if let Some(line) = painter.explained(term) {
+            title.extend([piece("  ", Role::Text), line]);
+            // Where both have no room, sizes can wait until the word is known.
+            facts.retain(|fact| columns(&title) + columns(std::slice::from_ref(fact)) + 8 <= head.width);
+        }
         painter.head(head, &title, &facts);
         match sheet.filter(|sheet| sheet.is_answered) {
             Some(sheet) if app.screen == Screen::Receipts => {

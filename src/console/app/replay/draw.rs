@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 
 use super::{Reel, Replay};
+use crate::console::app::task_words::told as fact_told;
 use crate::console::app::timeline::role;
 use crate::console::app::{Painter, Pane, alias, command, cut_bottom, cut_top, pane, who};
 use crate::console::text::{Piece, count, piece, visible};
@@ -101,12 +102,12 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
     let Some(note) = before.filter_map(|moment| moment.note.as_ref()).next() else {
         return vec![piece("y you, a agents, c scripts, s Pilothouse: what they did", Role::Faint)];
     };
-    let what = note.fact.word().replace('_', " ");
+    let (what, details) = fact_told(&note.fact);
     let bytes = note.fact.bytes().map(|bytes| format!("  {} bytes", count(bytes))).unwrap_or_default();
     vec![
         piece(format!("{}  ", painter.time(note.at)), Role::Faint),
         piece(format!("{what} by {}", who(&note.actor)), role(&note.fact, Role::Strong)),
-        piece(format!("{bytes}  {}", visible::one_line(&note.fact.note())), Role::Faint),
+        piece(format!("{bytes}  {}", visible::one_line(&details)), Role::Faint),
     ]
 }
 

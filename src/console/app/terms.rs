@@ -1,0 +1,150 @@
+//! Words of the screens that nobody can know beforehand, each explained in a line where it stands: until it was used or has
+//! been in sight for two minutes, remembered from then on.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use strum::VariantArray as _;
+
+use super::hints::HINTED;
+use super::{App, Column, Layer, Layout, Mode, Painter, Screen};
+use crate::console::keys::Action;
+use crate::console::text::{Piece, piece};
+use crate::console::theme::Role;
+use crate::runtime::{QuestionKind, TaskFact};
+
+/// A word that is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum Term {
+    /// Over the text of a call.
+    Receipt,
+    /// Beside it.
+    Envelope,
+    /// On the status line, while somebody types.
+    Input,
+    /// In the timeline.
+    Lease,
+    /// On the card of a call.
+    Held,
+    /// Among the counters.
+    Trips,
+    /// Beside the source of a program.
+    Values,
+    /// On the card of a gate.
+    Gate,
+}
+
+/// Which words are in sight for the first time, and since when.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Terms {
+    met: BTreeMap<Term, Timestamp>,
+}
+
+impl Term {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Receipt => "what the model read",
+            Self::Envelope => "the whole answer",
+            Self::Input => "while you type, agents only read; 10 s after your last key they type again",
+            Self::Lease => "only who has it types",
+            Self::Held => "held: nothing of it runs until you approve; the agent waits",
+            Self::Trips => "trips saved: answers an agent need not wait for, since a batch is one call",
+            Self::Values => "what its steps gave",
+            Self::Gate => "gate: the program waits here until a person decides",
+        }
+    }
+
+    /// Returns the name it is remembered by, which no action has.
+    fn name(self) -> String {
+        format!("word {}", <&str>::from(self))
+    }
+
+    /// Tells whether it stands on the screen.
+    pub(super) fn is_shown(self, app: &App, layout: &Layout) -> bool {
+        let is_plain = app.reader.is_none() && app.replay.is_none();
+        match self {
+            Self::Receipt | Self::Envelope => {
+                let column = if self == Self::Receipt { Column::Receipt } else { Column::Envelope };
+                is_plain && app.calls.sheet.is_some() && !layout.text(column).is_empty()
+            }
+            Self::Input => matches!(app.mode, Mode::Input(_)) && app.layers.is_empty(),
+            Self::Lease => {
+                let is_lease = |fact: &TaskFact| matches!(fact, TaskFact::Lease);
+                !layout.timeline.is_empty()
+                    && app
+                        .selected()
+                        .is_some_and(|task| task.events.iter().any(|event| is_lease(&event.fact)))
+            }
+            Self::Held => matches!(app.layers.last(), Some(Layer::Approval(_))),
+            Self::Trips => {
+                app.screen == Screen::Metrics && app.view.snapshot.metrics.model_rounds_saved() > 0
+            }
+            Self::Values => !layout.values.is_empty(),
+            Self::Gate => {
+                let is_gate = |kind: &QuestionKind| matches!(kind, QuestionKind::Gate { .. });
+                matches!(app.layers.last(), Some(Layer::Question(dialog)) if is_gate(&dialog.question.kind))
+            }
+        }
+    }
+
+    /// Tells whether somebody who does this knows the word.
+    fn is_known_by(self, app: &App, action: Action) -> bool {
+        let reads = |column| app.screen == Screen::Receipts && app.calls.column == column;
+        let works =
+            matches!(action, Action::CopyText | Action::Compare | Action::LessRoom | Action::FindText);
+        match self {
+            Self::Receipt => action == Action::Seen || works && reads(Column::Receipt),
+            Self::Envelope => (works || action == Action::Fold) && reads(Column::Envelope),
+            Self::Input => action == Action::Leave && matches!(app.mode, Mode::Input(_)),
+            Self::Lease => action == Action::Release,
+            Self::Held => {
+                matches!(action, Action::Approve | Action::Deny | Action::ApproveExact | Action::ApproveWider)
+            }
+            Self::Gate => matches!(action, Action::ApproveGate | Action::RejectGate),
+            Self::Trips | Self::Values => false,
+        }
+    }
+}
+
+impl App {
+    /// Takes note of the words in sight; those that have been there for long enough are known.
+    pub(super) fn meet_terms(&mut self, layout: &Layout) {
+        if !self.setup.ui.hints {
+            return;
+        }
+        let open = Term::VARIANTS.iter().filter(|term| !self.memory.learnt.contains(&term.name()));
+        let shown: Vec<Term> = open.copied().filter(|term| term.is_shown(self, layout)).collect();
+        let now = self.now;
+        let met = &mut self.terms.met;
+        let is_known = |term: &Term| now.duration_since(*met.entry(*term).or_insert(now)) >= HINTED;
+        let known: Vec<Term> = shown.into_iter().filter(is_known).collect();
+        self.know(&known);
+    }
+
+    /// Takes note of the words that somebody who does this knows.
+    pub(super) fn learn_terms(&mut self, action: Action) {
+        let met = self.terms.met.keys().copied().filter(|term| term.is_known_by(self, action));
+        let known: Vec<Term> = met.collect();
+        self.know(&known);
+    }
+
+    fn know(&mut self, terms: &[Term]) {
+        for term in terms {
+            self.terms.met.remove(term);
+        }
+        if !terms.is_empty() {
+            self.remember(|memory| memory.learnt.extend(terms.iter().map(|term| term.name())));
+        }
+    }
+}
+
+impl Painter<'_> {
+    /// Returns the line that explains a word, unless it is known.
+    pub(super) fn explained(&mut self, term: Term) -> Option<Piece> {
+        let met = *self.app.terms.met.get(&term)?;
+        let until = met.checked_add(HINTED).ok()?;
+        self.wake_at(until);
+        Some(piece(term.text(), Role::Faint))
+    }
+}

@@ -1,0 +1,140 @@
+//! The screen of all tasks in areas: the list, and the panes beside or below it, by the size of the terminal or as the
+//! person chose.
+
+use ratatui::layout::Rect;
+
+use super::tiling::{ListPlace, Panes, Tiling};
+use super::{App, Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
+
+const STACKED_LIST_ROWS: u16 = 8;
+/// Columns of the list beside panes.
+const LIST_COLUMNS: u16 = 34;
+/// Panes at once.
+pub(super) const MOST_PANES: usize = 4;
+/// A pane is not made narrower than this for the sake of another one.
+const PANE_COLUMNS: u16 = 80;
+/// The smallest pane that somebody may choose, its title included.
+const LEAST: (u16, u16) = (38, 4);
+/// Columns of the receipt and envelope beside panes.
+const SIDE_COLUMNS: u16 = 54;
+
+impl Layout {
+    pub(super) fn tasks(&mut self, app: &App, body: Rect) {
+        if app.tasks().is_empty() {
+            return;
+        }
+        if app.is_zoomed || self.breakpoint == Breakpoint::Small {
+            return self.one_pane(app);
+        }
+        match (app.tilings.now, self.breakpoint) {
+            (Some(tiling), _) => self.tiled(app, body, tiling),
+            (None, Breakpoint::Full) => self.full(app, body),
+            (None, breakpoint) => {
+                (self.list, self.stage) = list_apart(body, ListPlace::Top, app.split);
+                match breakpoint {
+                    Breakpoint::Wide if !app.pins.is_empty() => self.place(app, Panes::TwoStacked, 2),
+                    _ => self.one_pane(app),
+                }
+            }
+        }
+    }
+
+    /// The list on the left, panes, the timeline below them; receipt and envelope where a pane keeps its columns.
+    fn full(&mut self, app: &App, body: Rect) {
+        let (left, rest) = self.ruled_left(body, list_columns(app.split, body.width));
+        let has_side = rest.width > SIDE_COLUMNS + PANE_COLUMNS;
+        let (stage, side) = if has_side { self.ruled_right(rest, SIDE_COLUMNS) } else { (rest, Rect::ZERO) };
+        let (stage, timeline) = cut_bottom(stage, 12);
+        let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
+        (self.list, self.stage, self.timeline) = (left, stage, timeline);
+        (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
+        if stage.width > 2 * PANE_COLUMNS {
+            return self.place(app, Panes::FourGrid, MOST_PANES);
+        }
+        self.place(app, Panes::FourStacked, (app.pins.len() + 1).clamp(2, MOST_PANES));
+    }
+
+    /// The list and panes as they were chosen, as far as there is room.
+    fn tiled(&mut self, app: &App, body: Rect, tiling: Tiling) {
+        (self.list, self.stage) = list_apart(body, tiling.list, app.split);
+        if self.list.height == body.height {
+            self.item_rows = 2;
+            self.rules.push(Rect { x: self.list.right(), width: 1, ..body });
+        }
+        match divided(self.stage, tiling.panes) {
+            Panes::One => self.one_pane(app),
+            panes => self.place(app, panes, panes.count()),
+        }
+    }
+
+    /// Places as many tasks as there are, at most so many: a pane has the room of one that is not there.
+    fn place(&mut self, app: &App, panes: Panes, most: usize) {
+        self.room = most;
+        let shown = app.places.shown(app, most);
+        let count = u16::try_from(shown.len()).unwrap_or(u16::MAX);
+        let stage = self.stage;
+        let areas = match (panes, count) {
+            (_, 0 | 1) => vec![stage],
+            (Panes::TwoBeside, _) => self.beside(stage),
+            (Panes::FourGrid, 3..) => {
+                let (above, below) = cut_top(stage, stage.height / 2);
+                let below = if count == 3 { vec![below] } else { self.beside(below) };
+                [self.beside(above), below].concat()
+            }
+            _ => stacked(stage, count),
+        };
+        self.panes = shown.into_iter().zip(areas).map(|(task, area)| Pane::of(task, area)).collect();
+    }
+
+    fn beside(&mut self, area: Rect) -> Vec<Rect> {
+        let (left, right) = self.ruled_left(area, area.width.saturating_sub(1) / 2);
+        vec![left, right]
+    }
+}
+
+/// Divides an area into so many of the same height, one above the other; the last has what is left over.
+fn stacked(area: Rect, count: u16) -> Vec<Rect> {
+    let rows = area.height / count.max(1);
+    let mut rest = area;
+    let mut areas = Vec::new();
+    for _ in 1..count {
+        let (above, below) = cut_top(rest, rows);
+        areas.push(above);
+        rest = below;
+    }
+    areas.push(rest);
+    areas
+}
+
+/// Returns the panes that there is room for in an area instead of those wanted, each large enough to be read.
+pub(super) fn divided(area: Rect, wanted: Panes) -> Panes {
+    let is_wide = area.width > 2 * LEAST.0;
+    let is_tall = |count: u16| area.height >= count * LEAST.1;
+    match wanted {
+        Panes::TwoBeside | Panes::FourGrid if !is_wide => divided(area, Panes::TwoStacked),
+        Panes::FourGrid if !is_tall(2) => divided(area, Panes::TwoBeside),
+        Panes::FourStacked if !is_tall(4) => divided(area, Panes::TwoStacked),
+        Panes::TwoBeside if !is_tall(1) => Panes::One,
+        Panes::TwoStacked if !is_tall(2) => Panes::One,
+        fits => fits,
+    }
+}
+
+/// Cuts the list off: it and the stage. Where there is no room for a pane beside it, it stands on top.
+pub(super) fn list_apart(body: Rect, list: ListPlace, split: i16) -> (Rect, Rect) {
+    let columns = list_columns(split, body.width);
+    if list == ListPlace::Left && body.width > columns + LEAST.0 {
+        let (list, rest) = cut_left(body, columns);
+        return (list, cut_left(rest, 1).1);
+    }
+    let usual = STACKED_LIST_ROWS.max(body.height / 3).min(body.height / 2);
+    let most = (body.height * 2 / 3).max(usual);
+    cut_top(body, usual.saturating_add_signed(split).clamp(usual.min(3), most))
+}
+
+/// Returns the columns of the list beside panes, as the person has divided the screen.
+fn list_columns(split: i16, width: u16) -> u16 {
+    const STEP: i16 = 4;
+    let most = width.saturating_sub(60).max(LIST_COLUMNS);
+    LIST_COLUMNS.saturating_add_signed(split.saturating_mul(STEP)).clamp(20, most)
+}
