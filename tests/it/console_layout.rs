@@ -258,19 +258,19 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     select(&mut app, 7);
     let mut seen = vec![app.layout().panes.len()];
     for _ in 0..5 {
-        let _ = press(&mut app, &["Space"]);
+        let _ = press(&mut app, &["Z"]);
         seen.push(app.layout().panes.len());
         assert!(shown(&app).contains("layout "), "it says which");
     }
     assert_eq!(seen, [1, 1, 2, 2, 4, 4]);
     let _ = press(&mut app, &["z"]);
     assert_eq!(app.layout().panes.len(), 1);
-    let _ = press(&mut app, &["Space"]);
+    let _ = press(&mut app, &["Z"]);
     assert_eq!((app.tilings.now, app.is_zoomed), (None, false), "around to the automatic one");
     // What there is no room for is passed over.
     let mut app = console(snapshot(), (60, 18));
     for _ in 0..4 {
-        let _ = press(&mut app, &["Space"]);
+        let _ = press(&mut app, &["Z"]);
         let wanted = app.tilings.now.map(|tiling| tiling.panes.count());
         assert!(wanted.is_none_or(|count| count == app.layout().panes.len()), "{wanted:?}");
     }
