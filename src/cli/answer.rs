@@ -81,7 +81,12 @@ fn write(response: &Response, form: Form) -> io::Result<()> {
         Form::Table | Form::Plain => SafeText::default(),
     };
     print::out(&text)?;
-    if is_json { Ok(()) } else { aside(response) }
+    match &response.outcome {
+        // Whoever sees this code reads there why: one plain line.
+        Err(failure) if is_json && failure.exit_code() == 2 => print::say(failure.line()),
+        _ if is_json => Ok(()),
+        _ => aside(response),
+    }
 }
 
 /// Prints what is not data to standard error: warnings, and the reason for a failure.

@@ -6,7 +6,7 @@ use std::iter;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
-use super::fields;
+use super::{child, fields};
 use crate::config::quoted;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
@@ -104,9 +104,11 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         });
     let clap = fields::declare(command.input_schema(), clap).arg(output).after_help(examples(command));
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
+    let clap = if command.path == "command.run" { clap.args(child::flags()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
     let clap = if opens_console { looks(clap) } else { clap };
-    LINE_FLAGS.iter().fold(clap, |clap, flag| {
+    let rest = LINE_FLAGS.iter().filter(|flag| flag.name != fields::SCHEMA);
+    rest.fold(clap, |clap, flag| {
         let arg = Arg::new(flag.name).long(flag.name).help(flag.about);
         clap.arg(match flag.kind {
             "boolean" => arg.action(ArgAction::SetTrue),
@@ -182,6 +184,7 @@ impl Typed<'_> {
             dry_run: self.args.get_flag("dry-run"),
             timeout: timeout.transpose()?,
             once: text("idempotency-key"),
+            schema: self.args.get_flag(fields::SCHEMA),
         })
     }
 }

@@ -13,7 +13,7 @@ use super::print;
 use super::run::input;
 use super::signals::EndSignals;
 use super::stdout::Lines;
-use crate::dispatch::exec::{ExecInput, Feed, Options, run as run_stream, stdin_limit};
+use crate::dispatch::exec::{Ended, ExecInput, Feed, Options, run as run_stream, stdin_limit};
 use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE, cut_short};
 use crate::tools::CutShort;
 
@@ -33,7 +33,12 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     let ended = run_stream(&mut cx, &options, &mut feed, &mut out, ending.wait()).await;
     drop(cx);
     env.close().await;
-    ended.map(ExitCode::from).wrap_err("write to standard output")
+    let Ended { code, why } = ended.wrap_err("write to standard output")?;
+    if let Some(why) = why {
+        // Whoever sees this code reads there why.
+        let _ = print::say(why);
+    }
+    Ok(ExitCode::from(code))
 }
 
 async fn prepare(env: &Env, typed: Typed<'_>) -> Result<(Options, Feed), Failure> {
@@ -67,8 +72,11 @@ async fn drained(env: &Env) -> Result<Feed, Failure> {
 
 /// Answers a stream that cannot be run at all: one envelope, and one line for a person.
 fn unusable(failure: Failure) -> ExitCode {
-    let line = failure.text().lines().next().unwrap_or_default().to_owned();
+    let line = failure.line();
+    let is_said = failure.exit_code() == 2;
     let code = answer::print(&Response::failure(failure), Form::Jsonl);
-    let _ = print::say(line);
+    if !is_said {
+        let _ = print::say(line);
+    }
     code
 }

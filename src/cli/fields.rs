@@ -5,6 +5,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 
+use crate::dispatch::exec::LINE_FLAGS;
+
+/// The flag that only prints the schemas: a command that has it needs no input.
+pub(super) const SCHEMA: &str = "schema";
 /// The flag that takes the whole input.
 const WHOLE: &str = "input";
 
@@ -42,11 +46,14 @@ pub(super) enum Error {
 pub(super) fn declare(schema: &Value, command: Command) -> Command {
     let whole = Arg::new("whole")
         .long(WHOLE)
+        .visible_alias("raw-payload")
         .value_name("JSON|-|@FILE")
         .help("The whole input as JSON: given here, read from stdin, or from a file");
     let fields = fields(schema);
     let whole = fields.iter().fold(whole, |whole, field| whole.conflicts_with(field.name.clone()));
-    fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole)
+    let about = LINE_FLAGS.iter().find(|flag| flag.name == SCHEMA).map_or("", |flag| flag.about);
+    let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help(about);
+    fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole).arg(schema)
 }
 
 /// Returns the words that give an input, as [`input`] reads them.
@@ -145,7 +152,7 @@ impl Field {
         let help = self.schema["description"].as_str().unwrap_or_default().replace('\n', " ");
         let arg = Arg::new(self.name.clone()).help(help).value_name(self.name.to_uppercase());
         let arg = if self.is_positional() { arg } else { arg.long(self.flag()) };
-        let arg = if self.required { arg.required_unless_present("whole") } else { arg };
+        let arg = if self.required { arg.required_unless_present_any(["whole", SCHEMA]) } else { arg };
         match self.schema["type"].as_str() {
             Some("boolean") => arg
                 .num_args(0..=1)

@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod child;
 #[cfg(feature = "console")]
 mod console;
 #[cfg(feature = "console")]
@@ -93,13 +94,13 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn refuse(refusal: &clap::Error) -> ExitCode {
     let code = u8::try_from(refusal.exit_code()).unwrap_or(1);
     let text = refusal.render().to_string();
-    // Nobody is left to tell when this cannot be printed.
-    let _ = match SafeText::lines(&text) {
-        // What was typed stands in it: with anything hidden in that it is printed without colours.
-        safe if safe.as_str() != text => print::err(&safe),
-        _ => refusal.print(),
-    };
     if code == 0 || Form::usual() == Form::Plain {
+        // Nobody is left to tell when this cannot be printed.
+        let _ = match SafeText::lines(&text) {
+            // What was typed stands in it: with anything hidden in that it is printed without colours.
+            safe if safe.as_str() != text => print::err(&safe),
+            _ => refusal.print(),
+        };
         return ExitCode::from(code);
     }
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
@@ -164,7 +165,8 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let is_private = typed.is_some_and(|typed| typed.is_private());
     let env = Arc::new(Env::new(is_stream, is_private));
     let Some(typed) = typed else { return open(&settled(matches)?).await };
-    let told_only = typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
+    let told_only = typed.args.get_flag(fields::SCHEMA)
+        || typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
     match typed.command.reach {
         Reach::Anywhere => run::run(env, typed).await,
         _ if told_only => run::run(env, typed).await,

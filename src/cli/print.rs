@@ -22,6 +22,17 @@ pub(super) fn data(text: &str) -> io::Result<()> {
     if is_terminal() { write_out(SafeText::coloured(text).as_bytes()) } else { write_out(text.as_bytes()) }
 }
 
+/// Copies a file to standard output, or to standard error, byte for byte.
+pub(super) fn copy(file: &std::path::Path, to_stderr: bool) -> io::Result<()> {
+    let mut file = std::fs::File::open(file)?;
+    if to_stderr {
+        return io::copy(&mut file, &mut io::stderr().lock()).map(drop);
+    }
+    let mut out = io::stdout().lock();
+    io::copy(&mut file, &mut out)?;
+    out.flush()
+}
+
 /// Says something on standard error, after the program's name.
 pub(super) fn say(text: impl Display) -> io::Result<()> {
     err(&SafeText::lines(&format!("pilothouse: {text}")))

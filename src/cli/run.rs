@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::answer::{self, Form};
 use super::args::Typed;
+use super::child::Child;
 use super::env::Env;
 use super::fields::{self, Source};
 use super::signals::EndSignals;
@@ -20,6 +21,9 @@ const MAX_INPUT: u64 = 1 << 20;
 /// Runs a command and prints its answer.
 pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
+    if let Some(child) = Child::of(typed) {
+        return child.run(env, typed, &mut ending).await;
+    }
     let response = answer(env.clone(), typed, ending.wait()).await;
     let code = answer::print(&response, Form::of(typed));
     env.close().await;

@@ -1,5 +1,7 @@
 //! Error codes of commands beside those of tools, and the exit codes.
 
+use serde::Serialize;
+
 use crate::envelope::ErrorKind;
 
 /// Declares the codes and everything derived from them.
@@ -92,32 +94,70 @@ codes! {
     InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
 }
 
-/// Exit codes and their names, in ascending order.
-pub const EXITS: [(u8, &str); 15] = [
-    (0, "SUCCESS"),
-    (1, "GENERAL_ERROR"),
-    (2, "ARG_ERROR"),
-    (3, "PARTIAL_FAILURE"),
-    (4, "PRECONDITION"),
-    (5, "NOT_FOUND"),
-    (6, "CONFLICT"),
-    (7, "PERMISSION_DENIED"),
-    (10, "TIMEOUT"),
-    (11, "RATE_LIMITED"),
-    (12, "UNAVAILABLE"),
-    (79, "CHILD_EXIT_NONZERO"),
-    (130, "CANCELLED_SIGINT"),
-    (141, "OUTPUT_CLOSED"),
-    (143, "CANCELLED_SIGTERM"),
+/// What may have been done when a command line ends with a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SideEffects {
+    /// Nothing.
+    None,
+    /// Some of it, or it is not known.
+    Partial,
+    /// All of it.
+    Complete,
+}
+
+/// An exit code.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Exit {
+    /// The number.
+    #[serde(skip)]
+    pub code: u8,
+    /// Its name.
+    pub name: &'static str,
+    /// What it says, in one line.
+    pub description: &'static str,
+    /// Every error with this code may be tried again as it is.
+    pub retryable: bool,
+    /// What may have been done.
+    pub side_effects: SideEffects,
+}
+
+const fn exit(code: u8, name: &'static str, side_effects: SideEffects, description: &'static str) -> Exit {
+    // Only this one never follows something that was done.
+    Exit { code, name, description, retryable: code == 11, side_effects }
+}
+
+/// The exit codes, in ascending order.
+pub const EXITS: [Exit; 15] = [
+    exit(0, "SUCCESS", SideEffects::Complete, "It was done"),
+    exit(1, "GENERAL_ERROR", SideEffects::Partial, "It failed; of a stream: a line failed"),
+    exit(2, "ARG_ERROR", SideEffects::None, "The request cannot be understood; nothing was done"),
+    exit(3, "PARTIAL_FAILURE", SideEffects::Partial, "A part was refused; `data` says which"),
+    exit(4, "PRECONDITION", SideEffects::None, "Something it needs is not there"),
+    exit(5, "NOT_FOUND", SideEffects::None, "What it is about does not exist"),
+    exit(6, "CONFLICT", SideEffects::None, "It contradicts what was done before"),
+    exit(7, "PERMISSION_DENIED", SideEffects::None, "The caller may not, or the operator said no"),
+    exit(10, "TIMEOUT", SideEffects::Partial, "It took longer than its limit and was ended"),
+    exit(11, "RATE_LIMITED", SideEffects::None, "As much runs as may; try again later"),
+    exit(
+        12,
+        "UNAVAILABLE",
+        SideEffects::Partial,
+        "It cannot be done now; `error.retryable` says whether to try again",
+    ),
+    exit(79, "CHILD_EXIT_NONZERO", SideEffects::Complete, "The command ran and failed; `data` is its result"),
+    exit(130, "CANCELLED_SIGINT", SideEffects::Partial, "SIGINT ended it"),
+    exit(141, "OUTPUT_CLOSED", SideEffects::Partial, "Nobody reads its output any more"),
+    exit(143, "CANCELLED_SIGTERM", SideEffects::Partial, "SIGTERM or SIGHUP ended it"),
 ];
 
 /// Exit codes that every command can return.
 pub(super) const COMMON: [u8; 7] = [0, 1, 2, 10, 130, 141, 143];
 
-/// Returns the name of an exit code in [`EXITS`].
+/// Returns an exit code of [`EXITS`].
 #[must_use]
-pub fn exit_name(code: u8) -> Option<&'static str> {
-    EXITS.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+pub fn exit_of(code: u8) -> Option<&'static Exit> {
+    EXITS.iter().find(|known| known.code == code)
 }
 
 /// Returns the code of a tool's error on the command line.
@@ -132,13 +172,13 @@ mod tests {
     #[test]
     fn every_error_ends_with_an_exit_code_that_has_a_name() {
         for kind in ErrorKind::ALL {
-            assert!(exit_name(kind.exit_code()).is_some(), "{kind}");
+            assert!(exit_of(kind.exit_code()).is_some(), "{kind}");
         }
         for code in [Code::DispatchParseError, Code::Timeout, Code::IdempotencyConflict, Code::PartialFailure]
         {
-            assert!(exit_name(code.exit_code()).is_some(), "{}", code.as_str());
+            assert!(exit_of(code.exit_code()).is_some(), "{}", code.as_str());
         }
-        assert!(COMMON.iter().all(|code| exit_name(*code).is_some()));
-        assert!(EXITS.is_sorted());
+        assert!(COMMON.iter().all(|code| exit_of(*code).is_some()));
+        assert!(EXITS.is_sorted_by_key(|exit| exit.code));
     }
 }

@@ -115,6 +115,11 @@ pub trait Local: 'static {
         serde_json::to_value(output).map(|data| table(&data)).unwrap_or_default()
     }
 
+    /// Returns whether the answer only says that the caller has it already.
+    fn is_unmodified(_output: &Self::Output) -> bool {
+        false
+    }
+
     /// Returns notes beside the answer, one line each, for standard error.
     fn notes(_output: &Self::Output) -> Vec<String> {
         Vec::new()
@@ -137,6 +142,8 @@ pub(super) struct Answered {
     pub(super) text: String,
     /// Notes beside it.
     pub(super) notes: Vec<String>,
+    /// The caller has it already.
+    pub(super) is_unmodified: bool,
 }
 
 /// How a command runs.
@@ -187,6 +194,14 @@ impl Command {
     #[must_use]
     pub fn runs_commands(&self) -> bool {
         matches!(self.kind, Kind::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
+    }
+
+    /// Returns the name of the tool that it is.
+    pub(super) fn tool(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Tool(tool) => Some(tool.name),
+            Kind::Local { .. } => None,
+        }
     }
 
     /// Makes the row of a tool.
@@ -328,7 +343,8 @@ fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pe
     Box::pin(async move {
         let output = L::run(cx, read::<L>(schema, given)?).await?;
         let data = serde_json::to_value(&output).map_err(|error| Failure::internal(&error))?;
-        Ok(Answered { data, text: L::text(&output), notes: L::notes(&output) })
+        let (text, notes, is_unmodified) = (L::text(&output), L::notes(&output), L::is_unmodified(&output));
+        Ok(Answered { data, text, notes, is_unmodified })
     })
 }
 

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::code::Code;
 use super::host::{Embedded, Host};
 use super::response::Failure;
-use crate::envelope::Actor;
+use crate::envelope::{Actor, TaskId};
 use crate::link::{Error, Scripts};
 use crate::paths::Places;
-use crate::runtime::{Metrics, Standing};
+use crate::runtime::{Metrics, Standing, StoredStreams};
 use crate::tools::{self, Answer, Caller, Cut};
 
 /// The context of commands that run one after the other.
@@ -71,6 +71,22 @@ impl Context {
                 Ok(answer)
             }
             Engine::Unused => Err(Failure::running(Code::InternalError, "No runtime was engaged.")),
+        }
+    }
+
+    /// Returns where the exact output of a task is, byte for byte; of a task that was called for here.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Failure> {
+        let gone =
+            |error: String| Failure::running(Code::NotFound, "What the command wrote is gone.").detail(error);
+        match &mut self.engine {
+            Engine::Joined(scripts) => scripts.streams(task).await.map_err(|error| gone(error.to_string())),
+            Engine::Embedded(embedded) => {
+                embedded.runtime.streams(task).await.map_err(|error| gone(error.to_string()))
+            }
+            Engine::Unused => Err(gone("no runtime is known".to_owned())),
         }
     }
 

@@ -1,13 +1,17 @@
 //! Dry runs: what a command would do, without doing it. Tools need no code of their own for this:
 //! their input is validated as for a call, and only tools that read are called.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 
 use super::command::{Command, Kind};
 use super::context::Context;
 use super::response::Failure;
-use crate::envelope::{Outcome, ToolError};
-use crate::process::{WorkdirError, workdir};
+use crate::config::{Env, Faults, Loaded};
+use crate::envelope::{Outcome, TaskId, ToolError, mask};
+use crate::process::{WorkdirError, environment, workdir};
 use crate::runtime;
 use crate::tools::Cut;
 
@@ -36,7 +40,7 @@ async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value
         told.insert("question".into(), question(cx, id).await?);
     }
     if command.runs_children() {
-        enter(cx, &input)?;
+        told.insert("would_affect".into(), commands(cx, &input)?.into());
     }
     told.insert("input".into(), input);
     Ok(Value::Object(told))
@@ -68,18 +72,53 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Checks the directory a command would start in.
-fn enter(cx: &Context, input: &Value) -> Result<(), Failure> {
-    let Some(asked) = input["workdir"].as_str() else { return Ok(()) };
+/// Resolves what commands would run with: each its shell, its directory and the names of its variables.
+fn commands(cx: &Context, input: &Value) -> Result<Vec<Value>, Failure> {
+    let places = cx.host.places()?;
+    let settings = Loaded::read(&places.config_dir, &places.workspace);
+    let env = settings.map_err(|Faults(faults)| super::invalid_settings(&faults))?.settings.env;
+    let Some(items) = input["items"].as_array() else { return Ok(vec![command(cx, &env, input)?]) };
+    // One that is refused does not keep the others from running.
+    let refused = |item: &Value, failure: Failure| json!({ "cmd": shown(item), "refused": failure.line() });
+    Ok(items
+        .iter()
+        .map(|item| command(cx, &env, item).unwrap_or_else(|failure| refused(item, failure)))
+        .collect())
+}
+
+fn shown(input: &Value) -> String {
+    mask(input["cmd"].as_str().unwrap_or_default()).into_owned()
+}
+
+fn command(cx: &Context, env: &Env, input: &Value) -> Result<Value, Failure> {
+    let tty = input["tty"] == true;
+    let variables = cx.host.variables().into_iter().map(|(name, value)| (OsString::from(name), value));
+    let variables = env.changed(variables.collect()).into_iter();
+    let shell = environment::choose_shell(input["shell"].as_str(), cx.host.variable("SHELL").as_deref());
+    let names = environment::for_task(variables, tty, &TaskId::from_random([0; 8]), &env.set);
+    let mut names: Vec<String> =
+        names.into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    Ok(json!({
+        "cmd": shown(input),
+        "shell": shell,
+        "login": input["login"] == true,
+        "workdir": enter(cx, input)?,
+        "variables": names,
+    }))
+}
+
+/// Returns the directory a command would start in.
+fn enter(cx: &Context, input: &Value) -> Result<PathBuf, Failure> {
+    let asked = input["workdir"].as_str();
     let (root, base) = (cx.host.places()?.workspace, cx.host.cwd()?);
-    let refused = match workdir::resolve(&root, &base, Some(asked)) {
-        Ok(_) => return Ok(()),
+    let asked_or_base = || asked.map_or_else(|| base.display().to_string(), str::to_owned);
+    let refused = match workdir::resolve(&root, &base, asked) {
+        Ok(found) => return Ok(found.path),
         Err(WorkdirError::OutsideRoot { .. }) => {
-            runtime::Error::OutsideRoot { workdir: asked.to_owned(), root }
+            runtime::Error::OutsideRoot { workdir: asked_or_base(), root }
         }
-        Err(other) => {
-            runtime::Error::WorkdirNotFound { workdir: asked.to_owned(), reason: other.to_string() }
-        }
+        Err(other) => runtime::Error::WorkdirNotFound { workdir: asked_or_base(), reason: other.to_string() },
     };
     Err(ToolError::from(refused).into())
 }

@@ -36,7 +36,7 @@ mod table;
 mod task_export;
 mod version;
 
-pub use code::{Code, EXITS, exit_name};
+pub use code::{Code, EXITS, Exit, SideEffects, exit_of};
 pub use command::{Command, Danger, Example, Reach};
 pub use context::{Context, link_failure};
 pub use cut::failure as cut_short;

@@ -87,6 +87,16 @@ pub fn find(path: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.path == path || command.aliases.contains(&path))
 }
 
+/// Returns the path of the command that a tool's name means, however it is written: `ExecCommand`, `exec_command`.
+pub(super) fn path_of_tool(name: &str) -> Option<&'static str> {
+    let plain = |name: &str| name.replace(['_', '-', '.', ' '], "").to_lowercase();
+    let asked = plain(name);
+    COMMANDS
+        .iter()
+        .find(|command| command.tool().is_some_and(|tool| plain(tool) == asked))
+        .map(|command| command.path.as_str())
+}
+
 /// Returns the path most like a given one, if any is like it.
 pub(super) fn nearest_path(path: &str) -> Option<&'static str> {
     nearest(path, COMMANDS.iter().map(|command| command.path.as_str()))
@@ -115,7 +125,16 @@ mod tests {
             None
         }
         fn places(&self) -> Result<Places, Failure> {
-            Err(Failure::new(code::Code::Precondition, "There is no place."))
+            let temp = std::env::temp_dir();
+            let none = temp.join("pilothouse-nowhere");
+            Ok(Places {
+                workspace: temp,
+                id: String::new(),
+                runtime_dir: none.clone(),
+                lock: none.clone(),
+                state_dir: none.clone(),
+                config_dir: none,
+            })
         }
         fn cwd(&self) -> Result<PathBuf, Failure> {
             Ok(std::env::temp_dir())
@@ -156,7 +175,7 @@ mod tests {
             assert!(!command.about.is_empty() && !command.about.ends_with('.'), "{path}: about");
             assert!(!command.examples.is_empty(), "{path} has no example");
             assert!(command.exits().contains(&0) && command.exits().len() > 1, "{path}: exit codes");
-            assert!(command.exits().iter().all(|code| code::exit_name(*code).is_some()), "{path}");
+            assert!(command.exits().iter().all(|code| code::exit_of(*code).is_some()), "{path}");
             assert_eq!(command.input_schema()["type"], "object", "{path}: input schema");
             assert!(command.output_schema().is_object(), "{path}: output schema");
             for example in &command.examples {
@@ -172,7 +191,16 @@ mod tests {
         for command in COMMANDS.iter() {
             for (field, schema) in command.input_schema()["properties"].as_object().into_iter().flatten() {
                 assert!(schema["description"].is_string(), "{}.{field}", command.path);
-                let taken = ["output", "format", "dry_run", "timeout", "idempotency_key", "help"];
+                let taken = [
+                    "output",
+                    "format",
+                    "dry_run",
+                    "timeout",
+                    "idempotency_key",
+                    "schema",
+                    "raw_payload",
+                    "help",
+                ];
                 assert!(!taken.contains(&field.as_str()), "{}.{field}", command.path);
             }
         }

@@ -7,7 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::code::{self, Code};
-use crate::envelope::{ErrorKind, ToolError};
+use crate::envelope::{ErrorKind, TaskId, ToolError, one_line};
+
+/// Longest single line of a failure, in characters.
+const LINE_CHARS: usize = 300;
 
 /// When something went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -149,6 +152,12 @@ impl Failure {
         self.0.exit_code
     }
 
+    /// Says it in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        one_line(&self.0.message, LINE_CHARS)
+    }
+
     /// Says it to a person: the message, then what to do.
     #[must_use]
     pub fn text(&self) -> String {
@@ -201,6 +210,8 @@ pub struct Meta {
     pub call: Option<u64>,
     /// What it did beside what the data says: `noop` for a repeated request.
     pub effect: Option<&'static str>,
+    /// The caller has the data already.
+    pub not_modified: bool,
 }
 
 /// One answer.
@@ -214,20 +225,22 @@ pub struct Response {
     pub meta: Meta,
     /// The data as text for a person.
     pub text: String,
+    /// The task that it is about.
+    pub task: Option<TaskId>,
 }
 
 impl Response {
     /// Makes the answer of a success, with its text for people.
     #[must_use]
     pub fn success(data: Value, text: String) -> Self {
-        Self { outcome: Ok(data), warnings: Vec::new(), meta: Meta::default(), text }
+        Self { outcome: Ok(data), warnings: Vec::new(), meta: Meta::default(), text, task: None }
     }
 
     /// Makes the answer of a failure.
     #[must_use]
     pub fn failure(failure: Failure) -> Self {
         let text = failure.0.text.clone();
-        Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text }
+        Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text, task: None }
     }
 
     /// Returns the data, also of a failure that has some.
@@ -270,7 +283,7 @@ impl Response {
     }
 
     fn meta(&self) -> Value {
-        let Meta { cmd, line, duration_ms, call, effect } = &self.meta;
+        let Meta { cmd, line, duration_ms, call, effect, not_modified } = &self.meta;
         let mut meta = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -284,6 +297,7 @@ impl Response {
         put("schema_version", Some(json!(super::SCHEMA_VERSION)));
         put("call", call.map(|call| json!(call)));
         put("effect", effect.map(|effect| json!(effect)));
+        put("not_modified", not_modified.then(|| json!(true)));
         put("truncated", self.is_truncated().then(|| json!(true)));
         Value::Object(meta)
     }

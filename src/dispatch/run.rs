@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::code::Code;
 use super::command::{Answered, Command, Danger, Kind};
@@ -27,6 +27,8 @@ pub struct Flags {
     pub timeout: Option<Duration>,
     /// The request's idempotency key.
     pub once: Option<String>,
+    /// Only print the JSON Schemas of its input and of its data.
+    pub schema: bool,
 }
 
 /// Runs a command. The limit in `flags`, or a `signal`, ends what it runs in the foreground; the response then has what there is
@@ -55,6 +57,12 @@ async fn perform(
     flags: &Flags,
     cut: &Cut,
 ) -> Response {
+    if flags.schema {
+        let schemas =
+            json!({ "input_schema": command.input_schema(), "output_schema": command.output_schema() });
+        let text = serde_json::to_string_pretty(&schemas).unwrap_or_default();
+        return Response::success(schemas, text);
+    }
     let accepted = match accepted_exits(command, &mut input) {
         Ok(accepted) => accepted,
         Err(failure) => return Response::failure(failure),
@@ -70,8 +78,9 @@ async fn perform(
     }
     match command.kind {
         Kind::Local { run, .. } => match run(cx, command.input_schema(), input).await {
-            Ok(Answered { data, text, notes }) => {
-                Response { warnings: notes, ..Response::success(data, text) }
+            Ok(Answered { data, text, notes, is_unmodified }) => {
+                let meta = Meta { not_modified: is_unmodified, ..Meta::default() };
+                Response { warnings: notes, meta, ..Response::success(data, text) }
             }
             Err(failure) => Response::failure(failure),
         },
@@ -87,6 +96,10 @@ async fn call(
     accepted: &[i64],
     cut: &Cut,
 ) -> Response {
+    // What is refused as it stands needs no runtime.
+    if let Err(error) = (tool.check)(input.clone()) {
+        return Response::failure(error.into());
+    }
     // What only reads is done again: its answer is about now.
     let once = flags.once.as_deref().filter(|_| !tool.hints.read_only);
     match cx.call(tool.name, input, once, cut).await {
@@ -115,6 +128,7 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     };
     response.text = answer.receipt.into();
     response.meta = Meta { call, effect, ..Meta::default() };
+    response.task = answer.task;
     response.warnings = cut_streams(response.data());
     response
 }
@@ -223,8 +237,6 @@ pub fn parse_timeout(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -12,8 +12,8 @@ use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{
-    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StreamView,
-    TaskUsage,
+    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StoredStreams,
+    StreamView, TaskUsage,
 };
 use crate::tools::{Answer, CutShort};
 
@@ -53,7 +53,7 @@ pub(super) struct Shown {
 }
 
 /// What a console or a script asks of the runtime. A script may only `Call`, run a `Program`, and read the
-/// `Metrics` and the `Standing`.
+/// `Metrics`, the `Standing` and the `Streams` of a task.
 ///
 /// A `nonce` is what the runtime sent with the card that is answered, on the same connection; `Operator::ask` fills it in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -120,6 +120,8 @@ pub enum Request {
     Metrics,
     /// Return how much runs and waits.
     Standing,
+    /// Return where the exact output of a task is (role `cli`).
+    Streams { task: TaskId },
     /// Run a program and report what happens meanwhile (role `cli`).
     Program(Box<run::Request>),
 }
@@ -163,6 +165,7 @@ pub enum Reply {
     Command(Option<String>),
     Metrics(Box<Metrics>),
     Standing(Standing),
+    Streams(StoredStreams),
     Usage(Vec<TaskUsage>),
     Program(Box<Result<Outcome, Refusal>>),
     Done,
@@ -178,16 +181,18 @@ pub struct Answered {
     repeated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<CutShort>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<TaskId>,
 }
 
 impl From<Answer> for Answered {
-    fn from(Answer { seq, envelope, receipt, repeated, cut }: Answer) -> Self {
-        Self { seq, envelope, receipt, repeated, cut }
+    fn from(Answer { seq, envelope, receipt, repeated, cut, task }: Answer) -> Self {
+        Self { seq, envelope, receipt, repeated, cut, task }
     }
 }
 
 impl From<Answered> for Answer {
-    fn from(Answered { seq, envelope, receipt, repeated, cut }: Answered) -> Self {
-        Self { seq, envelope, receipt, repeated, cut }
+    fn from(Answered { seq, envelope, receipt, repeated, cut, task }: Answered) -> Self {
+        Self { seq, envelope, receipt, repeated, cut, task }
     }
 }

@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, Error, Hello, Role, dial};
-use crate::envelope::{Actor, Envelope};
+use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StreamView, Within};
+use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StoredStreams, StreamView, Within};
 use crate::tools::{self, Answer, Caller, Cut, CutShort, IdempotencyKeys};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
@@ -162,6 +162,17 @@ impl Scripts {
         }
     }
 
+    /// Asks where the exact output of a task is.
+    ///
+    /// # Errors
+    /// When there is no such task, or its output is gone.
+    pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Error> {
+        match self.ask(Request::Streams { task: task.clone() }).await? {
+            Reply::Streams(streams) => Ok(streams),
+            _ => Err(Error::frame("another reply than where output is")),
+        }
+    }
+
     async fn ask(&mut self, ask: Request) -> Result<Reply, Error> {
         self.asked += 1;
         let message = ClientMessage::Ask { id: self.asked, ask };
@@ -233,6 +244,9 @@ pub async fn serve(
             }
             Request::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
             Request::Standing => Ok(Reply::Standing(runtime.standing())),
+            Request::Streams { task } => {
+                runtime.streams(&task).await.map(Reply::Streams).map_err(|error| error.to_string())
+            }
             Request::Program(request) => {
                 Ok(Reply::Program(Box::new(program(&mut reader, &mut writer, runtime, *request).await?)))
             }

@@ -52,7 +52,7 @@ pub use handle::{AgentNotices, Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{StoredLog, log_path, read_marks};
 pub use metrics::{Metrics, MetricsReport};
-pub use output::{Output, Piece, Stream};
+pub use output::{Output, Piece, StoredStreams, Stream};
 pub use playback::Playback;
 pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};
 pub use question::{

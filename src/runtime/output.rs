@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 pub use lines::Piece;
 
+use serde::{Deserialize, Serialize};
+
 use super::bytes::TaskIo;
 use super::{Error, TaskView, log};
 use crate::envelope::preview::Text;
@@ -58,6 +60,17 @@ struct Layout {
     shared: bool,
     first_size: Size,
     last_size: Size,
+}
+
+/// Where the exact output of a task is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredStreams {
+    /// The file with its output; with a terminal all of it.
+    pub stdout: PathBuf,
+    /// The file with its errors; with a terminal none.
+    pub stderr: Option<PathBuf>,
+    /// Bytes in the middle that were not kept.
+    pub dropped_bytes: u64,
 }
 
 impl Output {

@@ -26,6 +26,8 @@ pub struct Answer {
     pub repeated: bool,
     /// It was ended before it had an answer of its own: this is what there was by then.
     pub cut: Option<CutShort>,
+    /// The task that it is about.
+    pub task: Option<TaskId>,
 }
 
 /// Calls a tool. The call is recorded before anything happens. Dropping the future stops a command that its call
@@ -97,7 +99,8 @@ async fn answered(
     }
     runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
     std::mem::forget(open);
-    (Answer { seq, envelope: done.envelope, receipt, repeated: false, cut: cut.outcome() }, notices)
+    let Done { envelope, task } = done;
+    (Answer { seq, envelope, receipt, repeated: false, cut: cut.outcome(), task }, notices)
 }
 
 /// Says how somebody can come to decide what waits for the operator, where no console is open.

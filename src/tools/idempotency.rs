@@ -111,5 +111,5 @@ fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> Answer {
         .with_hint("use one key for one request: a new key for a new request");
     let envelope = Envelope::error(tool, error);
     let receipt = super::table::render(&envelope);
-    Answer { seq: 0, envelope, receipt, repeated: false, cut: None }
+    Answer { seq: 0, envelope, receipt, repeated: false, cut: None, task: None }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Tag, exec, exec_command, exec_ran, exec_text, wait_until};
+use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_ran, exec_text, wait_until};
 
 const RUN: &str = r#"{"_cmd":"command.run","cmd":"true"}"#;
 const FAIL: &str = r#"{"_cmd":"command.run","cmd":"false"}"#;
@@ -96,6 +96,36 @@ fn a_dry_run_touches_nothing_and_cannot_be_lifted() {
     assert!(!home.workspace().join("made").exists());
     assert_eq!(exec(&home, &[], touch(json!({}))).code, Some(0));
     assert!(home.workspace().join("made").exists());
+}
+
+#[test]
+fn a_dry_run_says_with_what_commands_would_run() {
+    let home = Home::new();
+    std::fs::create_dir(home.workspace().join("src")).expect("a folder");
+    let run = json!({"_cmd": "command.run", "cmd": "TOKEN=hunter2 ls", "workdir": "src", "shell": "/bin/sh", "tty": true});
+    let items = json!([{"cmd": "ls", "workdir": "nowhere"}, {"cmd": "ls"}]);
+    let batch = json!({"_cmd": "command.batch", "items": items});
+    let mut exec_with = exec_command(&home, &["--dry-run"]);
+    let variables = [("API_TOKEN", "hunter2"), ("LD_PRELOAD_X", "x"), ("SHELL", "/bin/bash")];
+    let ran = exec_by(exec_with.envs(variables), line(&run) + &line(&batch));
+    assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+    let would = &ran.of(1)["data"]["would_affect"][0];
+    let src = home.workspace().canonicalize().expect("a folder").join("src");
+    assert_eq!((&would["shell"], &would["workdir"]), (&json!("/bin/sh"), &json!(src)));
+    let names = would["variables"].as_array().expect("names");
+    for (name, is_there) in [
+        ("API_TOKEN", true),
+        ("TERM", true),
+        ("PILOTHOUSE_TASK_ID", true),
+        ("LD_PRELOAD_X", false),
+        ("NO_COLOR", false),
+    ] {
+        assert_eq!(names.contains(&json!(name)), is_there, "{name} in {names:?}");
+    }
+    assert!(!would.to_string().contains("hunter2"), "{would}");
+    let would = &ran.of(2)["data"]["would_affect"];
+    assert!(would[0]["refused"].is_string(), "{would}");
+    assert_eq!(would[1]["shell"], "/bin/bash");
 }
 
 #[test]

@@ -32,8 +32,19 @@ fn the_manifest_tells_all_about_every_command() {
             assert!(!entry[key].is_null(), "{path} has no {key}");
         }
         assert!(entry["examples"].as_array().is_some_and(|examples| !examples.is_empty()), "{path}");
-        assert_eq!(entry["exit_codes"]["0"], "SUCCESS", "{path}");
+        for (code, exit) in entry["exit_codes"].as_object().expect("codes") {
+            assert_eq!(exit, &data["exit_codes"][code], "{path}: {code}");
+            assert!(exit["retryable"] == false || exit["side_effects"] == "none", "{path}: {code}");
+        }
+        assert_eq!(entry["exit_codes"]["0"]["name"], "SUCCESS", "{path}");
+        for (flag, of) in entry["flags"].as_object().expect("flags") {
+            assert!(of["required"].is_boolean() && of.get("default").is_some(), "{path}: {flag}");
+        }
     }
+    let run = &data["commands"]["command.run"]["flags"];
+    assert_eq!((&run["cmd"]["required"], &run["cmd"]["positional"]), (&json!(true), &json!(true)));
+    assert_eq!((&run["yield-time-ms"]["default"], &run["tty"]["default"]), (&json!(10_000), &json!(false)));
+    assert!(data["flags"]["dry-run"].is_object());
     let entry = &data["commands"]["exec"];
     assert_eq!((&entry["danger_level"], &entry["stdin_input"]), (&json!("safe"), &json!(65_536)));
     assert_eq!(data["commands"]["command.run"]["danger_level"], "destructive");
@@ -43,6 +54,58 @@ fn the_manifest_tells_all_about_every_command() {
     let home = Home::new();
     let ran = exec(&home, &[], "{\"_cmd\":\"manifest\"}\n{\"_cmd\":\"manifest\"}\n");
     assert_eq!((&ran.of(1)["data"], &ran.of(2)["data"]), (data, data));
+}
+
+#[test]
+fn a_manifest_that_the_caller_has_is_not_sent_again() {
+    let home = Home::new();
+    let etag = answer(&home, &["manifest"])["data"]["etag"].as_str().expect("an etag").to_owned();
+    for given in [etag.clone(), format!("\"{etag}\"")] {
+        let same = answer(&home, &["manifest", "--etag", &given]);
+        assert_eq!((&same["meta"]["not_modified"], &same["data"]["etag"]), (&json!(true), &json!(etag)));
+        assert!(same["data"].get("commands").is_none());
+    }
+    let other = answer(&home, &["manifest", "--etag", "0000000000000000"]);
+    assert!(other["meta"].get("not_modified").is_none() && other["data"]["commands"].is_object());
+}
+
+#[test]
+fn the_schemas_of_a_command_are_asked_for_without_an_input() {
+    let home = Home::new();
+    let manifest = answer(&home, &["manifest"]);
+    for words in [["command", "run"], ["task", "stop"], ["config", "edit"]] {
+        let told = answer(&home, &[&words[..], &["--schema"]].concat());
+        let entry = &manifest["data"]["commands"][words.join(".")];
+        assert_eq!(told["data"]["input_schema"], entry["input_schema"], "{words:?}");
+        assert_eq!(told["data"]["output_schema"], entry["output_schema"], "{words:?}");
+    }
+    let line = json!({"_cmd": "command.run", "_opts": {"schema": true}}).to_string();
+    let of = &manifest["data"]["commands"]["command.run"];
+    assert_eq!(exec(&home, &[], line).of(1)["data"]["input_schema"], of["input_schema"]);
+    let raw = answer(&home, &["command", "run", "--raw-payload", r#"{"cmd":"echo raw"}"#]);
+    assert_eq!(raw["data"]["stdout_preview"], "raw\n");
+}
+
+#[test]
+fn whoever_sees_exit_code_2_reads_one_plain_line_about_it() {
+    let home = Home::new();
+    for args in [
+        &["command", "run"][..],
+        &["command", "run", "--input", "{"],
+        &["command", "run", " "],
+        &["command", "run", "true", "--timeout", "soon"],
+        &["nothing"],
+    ] {
+        let output = home.run(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
+        assert!(!said.trim().is_empty() && said.starts_with("pilothouse: "), "{args:?}: {said}");
+    }
+    for (lines, why) in [("not json\n", "line 1: The line is not JSON."), ("", "The stream holds no line.")] {
+        let ran = exec(&home, &[], lines);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(2), &*format!("pilothouse: {why}\n")));
+    }
+    assert_eq!(exec(&home, &[], r#"{"_cmd":"nothing"}"#).stderr, "");
 }
 
 #[test]

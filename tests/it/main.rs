@@ -3,6 +3,7 @@
 mod agent_fixtures;
 mod approvals_from;
 mod architecture;
+mod child_exit;
 mod cli_surfaces;
 mod console_batch;
 mod console_copy;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::dispatch::code::Code;
+use crate::dispatch::registry::{nearest_path, path_of_tool};
 use crate::dispatch::response::Failure;
 use crate::link::{MAX_DEPTH, Strict, depth_within};
 
@@ -81,8 +82,8 @@ fn parse(bytes: &[u8], cmd: &mut Option<String>) -> Result<Line, Failure> {
         Some(Value::String(path)) if is_path(&path) => path,
         Some(Value::String(path)) => {
             let shown: String = path.chars().take(80).collect();
-            let near =
-                crate::dispatch::registry::nearest_path(&path.to_lowercase().replace(['/', ' ', ':'], "."));
+            let near = path_of_tool(&path)
+                .or_else(|| nearest_path(&path.to_lowercase().replace(['/', ' ', ':'], ".")));
             return Err(malformed("`_cmd` is not a path of words joined by dots.")
                 .with("_cmd", shown)
                 .suggest(near));
@@ -184,6 +185,8 @@ mod tests {
         assert_eq!(refused(br#"{"_cmd":"v","_opts":{"x":{}}}"#).1["context"]["opt"], "x");
         assert_eq!(refused(br#"{"_cmd":"v","_opts":[]}"#).1["context"]["opt"], "_opts");
         assert_eq!(refused(br#"{"_cmd":"Task/List"}"#).1["suggestion"], "task.list");
+        assert_eq!(refused(br#"{"_cmd":"ExecCommand"}"#).1["suggestion"], "command.run");
+        assert_eq!(refused(br#"{"_cmd":"exec_command_batch"}"#).1["suggestion"], "command.batch");
         assert!(matches!(read(None, false), Read::Malformed(None, _)));
     }
 

@@ -22,7 +22,7 @@ pub struct LineFlag {
 
 /// The flags that every command and every line has. To add one: a row here, its arm in `apply`, and the field of
 /// [`Flags`] that it sets.
-pub const LINE_FLAGS: [LineFlag; 3] = [
+pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "dry-run",
         kind: "boolean",
@@ -37,6 +37,11 @@ pub const LINE_FLAGS: [LineFlag; 3] = [
         name: "idempotency-key",
         kind: "string",
         about: "Do this request once: a repeat within the recording gets the first answer",
+    },
+    LineFlag {
+        name: "schema",
+        kind: "boolean",
+        about: "Print the JSON Schemas of its input and of its data, and do nothing",
     },
 ];
 
@@ -62,6 +67,9 @@ pub(super) fn apply(
                         .push("the dry run holds for the whole stream; this line cannot lift it".to_owned());
                 }
                 flags.dry_run |= on;
+            }
+            "schema" => {
+                flags.schema = value.as_bool().ok_or_else(|| takes(&given, "no value: true or false"))?;
             }
             "timeout" => flags.timeout = timeout(&given, &value)?.or(flags.timeout),
             "idempotency-key" => flags.once = key(&given, &value)?,

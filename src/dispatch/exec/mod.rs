@@ -45,8 +45,17 @@ pub fn fuzz_line(bytes: &[u8]) {
 /// The exit code of a stream whose reader has gone.
 pub const OUTPUT_CLOSED: u8 = 141;
 
+/// How a stream ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code.
+    pub code: u8,
+    /// What was wrong first, in one line, when it cannot be understood (2).
+    pub why: Option<String>,
+}
+
 /// Runs the lines of `feed` and writes an answer for each to `out`. `signal` ends it in the middle,
-/// with the number it yields. Returns the exit code.
+/// with the number it yields.
 ///
 /// # Errors
 /// When an answer cannot be written, for another reason than that nobody reads.
@@ -56,14 +65,19 @@ pub async fn run(
     feed: &mut Feed,
     out: &mut (impl AsyncWrite + Unpin),
     signal: impl Future<Output = u8>,
-) -> io::Result<u8> {
+) -> io::Result<Ended> {
     let watch = Watch::open(cx, options).await;
-    let mut stream = Stream { cx, options, out, tally: Tally::default(), watch };
+    let mut stream = Stream { cx, options, out, tally: Tally::default(), watch, why: None };
     let ended = stream.run(feed, signal).await;
     stream.watch.close().await;
     match ended {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(OUTPUT_CLOSED),
-        other => other,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(Ended { code: OUTPUT_CLOSED, ..Ended::default() })
+        }
+        Ok(code) => {
+            Ok(Ended { code, why: stream.why.filter(|_| code == Code::DispatchParseError.exit_code()) })
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -73,6 +87,8 @@ struct Stream<'a, W> {
     out: &'a mut W,
     tally: Tally,
     watch: Watch,
+    /// What was wrong first.
+    why: Option<String>,
 }
 
 impl<W: AsyncWrite + Unpin> Stream<'_, W> {
@@ -162,6 +178,10 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
     async fn write(&mut self, response: &Response) -> io::Result<()> {
         let value =
             if self.options.input.echo_top_level { response.to_echoed() } else { response.to_value() };
+        if let (Err(failure), None) = (&response.outcome, &self.why) {
+            let line = response.meta.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            self.why = Some(format!("{line}{}", failure.line()));
+        }
         let line = format!("{}\n", SafeText::json(&value)?);
         self.out.write_all(line.as_bytes()).await?;
         self.out.flush().await
@@ -172,7 +192,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
 fn route(cmd: &str) -> Result<&'static Command, Failure> {
     let unknown = || {
         Failure::new(Code::UnknownCommand, format!("No command has the path {cmd}."))
-            .suggest(registry::nearest_path(cmd))
+            .suggest(registry::path_of_tool(cmd).or_else(|| registry::nearest_path(cmd)))
             .fix("`pilothouse manifest` lists all paths under data.commands")
     };
     let command = registry::find(cmd).ok_or_else(unknown)?;

@@ -5,12 +5,12 @@ mod reference;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::code::exit_name;
-use super::command::{Command, Example, Local, Nothing, Reach};
+use super::code::{EXITS, exit_of};
+use super::command::{Command, Example, Local, Reach};
 use super::context::Context;
 use super::registry::COMMANDS;
 use super::response::Failure;
@@ -25,53 +25,87 @@ pub(super) struct Manifest;
 pub(super) struct Output {
     /// Version of the shapes scripts rely on.
     schema_version: &'static str,
-    /// Changes when any command does.
+    /// Changes when anything in here does.
     etag: String,
     /// Name of the program.
     name: &'static str,
     /// Version of the program.
     version: &'static str,
+    /// Every exit code: name, description, whether all errors with it may be tried again, and what may have been done:
+    /// `none`, `partial` or `complete`. Absent when nothing has changed since the given etag, as is what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_codes: Option<Map<String, Value>>,
+    /// The flags that every command and every line has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flags: Option<Map<String, Value>>,
     /// Every command by its path: what `_cmd` of a line may be.
-    commands: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<Map<String, Value>>,
+}
+
+/// What the caller has already.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ManifestInput {
+    /// The etag of the manifest you have. If nothing has changed since, the commands are left out and `meta.not_modified`
+    /// is true.
+    etag: Option<String>,
 }
 
 static MANIFEST: LazyLock<Output> = LazyLock::new(|| {
     let commands: Map<String, Value> =
         COMMANDS.iter().map(|command| (command.path.clone(), entry(command))).collect();
-    let digest = Sha256::digest(Value::Object(commands.clone()).to_string());
+    let exit_codes: Map<String, Value> =
+        EXITS.iter().map(|exit| (exit.code.to_string(), json!(exit))).collect();
+    let flags: Map<String, Value> = common_flags().collect();
+    let all = json!([SCHEMA_VERSION, env!("CARGO_PKG_VERSION"), exit_codes, flags, commands]);
+    let digest = Sha256::digest(all.to_string());
     let etag = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     Output {
         schema_version: SCHEMA_VERSION,
         etag,
         name: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
-        commands,
+        exit_codes: Some(exit_codes),
+        flags: Some(flags),
+        commands: Some(commands),
     }
 });
 
 impl Local for Manifest {
     const PATH: &'static str = "manifest";
     const ABOUT: &'static str = "Print every command with what it takes and answers";
-    const EXAMPLES: &'static [Example] = &[Example { about: "All commands", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "All commands", input: "{}" },
+        Example { about: "Only if it has changed", input: r#"{"etag":"0123456789abcdef"}"# },
+    ];
 
-    type Input = Nothing;
+    type Input = ManifestInput;
     type Output = Output;
 
-    async fn run(_cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
-        Ok(MANIFEST.clone())
+    async fn run(_cx: &mut Context, input: ManifestInput) -> Result<Output, Failure> {
+        let whole = MANIFEST.clone();
+        // HTTP writes it in quotes.
+        let has = input.etag.is_some_and(|etag| etag.trim_matches('"') == whole.etag);
+        Ok(if has { Output { exit_codes: None, flags: None, commands: None, ..whole } } else { whole })
     }
 
-    fn text(_output: &Output) -> String {
-        reference::reference()
+    fn is_unmodified(output: &Output) -> bool {
+        output.commands.is_none()
+    }
+
+    fn text(output: &Output) -> String {
+        if output.commands.is_some() {
+            reference::reference()
+        } else {
+            format!("not modified: {}", output.etag)
+        }
     }
 }
 
 fn entry(command: &Command) -> Value {
-    let exits: Map<String, Value> = command
-        .exits()
-        .iter()
-        .map(|code| (code.to_string(), json!(exit_name(*code).unwrap_or_default())))
-        .collect();
+    let exits: Map<String, Value> =
+        command.exits().iter().filter_map(|code| Some((code.to_string(), json!(exit_of(*code)?)))).collect();
     let mut entry = json!({
         "description": command.about,
         "danger_level": command.danger,
@@ -92,16 +126,36 @@ fn entry(command: &Command) -> Value {
     entry
 }
 
-/// The flags a line may set with `_opts`, by name.
+/// The flags a line may set with `_opts`, by name. On a command line one that is `positional` stands without its name.
 fn flags(command: &Command) -> Map<String, Value> {
-    let fields = command.input_schema()["properties"].as_object().into_iter().flatten();
+    let schema = command.input_schema();
+    let required =
+        |name: &String| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let fields = schema["properties"].as_object().into_iter().flatten();
     let own = fields.map(|(name, schema)| {
-        let kind = schema["type"].as_str().unwrap_or("string");
-        (name.replace('_', "-"), json!({ "type": kind, "description": schema["description"] }))
+        let is_required = required(name);
+        let entry = json!({
+            "type": schema["type"].as_str().unwrap_or("string"),
+            "required": is_required,
+            "default": schema["default"],
+            "positional": is_required || name == "input",
+            "description": schema["description"],
+        });
+        (name.replace('_', "-"), entry)
     });
-    let common = super::exec::LINE_FLAGS
-        .map(|flag| (flag.name.to_owned(), json!({ "type": flag.kind, "description": flag.about })));
-    own.chain(common).collect()
+    own.chain(common_flags()).collect()
+}
+
+/// The flags of every command.
+fn common_flags() -> impl Iterator<Item = (String, Value)> {
+    super::exec::LINE_FLAGS.into_iter().map(|flag| {
+        let default = if flag.kind == "boolean" { json!(false) } else { Value::Null };
+        let entry = json!({
+            "type": flag.kind, "required": false, "default": default, "positional": false,
+            "description": flag.about,
+        });
+        (flag.name.to_owned(), entry)
+    })
 }
 
 fn shown(command: &Command, example: &Example) -> Value {

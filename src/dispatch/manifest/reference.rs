@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::dispatch::code::exit_name;
+use crate::dispatch::code::{EXITS, exit_of};
 use crate::dispatch::command::{Command, Example, Reach};
 use crate::dispatch::registry::COMMANDS;
 use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
@@ -28,7 +28,7 @@ pub fn reference() -> String {
     let own = [
         (
             "--input JSON|-|@FILE",
-            "The whole input as JSON: given here, read from standard input, or from a file",
+            "The whole input as JSON: given here, read from standard input, or from a file; `--raw-payload` is the same flag",
         ),
         ("--output json|jsonl|table|plain", "How to answer; `--format` is the same flag"),
     ];
@@ -37,6 +37,12 @@ pub fn reference() -> String {
     }
     for flag in crate::dispatch::exec::LINE_FLAGS {
         let _ = writeln!(text, "| `--{}` | {} |", flag.name, flag.about);
+    }
+    text.push_str("\nExit codes:\n\n| code | | what may have been done | |\n|---|---|---|---|\n");
+    for exit in &EXITS {
+        let effects = serde_json::to_value(exit.side_effects).unwrap_or_default();
+        let effects = effects.as_str().unwrap_or_default();
+        let _ = writeln!(text, "| {} | {} | {effects} | {} |", exit.code, exit.name, exit.description);
     }
     for command in COMMANDS.iter() {
         section(&mut text, command);
@@ -74,7 +80,8 @@ fn section(text: &mut String, command: &Command) {
     for example in &command.examples {
         let _ = writeln!(text, "$ {}    # {}", command_line(command, example), example.about);
     }
-    let exits = command.exits().iter().map(|code| format!("{code} {}", exit_name(*code).unwrap_or_default()));
+    let name = |code: u8| exit_of(code).map_or("", |exit| exit.name);
+    let exits = command.exits().iter().map(|code| format!("{code} {}", name(*code)));
     let _ = writeln!(text, "```\n\nExits with: {}.", exits.collect::<Vec<_>>().join(", "));
 }
 

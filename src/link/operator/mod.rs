@@ -239,6 +239,9 @@ impl Local {
             }
             Request::Usage { tasks } => return Ok(Reply::Usage(runtime.usage(tasks).await)),
             Request::Metrics => return Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+            Request::Streams { task } => {
+                return runtime.streams(&task).await.map(Reply::Streams).map_err(declined);
+            }
             Request::Standing => return Ok(Reply::Standing(runtime.standing())),
             Request::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });

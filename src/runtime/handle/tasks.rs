@@ -6,7 +6,7 @@ use super::Handle;
 use crate::envelope::TaskId;
 use crate::runtime::Error;
 use crate::runtime::driver::{Known, Order, TaskUsage};
-use crate::runtime::output::Output;
+use crate::runtime::output::{Output, StoredStreams, Stream};
 use crate::runtime::view::TaskView;
 
 impl Handle {
@@ -61,6 +61,26 @@ impl Handle {
     pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
         let output = Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))?;
         Ok(output.of_so_many_lines(task.output.lines))
+    }
+
+    /// Writes the output of a task into files as the task wrote it, byte for byte, and says where they are. A task with a
+    /// terminal has one stream.
+    ///
+    /// # Errors
+    /// When there is no such task, its output is gone, or the files cannot be written.
+    pub async fn streams(&self, id: &TaskId) -> Result<StoredStreams, Error> {
+        let task = self.find(id).await.ok_or_else(|| Error::UnknownTask(id.clone()))?;
+        let output = self.output_of(&task)?;
+        let of = |stream| output.artifact(stream);
+        let dropped_bytes = output.dropped(Stream::Merged)?;
+        Ok(match task.tty {
+            true => StoredStreams { stdout: of(Stream::Merged).await?, stderr: None, dropped_bytes },
+            false => StoredStreams {
+                stdout: of(Stream::Stdout).await?,
+                stderr: Some(of(Stream::Stderr).await?),
+                dropped_bytes,
+            },
+        })
     }
 
     /// Returns a task that is known by now: at hand, or found in a recording.

@@ -1,0 +1,200 @@
+//! `command run` for wrappers and hooks: in place of an answer the bytes that the command wrote (`--raw`), and its own exit
+//! code (`--exit-code=child`). It waits for the end of the command, however long that takes.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction};
+use color_eyre::eyre::Result;
+use serde_json::{Value, json};
+
+use super::answer::{self, Form};
+use super::args::Typed;
+use super::env::Env;
+use super::signals::EndSignals;
+use super::{print, run};
+use crate::dispatch::exec::OUTPUT_CLOSED;
+use crate::dispatch::{self, Code, Context, Failure, Flags, Response, find};
+use crate::envelope::TaskId;
+use crate::process::Signal;
+
+const RAW: &str = "raw";
+const EXIT_CODE: &str = "exit-code";
+/// The exit code of a command that was not run, as `timeout` and `env` have it.
+const NOT_RUN: u8 = 125;
+/// The exit code of a command whose time was over, as `timeout` has it.
+const OUT_OF_TIME: u8 = 124;
+/// How long one call waits for a task, in milliseconds.
+const WAIT_MS: u64 = 45_000;
+
+/// Returns the flags of `command run` that hold for the process, not for the request.
+pub(super) fn flags() -> [Arg; 2] {
+    [
+        Arg::new(RAW)
+            .long(RAW)
+            .action(ArgAction::SetTrue)
+            .help("Wait for its end and print what it wrote, byte for byte, on stdout and stderr; no answer"),
+        Arg::new(EXIT_CODE)
+            .long(EXIT_CODE)
+            .value_name("WHOSE")
+            .value_parser(PossibleValuesParser::new(["own", "child"]))
+            .help("`child`: wait for its end and exit as it did, with 128+N after a signal, 124 when its time was over, 125 when it was not run"),
+    ]
+}
+
+/// How the command of a command line shows in the process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Child {
+    is_raw: bool,
+    has_its_code: bool,
+}
+
+/// How a command ended.
+struct End {
+    response: Response,
+    task: Option<TaskId>,
+    /// A signal ended this process.
+    signal: Option<u8>,
+}
+
+impl Child {
+    /// Returns what was asked for, if anything was.
+    pub(super) fn of(typed: Typed<'_>) -> Option<Self> {
+        let is_raw = matches!(typed.args.try_get_one::<bool>(RAW), Ok(Some(true)));
+        let code = typed.args.try_get_one::<String>(EXIT_CODE).ok().flatten();
+        let has_its_code = code.is_some_and(|whose| whose == "child");
+        let is_told_only = ["dry-run", "schema"].iter().any(|flag| typed.args.get_flag(flag));
+        ((is_raw || has_its_code) && !is_told_only).then_some(Self { is_raw, has_its_code })
+    }
+
+    /// Runs the command to its end.
+    pub(super) async fn run(
+        self,
+        env: Arc<Env>,
+        typed: Typed<'_>,
+        ending: &mut EndSignals,
+    ) -> Result<ExitCode> {
+        let mut cx = Context::new(env.clone());
+        let end = match run::input(typed).and_then(|input| Ok((input, typed.flags()?))) {
+            Ok((input, flags)) => to_the_end(&mut cx, typed, input, &flags, ending).await,
+            Err(failure) => End { response: Response::failure(failure), task: None, signal: None },
+        };
+        let shown = if self.is_raw {
+            print_raw(&mut cx, &end).await
+        } else {
+            answer::print(&end.response, Form::of(typed))
+        };
+        drop(cx);
+        env.close().await;
+        Ok(match end.signal {
+            Some(signal) => ExitCode::from(128_u8.saturating_add(signal)),
+            None if shown == ExitCode::from(OUTPUT_CLOSED) => shown,
+            None if self.has_its_code => ExitCode::from(child_code(&end.response)),
+            None => ExitCode::from(end.response.exit_code()),
+        })
+    }
+}
+
+/// Runs a command and waits for its end, also where it has become a task.
+async fn to_the_end(
+    cx: &mut Context,
+    typed: Typed<'_>,
+    input: Value,
+    flags: &Flags,
+    ending: &mut EndSignals,
+) -> End {
+    let started = tokio::time::Instant::now();
+    let mut signal = None;
+    let running = async { *signal.insert(ending.wait().await) };
+    let mut response = dispatch::run(cx, typed.command, input, flags, running).await;
+    let task = response.task.clone();
+    let (Some(id), Some(wait), Some(status), Some(stop)) =
+        (&task, find("task.output"), find("task.status"), find("task.stop"))
+    else {
+        return End { response, task, signal };
+    };
+    let is_over =
+        |data: &Value| !["promoted_to_task", "awaiting_operator"].iter().any(|on| data["disposition"] == *on);
+    if is_over(response.data()) || signal.is_some() {
+        return End { response, task, signal };
+    }
+    let asked = json!({ "task_id": id, "block": true, "timeout_ms": WAIT_MS, "max_output_tokens": 1 });
+    loop {
+        let left = flags.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+        let limit =
+            Flags { timeout: left.map(|left| left.max(Duration::from_millis(1))), ..Flags::default() };
+        let waiting = async { *signal.insert(ending.wait().await) };
+        let waited = dispatch::run(cx, wait, asked.clone(), &limit, waiting).await;
+        match &waited.outcome {
+            Ok(data) if data["retrieval_status"] == "success" => break,
+            Ok(_) => {}
+            Err(_) => {
+                // Its time is over, this process ends, or the runtime has gone.
+                let by = json!({ "task_id": id });
+                dispatch::run(cx, stop, by, &Flags::default(), std::future::pending()).await;
+                return End { response: waited, task, signal };
+            }
+        }
+    }
+    let ended =
+        dispatch::run(cx, status, json!({ "task_id": id }), &Flags::default(), std::future::pending()).await;
+    let has_failed = own_status(ended.data()) != Some(0);
+    response.outcome = match ended.outcome {
+        Ok(data) if has_failed => {
+            Err(Failure::running(Code::ChildExitNonzero, "The command ran and failed.").with_data(data))
+        }
+        outcome => outcome,
+    };
+    response.text = ended.text;
+    End { response, task, signal }
+}
+
+/// Prints the bytes that the command wrote; what went wrong otherwise in a line on standard error.
+async fn print_raw(cx: &mut Context, end: &End) -> ExitCode {
+    let streams = match &end.task {
+        Some(task) => cx.streams(task).await,
+        None => Err(end.response.outcome.as_ref().err().cloned().unwrap_or_else(nothing_ran)),
+    };
+    let streams = match streams {
+        Ok(streams) => streams,
+        Err(failure) => {
+            let _ = print::say(failure.text());
+            return ExitCode::SUCCESS;
+        }
+    };
+    let stderr = streams.stderr.iter().try_for_each(|file| print::copy(file, true));
+    let printed = print::copy(&streams.stdout, false).and(stderr);
+    if streams.dropped_bytes > 0 {
+        let _ = print::say(format_args!("{} bytes in the middle were not kept", streams.dropped_bytes));
+    }
+    if let (Err(failure), true) = (&end.response.outcome, own_status(end.response.data()).is_none()) {
+        let _ = print::say(failure.text());
+    }
+    match printed {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(OUTPUT_CLOSED),
+        Err(error) => {
+            let _ = print::say(format_args!("print what the command wrote: {error}"));
+            ExitCode::SUCCESS
+        }
+        Ok(()) => ExitCode::SUCCESS,
+    }
+}
+
+fn nothing_ran() -> Failure {
+    Failure::new(Code::InternalError, "No command ran.")
+}
+
+/// Returns the exit code that the command ended with: its own, or 128 and the number of the signal that ended it.
+fn own_status(data: &Value) -> Option<u8> {
+    let of = if data["task"].is_object() { &data["task"] } else { data };
+    let status = of["exit_status"].as_u64().and_then(|status| u8::try_from(status & 0xff).ok());
+    let signal = || of["signal"].as_str()?.parse::<Signal>().ok();
+    status.or_else(|| u8::try_from(signal()?.number()).ok()?.checked_add(128))
+}
+
+fn child_code(response: &Response) -> u8 {
+    let is_out_of_time = response.outcome.as_ref().is_err_and(|failure| failure.code() == "TIMEOUT");
+    if is_out_of_time { OUT_OF_TIME } else { own_status(response.data()).unwrap_or(NOT_RUN) }
+}
