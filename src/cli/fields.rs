@@ -117,9 +117,9 @@ fn fields(schema: &Value) -> Vec<Field> {
 }
 
 impl Field {
-    /// A field with the same name as the flag for the whole input has no flag of its own.
+    /// A field with the same name as the flag for the whole input has no flag of its own, and a file is typed without one.
     fn is_positional(&self) -> bool {
-        self.required || self.name == WHOLE
+        self.required || [WHOLE, "file"].contains(&&*self.name)
     }
 
     /// Returns the words that give it this value.

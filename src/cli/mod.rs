@@ -192,7 +192,13 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
         "config.edit" => edit::run(&start),
         "run" => {
             let form = typed.args.get_one::<String>(args::OUTPUT).map(|_| form);
-            program::run(&start, &serde_json::from_value(input)?, form, typed.is_private()).await
+            let limit = match typed.flags() {
+                Ok(flags) => flags.timeout,
+                Err(failure) => {
+                    return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain)));
+                }
+            };
+            program::run(&start, &serde_json::from_value(input)?, form, limit, typed.is_private()).await
         }
         "prose.gate.approve" => {
             gate::run(&start, serde_json::from_value(input)?, AnswerValue::Approve, form).await

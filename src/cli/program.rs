@@ -3,6 +3,9 @@
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use color_eyre::eyre::{Result, eyre};
 use tokio::sync::mpsc;
@@ -21,6 +24,7 @@ use crate::paths::Places;
 use crate::prose::run::{Outcome, Refusal, Request, Run, RunEnd};
 use crate::prose::vm::effects::Event;
 use crate::runtime::Closing;
+use crate::tools::CutShort;
 
 /// Events that may wait to be printed; the program waits beyond.
 const EVENTS: usize = 256;
@@ -38,11 +42,12 @@ enum Style {
     JsonLines,
 }
 
-/// Runs a program. `form` is that of the answer, where one was asked for; `is_private` says that it runs in this process.
+/// Runs a program. `form` is that of the answer, where one was asked for; it is ended after `limit`; `is_private` says that it runs in this process.
 pub(super) async fn run(
     start: &Start,
     input: &RunInput,
     form: Option<Form>,
+    limit: Option<Duration>,
     is_private: bool,
 ) -> Result<ExitCode> {
     let style = match form {
@@ -67,7 +72,7 @@ pub(super) async fn run(
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };
-    let view = View { start, style, is_seen };
+    let view = View { start, style, is_seen, limit };
     if is_private {
         return view.embedded(RuntimeServer::private(&start.places)?, request).await;
     }
@@ -96,10 +101,12 @@ struct View<'a> {
     style: Style,
     /// The console opens on it.
     is_seen: bool,
+    /// How long it may take.
+    limit: Option<Duration>,
 }
 
-/// How a run came out, and the signal that ended it.
-type Done = (Result<Outcome, Refusal>, Option<u8>);
+/// How a run came out, and what ended it early.
+type Done = (Result<Outcome, Refusal>, Option<CutShort>);
 
 impl View<'_> {
     /// Runs it in a runtime of this process.
@@ -110,7 +117,7 @@ impl View<'_> {
             Ok(run) => run,
             Err(error) => {
                 server.close(Closing::CommandOver).await?;
-                return Ok(finish(&refused(error.into()), self.style));
+                return Ok(finish(&refused(error.into(), io::stdin().is_terminal()), self.style));
             }
         };
         let going = run.go(cancel.clone());
@@ -133,6 +140,25 @@ impl View<'_> {
 
     /// Shows a run until it is over: in the console, or line by line.
     async fn attend(
+        &self,
+        server: Option<&RuntimeServer>,
+        going: impl Future<Output = Result<Result<Outcome, Refusal>>> + Send + 'static,
+        received: mpsc::Receiver<Event>,
+        cancel: &CancellationToken,
+    ) -> Result<Done> {
+        let is_late = Arc::new(AtomicBool::new(false));
+        let timer = self.limit.map(|limit| tokio::spawn(ended_after(limit, is_late.clone(), cancel.clone())));
+        let done = self.shown(server, going, received, cancel).await;
+        if let Some(timer) = timer {
+            timer.abort();
+        }
+        let (done, cut) = done?;
+        let late = self.limit.filter(|_| is_late.load(Ordering::Relaxed));
+        let late = late.map(|limit| CutShort::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)));
+        Ok((done, late.or(cut)))
+    }
+
+    async fn shown(
         &self,
         server: Option<&RuntimeServer>,
         going: impl Future<Output = Result<Result<Outcome, Refusal>>> + Send + 'static,
@@ -173,17 +199,24 @@ async fn look(_start: &Start, _house: Option<&RuntimeServer>) -> Result<()> {
     Ok(())
 }
 
-fn conclude((done, signal): Done, style: Style) -> ExitCode {
+/// Ends a run once its time is over.
+async fn ended_after(limit: Duration, is_late: Arc<AtomicBool>, cancel: CancellationToken) {
+    tokio::time::sleep(limit).await;
+    is_late.store(true, Ordering::Relaxed);
+    cancel.cancel();
+}
+
+fn conclude((done, cut): Done, style: Style) -> ExitCode {
     match done {
         Ok(outcome) => {
-            let code = finish(&ended(&outcome, signal), style);
+            let code = finish(&ended(&outcome, cut), style);
             // By any other signal than these two: as a shell tells it.
-            match (outcome.how, signal) {
-                (RunEnd::Interrupted, Some(signal)) => ExitCode::from(128 + signal),
+            match (outcome.how, cut) {
+                (RunEnd::Interrupted, Some(CutShort::Signal(signal))) => ExitCode::from(128 + signal),
                 _ => code,
             }
         }
-        Err(refusal) => finish(&refused(refusal), style),
+        Err(refusal) => finish(&refused(refusal, io::stdin().is_terminal()), style),
     }
 }
 
@@ -234,9 +267,9 @@ impl Reporter {
             self.print(&event, cancel);
         }
         if self.is_closed {
-            return Ok((done, Some(OUTPUT_CLOSED - 128)));
+            return Ok((done, Some(CutShort::Signal(OUTPUT_CLOSED - 128))));
         }
-        Ok((done, signal))
+        Ok((done, signal.map(CutShort::Signal)))
     }
 
     fn print(&mut self, event: &Event, cancel: &CancellationToken) {

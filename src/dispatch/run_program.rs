@@ -13,6 +13,7 @@ use super::response::{Failure, Response};
 use crate::config::ExecPolicy;
 use crate::prose::Profile;
 use crate::prose::run::{self, Outcome, Refusal, Request, RunEnd, load};
+use crate::tools::CutShort;
 
 /// `run`: runs a program.
 pub struct RunProgram;
@@ -21,8 +22,8 @@ pub struct RunProgram;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
-    /// The program's file.
-    pub file: String,
+    /// The program's file. A run that is resumed needs none.
+    pub file: Option<String>,
     /// Resume this run, which was cut off: nothing that it has done is done again.
     pub resume: Option<String>,
     /// Inputs of the program that are not asked for, each NAME=VALUE.
@@ -48,7 +49,10 @@ pub struct RunInput {
     /// Write lines, also on a terminal, where the console opens otherwise.
     #[serde(default)]
     pub plain: bool,
-    /// Read the program by the letter of the language.
+    /// How strictly it is read: what real programs do, or the letter of the language.
+    #[serde(default)]
+    pub profile: Profile,
+    /// The same as `profile` `strict`.
     #[serde(default)]
     pub strict: bool,
 }
@@ -81,15 +85,24 @@ impl RunInput {
     /// the caller says nothing.
     ///
     /// # Errors
-    /// When an input is no NAME=VALUE.
+    /// When an input is no NAME=VALUE, or nothing says which program.
     pub fn request(&self, cwd: &Path, has_operator: bool, exec: ExecPolicy) -> Result<Request, Failure> {
         let inputs = run::parse_inputs(&self.set).map_err(|pair| {
             Failure::new(Code::ArgError, format!("--set {pair} is no NAME=VALUE, or a name is given twice."))
                 .with("opt", "set")
                 .fix("write for instance --set topic=ships")
         })?;
+        let program = match (&self.file, &self.resume) {
+            (Some(file), _) => Some(cwd.join(file)),
+            (None, Some(_)) => None,
+            (None, None) => {
+                return Err(Failure::new(Code::ArgError, "Nothing says which program to run.")
+                    .with("field", "file")
+                    .fix("give its file, or --resume with the id of a run"));
+            }
+        };
         Ok(Request {
-            program: cwd.join(&self.file),
+            program,
             cwd: cwd.to_owned(),
             inputs,
             answers: self.answers.as_ref().map(|answers| cwd.join(answers)),
@@ -99,14 +112,14 @@ impl RunInput {
             resume: self.resume.clone(),
             has_operator: has_operator || self.attended,
             exec: self.exec.unwrap_or(exec),
-            strict: self.strict,
+            strict: self.profile.or_strict(self.strict) == Profile::Strict,
         })
     }
 }
 
-/// Returns the response to a run that was refused before anything of it was done.
+/// Returns the response to a run that was refused before anything of it was done; `at_terminal` when a person sits there.
 #[must_use]
-pub fn refused(refusal: Refusal) -> Response {
+pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
     let code = match refusal.exit_code {
         3 => Code::NobodyAnswers,
         2 => Code::ProgramRefused,
@@ -114,15 +127,23 @@ pub fn refused(refusal: Refusal) -> Response {
     };
     let failure = Failure::new(code, refusal.message);
     Response::failure(match code {
-        Code::NobodyAnswers => failure
-            .fix("run it in a terminal, or with --attended to wait for an operator; give --answers FILE, or --lazy-judgement"),
+        Code::NobodyAnswers => {
+            let there = if at_terminal {
+                "leave out what keeps the console from opening (--plain, --output)"
+            } else {
+                "run it in a terminal"
+            };
+            failure.fix(format!(
+                "{there}, or with --attended to wait for an operator; give --answers FILE, or --lazy-judgement"
+            ))
+        }
         _ => failure,
     })
 }
 
-/// Returns the response to a run that has ended; `signal` is the one that ended it, if one did.
+/// Returns the response to a run that has ended; `cut` is what ended it early, if anything did.
 #[must_use]
-pub fn ended(outcome: &Outcome, signal: Option<u8>) -> Response {
+pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
     let text = outcome.text();
     let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let ran = Ran {
@@ -137,14 +158,27 @@ pub fn ended(outcome: &Outcome, signal: Option<u8>) -> Response {
         duration_ms: outcome.duration_ms,
     };
     let data = json!(ran);
-    let code = match (outcome.how, signal) {
+    let code = match (outcome.how, cut) {
         (RunEnd::Completed, _) => return Response::success(data, text),
         (RunEnd::Failed, _) => Code::ProgramFailed,
         (RunEnd::Unanswered, _) => Code::NobodyAnswers,
-        (RunEnd::Aborted | RunEnd::Interrupted, Some(signal)) if signal != 2 => Code::Terminated,
+        (RunEnd::Aborted | RunEnd::Interrupted, Some(CutShort::Timeout(_))) => Code::Timeout,
+        (RunEnd::Aborted | RunEnd::Interrupted, Some(CutShort::Signal(signal))) if signal != 2 => {
+            Code::Terminated
+        }
         (RunEnd::Aborted | RunEnd::Interrupted, _) => Code::Interrupted,
     };
-    let failure = Failure::running(code, outcome.summary()).with_data(data);
+    let message = match (code, cut) {
+        (Code::Timeout, Some(CutShort::Timeout(ms))) => format!("The run was ended after {ms} ms."),
+        _ => outcome.summary(),
+    };
+    let failure = Failure::running(code, message).partial().with_data(data);
+    let failure = match outcome.line {
+        Some(line) => {
+            failure.detail(format!("line {line} of {}", outcome.folder.join("program.prose").display()))
+        }
+        None => failure,
+    };
     let failure = match outcome.can_resume {
         true => failure.fix(format!("go on with --resume {}", outcome.run)),
         false => failure,
@@ -169,7 +203,7 @@ impl Local for RunProgram {
         },
         Example {
             about: "Go on with a run that was cut off",
-            input: r#"{"file":"deploy.prose","resume":"20261122-043511-k3f9x2"}"#,
+            input: r#"{"resume":"20261122-043511-k3f9x2"}"#,
         },
     ];
     const REACH: Reach = Reach::Alone("the terminal");
@@ -178,8 +212,11 @@ impl Local for RunProgram {
     type Output = Ran;
 
     async fn dry_run(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
-        let path = cx.host.cwd()?.join(&input.file);
-        let profile = if input.strict { Profile::Strict } else { Profile::Compat };
+        let request = input.request(&cx.host.cwd()?, false, ExecPolicy::default())?;
+        let Some(path) = request.program else {
+            return Ok(json!({ "effect": "would_run", "resume": input.resume }));
+        };
+        let profile = input.profile.or_strict(input.strict);
         let mut told = json!({ "effect": "would_run", "file": path });
         if !path.exists() {
             // What does not exist yet may when it is run.

@@ -16,6 +16,14 @@ pub enum Profile {
     Strict,
 }
 
+impl Profile {
+    /// Returns it, or the strict one where that is asked for in the other spelling.
+    #[must_use]
+    pub fn or_strict(self, is_strict: bool) -> Self {
+        if is_strict { Self::Strict } else { self }
+    }
+}
+
 /// How much a diagnostic weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,8 @@
 //! Canonical text of a program: two spaces a level, one space between words, at most one empty line, comments
 //! kept. Strings are never touched; what a program means does not change.
 
+use std::borrow::Cow;
+
 use super::diagnostic::{Diagnostic, Profile, Reports};
 use super::lexer;
 use super::parser;
@@ -15,29 +17,61 @@ const LEVEL: usize = 2;
 /// # Errors
 /// When the program has no form of the language: what is wrong with it.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
-    let (tokens, comments, mut diagnostics) = read(source);
-    let codes = |diagnostics: &[Diagnostic]| diagnostics.iter().map(|one| one.code).collect::<Vec<_>>();
-    let before = codes(&diagnostics);
-    diagnostics.retain(Diagnostic::is_error);
-    if diagnostics.iter().any(|one| one.code.is_about_form()) {
-        return Err(diagnostics);
+    let as_it_is = Reading::of(source, Profile::Compat);
+    if as_it_is.diagnostics.iter().any(|one| one.is_error() && one.code.is_about_form()) {
+        return Err(as_it_is.diagnostics.into_iter().filter(Diagnostic::is_error).collect());
     }
-    let mut writer = Writer::new(source, comments);
-    for token in tokens {
-        writer.token(token);
+    let mut writer = Writer::new(source, as_it_is.comments.clone());
+    for token in &as_it_is.tokens {
+        writer.token(*token);
     }
     // Another layout never makes another program of it: one that would stays as it is.
-    let is_same =
-        Source::new(source.name(), &writer.out).is_ok_and(|written| codes(&read(&written).2) == before);
+    let is_same = Source::new(source.name(), &writer.out).is_ok_and(|written| {
+        let by_the_letter = |source| Reading::of(source, Profile::Strict);
+        as_it_is.is_same(&Reading::of(&written, Profile::Compat))
+            && by_the_letter(source).is_same(&by_the_letter(&written))
+    });
     Ok(if is_same { writer.out } else { source.text().to_owned() })
 }
 
-fn read(source: &Source) -> (Vec<Token>, Vec<Span>, Vec<Diagnostic>) {
-    let mut reports = Reports::new(Profile::Compat);
-    let lexed = lexer::lex(source, &mut reports);
-    let (tokens, comments) = (lexed.tokens.clone(), lexed.comments.clone());
-    let _ = parser::parse(source, lexed, &mut reports);
-    (tokens, comments, reports.into_parts().0)
+/// A program as it is read.
+struct Reading<'a> {
+    source: &'a Source,
+    tokens: Vec<Token>,
+    comments: Vec<Span>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(source: &'a Source, profile: Profile) -> Self {
+        let mut reports = Reports::new(profile);
+        let lexed = lexer::lex(source, &mut reports);
+        let (tokens, comments) = (lexed.tokens.clone(), lexed.comments.clone());
+        let _ = parser::parse(source, lexed, &mut reports);
+        Self { source, tokens, comments, diagnostics: reports.into_parts().0 }
+    }
+
+    /// Returns whether another reading has the same words and comments, and the same is said of it.
+    fn is_same(&self, other: &Reading<'_>) -> bool {
+        let codes =
+            |reading: &Reading<'_>| reading.diagnostics.iter().map(|one| one.code).collect::<Vec<_>>();
+        codes(self) == codes(other) && self.words().eq(other.words()) && self.notes().eq(other.notes())
+    }
+
+    /// The words, without the layout.
+    fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let words =
+            self.tokens.iter().filter(|token| !token.kind.is_layout() && token.kind != TokenKind::End);
+        words.map(|token| with_line_feeds(self.source.slice(token.span)))
+    }
+
+    fn notes(&self) -> impl Iterator<Item = &str> {
+        self.comments.iter().map(|span| self.source.slice(*span).trim_end())
+    }
+}
+
+fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// A block that is open.
@@ -182,11 +216,7 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         let text = self.source.slice(token.span);
-        if text.contains('\r') {
-            self.out.push_str(&text.replace("\r\n", "\n"));
-        } else {
-            self.out.push_str(text);
-        }
+        self.out.push_str(&with_line_feeds(text));
         self.end = token.span.end();
         self.before = self.last.replace(token);
     }

@@ -95,6 +95,7 @@ mod prose_cases;
 mod prose_codes;
 mod prose_commands;
 mod prose_corpus;
+mod prose_format;
 mod prose_gates;
 mod prose_policy;
 mod prose_programs;

@@ -280,3 +280,39 @@ fn quitting_a_console_whose_program_waits_asks_first() {
     }
     assert!(!has(&home, "went"));
 }
+
+#[test]
+fn a_limit_ends_a_run_which_goes_on_without_its_file() {
+    let (home, tag) = (Home::new(), Tag::new());
+    let program = format!(
+        "exec \"echo one >> log\"\nlet x = exec \"echo begun; test -e second && echo two || sleep {}\"\nexec \"echo '{{x}}' >> log\"\n",
+        tag.0
+    );
+    write(&home, "p.prose", &program);
+    for private in [&["--private"][..], &[]] {
+        let args = [&["run", "p.prose", "--timeout", "900ms", "--output", "json"][..], private].concat();
+        let late = home.run(&args);
+        let answer: serde_json::Value = serde_json::from_slice(&late.stdout).expect("an answer");
+        assert_eq!((late.status.code(), &answer["error"]["code"]), (Some(10), &serde_json::json!("TIMEOUT")));
+        assert_eq!(answer["error"]["side_effects"], "partial");
+        assert_eq!(
+            (&answer["data"]["status"], &answer["data"]["can_resume"]),
+            (&"interrupted".into(), &true.into())
+        );
+        wait_until("its command is gone", || tag.holders().is_empty());
+        // The run has its program: what became of the file makes no difference.
+        std::fs::remove_file(home.workspace().join("p.prose")).expect("removed");
+        write(&home, "second", "");
+        write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
+        let run = answer["data"]["run"].as_str().expect("an id");
+        let resumed = home.run(&["run", "--plain", "--private", "--resume", run, "--answers", "a.toml"]);
+        assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
+        let log = std::fs::read_to_string(home.workspace().join("log")).expect("a log");
+        assert_eq!(log, "one\nbegun\ntwo\n");
+        std::fs::remove_file(home.workspace().join("log")).expect("removed");
+        std::fs::remove_file(home.workspace().join("second")).expect("removed");
+        write(&home, "p.prose", &program);
+    }
+    let none = home.run(&["run", "--plain"]);
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none));
+}

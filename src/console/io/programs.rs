@@ -37,7 +37,7 @@ impl Driver {
 /// What is asked for by a person who looks at it.
 fn request(program: PathBuf, cwd: PathBuf, exec: ExecPolicy) -> Request {
     Request {
-        program,
+        program: Some(program),
         cwd,
         inputs: Vec::new(),
         answers: None,

@@ -50,31 +50,31 @@ impl Read {
     }
 }
 
-/// Reads a line without its line feed. `None` is one that was too long to be kept.
-pub(super) fn read(bytes: Option<&[u8]>, is_first: bool) -> Read {
+/// Reads the line of that number, from 1, without its line feed. `None` is one that was too long to be kept.
+pub(super) fn read(bytes: Option<&[u8]>, number: u64) -> Read {
     let Some(bytes) = bytes else {
         let failure = malformed(format!("The line is longer than {MAX_LINE} bytes."));
         return Read::Malformed(None, Box::new(failure.with("limit_bytes", MAX_LINE)));
     };
-    let bytes = if is_first { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
+    let bytes = if number == 1 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Read::Blank;
     }
     let mut cmd = None;
-    match parse(bytes.trim_ascii(), &mut cmd) {
+    match parse(bytes.trim_ascii(), number, &mut cmd) {
         Ok(line) => Read::Line(line),
         Err(failure) => Read::Malformed(cmd, Box::new(failure)),
     }
 }
 
-fn parse(bytes: &[u8], cmd: &mut Option<String>) -> Result<Line, Failure> {
+fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<Line, Failure> {
     if !depth_within(bytes, MAX_DEPTH) {
         return Err(malformed(format!("The line nests deeper than {MAX_DEPTH} levels.")));
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| malformed("The line is not UTF-8.").detail(error.to_string()))?;
     let Strict(value) = serde_json::from_str(text)
-        .map_err(|error| malformed("The line is not JSON.").detail(error.to_string()))?;
+        .map_err(|error| malformed("The line is not JSON.").detail(at_line(&error, number)))?;
     let Value::Object(mut payload) = value else {
         return Err(malformed("The line is not a JSON object."));
     };
@@ -110,6 +110,11 @@ fn parse(bytes: &[u8], cmd: &mut Option<String>) -> Result<Line, Failure> {
     Ok(Line { cmd: path, opts, payload })
 }
 
+/// Says what a parser found, at the line of the stream: the parser has seen one line alone.
+fn at_line(error: &serde_json::Error, number: u64) -> String {
+    error.to_string().replace("at line 1 column", &format!("at line {number} column"))
+}
+
 fn malformed(message: impl Into<String>) -> Failure {
     Failure::new(Code::DispatchParseError, message)
         .fix(r#"write one JSON object a line: {"_cmd":"task.list"}"#)
@@ -140,7 +145,7 @@ mod tests {
     use super::*;
 
     fn refused(bytes: &[u8]) -> (Option<String>, Value) {
-        match read(Some(bytes), false) {
+        match read(Some(bytes), 2) {
             Read::Malformed(cmd, failure) => {
                 assert_eq!(failure.code(), "DISPATCH_PARSE_ERROR");
                 (cmd, crate::dispatch::Response::failure(*failure).to_value()["error"].clone())
@@ -152,7 +157,7 @@ mod tests {
     #[test]
     fn a_request_is_taken_apart() {
         let line = br#" {"_cmd":"command.run","_opts":{"dry-run":true},"cmd":"true"} "#;
-        let Read::Line(line) = read(Some(line), false) else { panic!("refused") };
+        let Read::Line(line) = read(Some(line), 2) else { panic!("refused") };
         assert_eq!(line.cmd, "command.run");
         assert_eq!(Value::Object(line.opts), json!({"dry-run": true}));
         assert_eq!(Value::Object(line.payload), json!({"cmd": "true"}));
@@ -182,19 +187,24 @@ mod tests {
         for (line, cmd) in cases {
             assert_eq!(refused(line).0.as_deref(), cmd, "{}", String::from_utf8_lossy(line));
         }
+        assert!(
+            refused(b"not json").1["detail"]
+                .as_str()
+                .is_some_and(|detail| detail.ends_with("at line 2 column 2"))
+        );
         assert_eq!(refused(br#"{"_cmd":"v","_opts":{"x":{}}}"#).1["context"]["opt"], "x");
         assert_eq!(refused(br#"{"_cmd":"v","_opts":[]}"#).1["context"]["opt"], "_opts");
         assert_eq!(refused(br#"{"_cmd":"Task/List"}"#).1["suggestion"], "task.list");
         assert_eq!(refused(br#"{"_cmd":"ExecCommand"}"#).1["suggestion"], "command.run");
         assert_eq!(refused(br#"{"_cmd":"exec_command_batch"}"#).1["suggestion"], "command.batch");
-        assert!(matches!(read(None, false), Read::Malformed(None, _)));
+        assert!(matches!(read(None, 2), Read::Malformed(None, _)));
     }
 
     #[test]
     fn a_mark_of_order_is_taken_off_the_first_line_only_and_returns_off_all() {
         let marked = b"\xef\xbb\xbf{\"_cmd\":\"version\"}\r";
-        assert!(read(Some(marked), true).is_well_formed());
-        assert!(!read(Some(marked), false).is_well_formed());
-        assert_eq!(read(Some(b" \t\r"), false), Read::Blank);
+        assert!(read(Some(marked), 1).is_well_formed());
+        assert!(!read(Some(marked), 2).is_well_formed());
+        assert_eq!(read(Some(b" \t\r"), 2), Read::Blank);
     }
 }

@@ -138,7 +138,7 @@ fn flags(command: &Command) -> Map<String, Value> {
             "type": schema["type"].as_str().unwrap_or("string"),
             "required": is_required,
             "default": schema["default"],
-            "positional": is_required || name == "input",
+            "positional": is_required || name == "input" || name == "file",
             "description": schema["description"],
         });
         (name.replace('_', "-"), entry)

@@ -25,6 +25,9 @@ pub(in crate::dispatch) struct Input {
     /// How strictly it is read: what real programs do, or the letter of the language.
     #[serde(default)]
     profile: Profile,
+    /// The same as `profile` `strict`.
+    #[serde(default)]
+    strict: bool,
 }
 
 /// A program as a tree.
@@ -53,7 +56,7 @@ impl Local for ProseAst {
                 .detail(why)
                 .fix("give the path of a program, or - for standard input")
         })?;
-        let checked = prose::check(&source, input.profile);
+        let checked = prose::check(&source, input.profile.or_strict(input.strict));
         let program = serde_json::to_value(&checked.program).map_err(|error| Failure::internal(&error))?;
         let diagnostics = findings(&source, &checked.diagnostics);
         let output = Output { file: input.file, program, diagnostics };

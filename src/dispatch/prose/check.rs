@@ -26,6 +26,9 @@ pub(in crate::dispatch) struct Input {
     /// How strictly they are read: what real programs do, or the letter of the language.
     #[serde(default)]
     profile: Profile,
+    /// The same as `profile` `strict`.
+    #[serde(default)]
+    strict: bool,
 }
 
 /// What is to be said.
@@ -106,10 +109,11 @@ impl Local for ProseCheck {
     type Output = Output;
 
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let profile = input.profile.or_strict(input.strict);
         let mut files = Vec::new();
         for file in &input.files {
             files.push(match files::read(cx, file).await? {
-                Ok(source) => checked(cx, &source, input.profile).await?,
+                Ok(source) => checked(cx, &source, profile).await?,
                 Err(why) => FileReport {
                     file: file.clone(),
                     unreadable: Some(why),
@@ -118,7 +122,7 @@ impl Local for ProseCheck {
                 },
             });
         }
-        let output = Output::of(input.profile, files);
+        let output = Output::of(profile, files);
         let unreadable: Vec<&str> = output.unreadable().map(|file| &*file.file).collect();
         let failure = match (unreadable.first(), output.errors) {
             (None, 0) => return Ok(output),

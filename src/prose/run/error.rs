@@ -90,14 +90,14 @@ pub enum Error {
         how: String,
     },
     /// The program was changed since the run began.
-    #[error("{path} has changed since {run} began; run it anew, or resume with {copy}")]
+    #[error(
+        "{path} has changed since {run} began; run it anew, or resume without a file to go on with what it was"
+    )]
     Changed {
         /// The program.
         path: PathBuf,
         /// The run.
         run: String,
-        /// The text it began with.
-        copy: PathBuf,
     },
     /// The journal of the run makes no sense.
     #[error("the journal {path}, line {line}: {reason}")]

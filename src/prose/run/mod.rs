@@ -52,8 +52,8 @@ pub type SharedDisk = Arc<dyn Disk>;
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// The program's file, absolute.
-    pub program: PathBuf,
+    /// The program's file, absolute; none when a run is resumed as it is.
+    pub program: Option<PathBuf>,
     /// Where it starts.
     pub cwd: PathBuf,
     /// Inputs given beforehand.
@@ -110,10 +110,12 @@ impl Run {
             None => Answers::default(),
         };
         let profile = if request.strict { Profile::Strict } else { Profile::Compat };
-        let open = |run| Resumed::open(&disk, runtime.workspace(), run, &request.program);
+        let open = |run| Resumed::open(&disk, runtime.workspace(), run, request.program.as_deref());
         let resumed = request.resume.as_deref().map(open).transpose()?;
+        let begun_with = resumed.as_ref().map(|resumed| resumed.first.program.clone());
+        let program = request.program.clone().or(begun_with).unwrap_or_default();
         let text = resumed.as_ref().map(|resumed| resumed.text.clone());
-        let library = load(&request.program, text, profile)?;
+        let library = load(&program, text, profile)?;
         let inputs = match &resumed {
             Some(resumed) => resumed.first.inputs.iter().chain(&request.inputs).cloned().collect(),
             None => request.inputs.clone(),
@@ -130,7 +132,7 @@ impl Run {
             preflight(runtime, &request, &library, &inputs, &policy)?;
         }
         let is_resumed = resumed.is_some();
-        let input = json!({ "program": request.program, "resume": request.resume });
+        let input = json!({ "program": program, "resume": request.resume });
         let (journal, folder, id, cwd) = match resumed {
             Some(Resumed { journal, folder, first, .. }) => {
                 journal.write(&Row::Resumed { at })?;
@@ -138,13 +140,13 @@ impl Run {
                 (journal, folder, first.run, first.cwd)
             }
             None => {
-                let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let (folder, id) =
                     Folder::create(&disk, runtime.workspace(), &name, library.source.text(), at)?;
                 let first = RunRow {
                     version: RunRow::VERSION,
                     run: id.clone(),
-                    program: request.program.clone(),
+                    program: program.clone(),
                     cwd: request.cwd.clone(),
                     shell: runtime.step_shell().display().to_string(),
                     inputs: inputs.clone(),
@@ -160,7 +162,7 @@ impl Run {
             run: id.clone(),
             call: Some(call),
             started_by: by.clone(),
-            path: request.program.clone(),
+            path: program,
             source: library.source.text().into(),
             folder: folder.path().to_owned(),
             state: RunState::Running,
@@ -305,7 +307,7 @@ struct Resumed {
 }
 
 impl Resumed {
-    fn open(disk: &SharedDisk, workspace: &Path, run: &str, program: &Path) -> Result<Self, Error> {
+    fn open(disk: &SharedDisk, workspace: &Path, run: &str, program: Option<&Path>) -> Result<Self, Error> {
         let runs = folder::runs(workspace);
         let path = runs.join(run);
         let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
@@ -315,8 +317,10 @@ impl Resumed {
         let (journal, first) = RunJournal::open(disk.clone(), &path, run)?;
         let copy = path.join("program.prose");
         let text = read(&copy)?;
-        if program != copy && read(program)? != text {
-            return Err(Error::Changed { path: program.to_owned(), run: run.to_owned(), copy });
+        if let Some(program) = program.filter(|program| **program != *copy)
+            && read(program)? != text
+        {
+            return Err(Error::Changed { path: program.to_owned(), run: run.to_owned() });
         }
         let folder = Folder::reopen(disk, path, journal.last_line())?;
         Ok(Self { journal, folder, first, text })
