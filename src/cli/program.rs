@@ -58,17 +58,14 @@ pub(super) async fn run(
     let is_seen = form.is_none() && !input.plain && is_seen(start);
     // Plain lines can be written where nobody reads them; a gate needs somebody.
     let has_operator = is_seen && io::stdin().is_terminal();
-    let exec = match input.exec {
-        Some(exec) => exec,
-        None => match Loaded::read(&start.places.config_dir, &start.places.workspace) {
-            Ok(loaded) => loaded.settings.programs.exec,
-            Err(Faults(faults)) => {
-                let response = Response::failure(invalid_settings(&faults));
-                return Ok(answer::print(&response, form.unwrap_or(Form::Plain)));
-            }
-        },
+    let settings = match Loaded::read(&start.places.config_dir, &start.places.workspace) {
+        Ok(loaded) => loaded.settings.programs,
+        Err(Faults(faults)) => {
+            let response = Response::failure(invalid_settings(&faults));
+            return Ok(answer::print(&response, form.unwrap_or(Form::Plain)));
+        }
     };
-    let request = match input.request(&start.cwd, has_operator, exec) {
+    let request = match input.request(&start.cwd, has_operator, settings) {
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };

@@ -6,6 +6,7 @@ mod nearest;
 mod prefix;
 mod prefix_match;
 mod save;
+mod sessions;
 mod settings;
 mod shell_words;
 mod source;
@@ -24,6 +25,7 @@ pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, r
 pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
 pub use save::{Error as SaveError, save_theme, write_own};
+pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
     AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, OnHangup, ProgramSettings,
     RuntimeMode, Settings,

@@ -12,7 +12,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalRule, ConnectionLimits, Limits, Record, WatchRule};
+use super::{ApprovalRule, ConnectionLimits, Limits, Record, SessionSettings, WatchRule};
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +67,8 @@ pub struct AgentSettings {
 pub struct ProgramSettings {
     /// Which commands of a program you are asked about before they run, where `run --exec` does not say.
     pub exec: ExecPolicy,
+    /// Who answers sessions.
+    pub sessions: SessionSettings,
 }
 
 /// Which commands of a program a person is asked about before they run.

@@ -27,6 +27,12 @@ pub(super) fn plain_commands(line: &str) -> Option<Vec<Vec<String>>> {
     scan.quote.is_none().then_some(scan.found)
 }
 
+/// Splits a line that is one command of plain words; none for any other line.
+pub(super) fn plain_words(line: &str) -> Option<Vec<String>> {
+    let [words] = <[Vec<String>; 1]>::try_from(plain_commands(line)?).ok()?;
+    Some(words)
+}
+
 /// Writes a word so that a shell reads it as one.
 #[must_use]
 pub fn quoted(word: &str) -> String {

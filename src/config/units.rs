@@ -23,6 +23,10 @@ pub struct Ceiling(pub Option<u64>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period(pub Duration);
 
+/// A length of time, or none: for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limit(pub(super) Option<Duration>);
+
 /// Reads a number and its unit.
 fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
@@ -58,6 +62,15 @@ impl fmt::Display for Ceiling {
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write(f, u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX), &TIMES)
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(time) => Period(time).fmt(f),
+            None => f.write_str("none"),
+        }
     }
 }
 
@@ -131,6 +144,16 @@ written!(
     |text| parse(text, &TIMES).map(|millis| Period(Duration::from_millis(millis))),
     "a time such as \"10 s\" (ms, s, min, h, d)",
     "^[0-9_]+ ?(ms|s|min|h|d)$"
+);
+
+written!(
+    Limit(Option<Duration>) in limit,
+    |text| match text.trim() {
+        "none" => Some(Limit(None)),
+        text => parse(text, &TIMES).map(|millis| Limit(Some(Duration::from_millis(millis)))),
+    },
+    "a time such as \"10 min\" (ms, s, min, h, d), or \"none\"",
+    "^(none|[0-9_]+ ?(ms|s|min|h|d))$"
 );
 
 impl Period {

@@ -10,7 +10,7 @@ use super::code::Code;
 use super::command::{Danger, Example, Local, Reach};
 use super::context::Context;
 use super::response::{Failure, Response};
-use crate::config::ExecPolicy;
+use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
 use crate::prose::run::{self, Outcome, Refusal, Request, RunEnd, load};
 use crate::tools::CutShort;
@@ -46,6 +46,14 @@ pub struct RunInput {
     /// Which commands you are asked about before they run: none (`allow`), each once (`once`), or each, each
     /// time (`ask`). Without it, as `programs.exec` in the settings says.
     pub exec: Option<ExecPolicy>,
+    /// Who answers sessions: `ask` (a person), `mcp` (a connected agent), or a command: `claude`, `codex`, `gemini`,
+    /// `opencode`, any program. For some of them: `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`, `conditions=WHO`.
+    /// Without it, as `programs.sessions` in the settings says.
+    #[serde(default)]
+    pub session: Vec<String>,
+    /// Run it although whoever answers cannot enforce all `permissions:` of its agents.
+    #[serde(default)]
+    pub allow_unenforced: bool,
     /// Write lines, also on a terminal, where the console opens otherwise.
     #[serde(default)]
     pub plain: bool,
@@ -81,12 +89,17 @@ pub struct Ran {
 }
 
 impl RunInput {
-    /// Returns what to run for a caller in `cwd`; `has_operator` when a console opens with it, `exec` where
-    /// the caller says nothing.
+    /// Returns what to run for a caller in `cwd`; `has_operator` when a console opens with it, `settings` where the
+    /// caller says nothing.
     ///
     /// # Errors
     /// When an input is no NAME=VALUE, or nothing says which program.
-    pub fn request(&self, cwd: &Path, has_operator: bool, exec: ExecPolicy) -> Result<Request, Failure> {
+    pub fn request(
+        &self,
+        cwd: &Path,
+        has_operator: bool,
+        settings: ProgramSettings,
+    ) -> Result<Request, Failure> {
         let inputs = run::parse_inputs(&self.set).map_err(|pair| {
             Failure::new(Code::ArgError, format!("--set {pair} is no NAME=VALUE, or a name is given twice."))
                 .with("opt", "set")
@@ -111,8 +124,11 @@ impl RunInput {
             lazy: self.lazy_judgement,
             resume: self.resume.clone(),
             has_operator: has_operator || self.attended,
-            exec: self.exec.unwrap_or(exec),
+            exec: self.exec.unwrap_or(settings.exec),
             strict: self.profile.or_strict(self.strict) == Profile::Strict,
+            sessions: settings.sessions,
+            session: self.session.clone(),
+            allow_unenforced: self.allow_unenforced,
         })
     }
 }
@@ -196,6 +212,10 @@ impl Local for RunProgram {
         Example {
             about: "Run it in CI, with all answers given",
             input: r#"{"file":"deploy.prose","answers":"answers.toml","set":["target=staging"],"plain":true}"#,
+        },
+        Example {
+            about: "Have Claude Code do its sessions, and Codex those of the agent critic",
+            input: r#"{"file":"review.prose","session":["claude","critic=codex"]}"#,
         },
         Example {
             about: "Be asked about each command before it runs",

@@ -167,9 +167,15 @@ pub fn for_task(
 pub fn for_step(
     base: impl Iterator<Item = (OsString, OsString)>,
     task_id: &TaskId,
+    own: &[(String, String)],
 ) -> Vec<(OsString, OsString)> {
-    let is_kept = |name: &OsStr| is_inherited(name) && name != TASK_ID;
-    base.filter(|(name, _)| is_kept(name)).chain([(TASK_ID.into(), task_id.as_str().into())]).collect()
+    let is_own = |name: &OsStr| own.iter().any(|(own, _)| name == own.as_str());
+    let is_kept = |name: &OsStr| is_inherited(name) && name != TASK_ID && !is_own(name);
+    let own = own.iter().map(|(name, value)| (name.into(), value.into()));
+    base.filter(|(name, _)| is_kept(name))
+        .chain(own)
+        .chain([(TASK_ID.into(), task_id.as_str().into())])
+        .collect()
 }
 
 /// Tells whether a command gets a variable of its caller. What its caller's task holds says nothing about its own.
@@ -321,7 +327,7 @@ mod tests {
         let base = base.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let expected = [("TERM", "xterm-kitty"), ("PAGER", "less"), (TASK_ID, "task_11111111")];
         assert_eq!(
-            for_step(base.into_iter(), &task()),
+            for_step(base.into_iter(), &task(), &[]),
             expected.map(|(name, value)| (name.into(), value.into()))
         );
     }

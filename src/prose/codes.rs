@@ -100,7 +100,7 @@ codes! {
     E027 Error Same, Check, "a program is called with an input it does not have", "correct the name, or leave it out";
     E028 Error Same, Check, "a program has no such output", "correct the name; the message lists those it has";
     E050 Error Same, Check, "the command of an exec is empty", "write the command between the quotes";
-    E051 Error Same, Check, "the timeout of an exec is not a duration", "write it quoted, as \"30s\", \"5m\", \"1h\" or \"1h30m\", and more than zero";
+    E051 Error Same, Check, "the timeout of an exec or a session is not a duration", "write it quoted, as \"30s\", \"5m\", \"1h\" or \"1h30m\", and more than zero";
     E052 Error Same, Check, "the on-fail of an exec is none", "write \"throw\", \"continue\" or \"ignore\"";
     E053 Error Same, Check, "an interpolated variable is not defined", "define it before this line; write `\\{` for a brace that is text";
     OPE001 Error Same, Check, "a line is indented with tabs", "indent with spaces";

@@ -15,6 +15,7 @@ mod parser;
 mod reference;
 mod render;
 pub mod run;
+pub mod session;
 mod source;
 pub mod survey;
 mod token;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::ast::visit::{NameKind, Visitor, walk_condition, walk_stage, walk_statement, walk_value};
 use super::ast::{
-    Condition, Expr, InputPrompt, Name, Program, Session, Stage, Statement, StatementKind, Subject, Text,
+    Condition, Expr, InputPrompt, Name, Program, Session, SessionProperties, Stage, Statement, StatementKind,
+    Subject, Text,
 };
 use super::source::{Source, Span};
 use crate::runtime::QuestionKind;
@@ -46,6 +47,10 @@ pub struct PossibleQuestion {
     pub text: String,
     /// An agent may answer it.
     pub agents: bool,
+    /// The model of a session.
+    pub model: Option<&'static str>,
+    /// The own name of a session.
+    pub label: Option<String>,
 }
 
 /// Surveys a program: its questions and commands where its body can reach them, its names and calls everywhere.
@@ -85,12 +90,28 @@ impl<'a> Surveyor<'a> {
         text: impl Into<String>,
     ) -> PossibleQuestion {
         let line = u32::try_from(self.source.line_of(span.start())).unwrap_or(u32::MAX);
-        PossibleQuestion { line, construct, name: None, kind, text: text.into(), agents: true }
+        PossibleQuestion {
+            line,
+            construct,
+            name: None,
+            kind,
+            text: text.into(),
+            agents: true,
+            model: None,
+            label: None,
+        }
     }
 
     fn ask(&mut self, possible: PossibleQuestion, name: Option<&Name>, agents: bool) {
         let name = name.map(|name| name.as_str().to_owned());
         self.found.questions.push(PossibleQuestion { name, agents, ..possible });
+    }
+
+    /// Returns the model of a session: its own, else that of its agent.
+    fn model(&self, own: &SessionProperties, agent: Option<&Name>) -> Option<&'static str> {
+        let agent = agent.and_then(|agent| self.program.agent(agent.as_str()));
+        let model = own.model.or(agent.and_then(|agent| agent.properties.model));
+        model.map(|model| model.value.into())
     }
 
     fn block(&mut self, name: &str) {
@@ -128,8 +149,14 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
             _ => session.properties.prompt.as_ref(),
         };
         let text = text.map(Text::shown).unwrap_or_default();
+        let agent = session.subject.agent();
+        let label = match &session.subject {
+            Subject::Named { name, .. } => Some(name.as_str().to_owned()),
+            _ => None,
+        };
+        let model = self.model(&session.properties, agent);
         let possible = self.possible(session.span, "session", text_kind(), text);
-        self.ask(possible, session.subject.agent(), true);
+        self.ask(PossibleQuestion { model, label, ..possible }, agent, true);
         session.properties.context.iter().for_each(|context| self.value(context));
     }
 
@@ -138,8 +165,9 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         match value {
             Expr::Resume(resume) => {
                 let text = resume.properties.prompt.as_ref().map(Text::shown).unwrap_or_default();
+                let model = self.model(&resume.properties, Some(&resume.agent));
                 let possible = self.possible(resume.span, "resume", text_kind(), text);
-                return self.ask(possible, Some(&resume.agent), true);
+                return self.ask(PossibleQuestion { model, ..possible }, Some(&resume.agent), true);
             }
             Expr::Exec(exec) => {
                 let possible = self.possible(exec.span, "exec", QuestionKind::Command, exec.command.shown());

@@ -54,10 +54,12 @@ pub use log::{StoredLog, log_path, read_marks};
 pub use metrics::{Metrics, MetricsReport};
 pub use output::{Output, Piece, StoredStreams, Stream};
 pub use playback::Playback;
-pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};
+pub use program::{
+    BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
+};
 pub use question::{
-    Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Given, Origin, Principal, Question,
-    QuestionId, QuestionKind, READING, Refusal, Settled,
+    Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Expected, Given, Origin, Principal,
+    Question, QuestionId, QuestionKind, READING, Refusal, Settled,
 };
 pub use request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, STEP_GRACE, Step, Stop,

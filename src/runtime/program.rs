@@ -163,6 +163,12 @@ pub struct ProgramView {
     pub loops: Vec<LoopView>,
     /// What it has found out, the newest last.
     pub bindings: Vec<BindingView>,
+    /// Session commands that have ended.
+    #[serde(default)]
+    pub sessions: u32,
+    /// What they cost, in millionths of a dollar, as far as they say.
+    #[serde(default)]
+    pub cost: u64,
     /// What ended it.
     pub error: Option<ProgramError>,
     /// When it began.
@@ -185,6 +191,13 @@ impl ProgramView {
         let begun = |step: &&StepView| matches!(step.state, StepState::Running | StepState::Asking);
         self.steps.iter().find(begun).map(|step| step.lines)
     }
+}
+
+/// Writes an amount in millionths of a dollar: what is not nothing is not written as nothing.
+#[must_use]
+pub fn dollars(cost: u64) -> String {
+    let tenths = cost.div_ceil(100);
+    format!("${}.{:04}", tenths / 10_000, tenths % 10_000)
 }
 
 /// The programs of a recording: those that run, and the last that ended.
@@ -213,5 +226,17 @@ impl Programs {
 
     pub(super) fn all(&self) -> Vec<Arc<ProgramView>> {
         self.all.iter().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_in_dollars_and_never_as_nothing() {
+        for (cost, written) in [(0, "$0.0000"), (1, "$0.0001"), (12_300, "$0.0123"), (1_500_000, "$1.5000")] {
+            assert_eq!(dollars(cost), written);
+        }
     }
 }

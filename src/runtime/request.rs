@@ -64,6 +64,8 @@ pub struct Within {
 pub struct Step {
     /// Its id, chosen by its caller, who may have to end it before it is known to have started.
     pub id: TaskId,
+    /// Variables it gets beside those it inherits.
+    pub variables: Vec<(String, String)>,
 }
 
 /// Time between TERM and KILL for the command of a program.

@@ -32,7 +32,7 @@ impl Standing {
             running: running.len(),
             waiting: waiting.len(),
             held: snapshot.gate.held.len(),
-            questions: snapshot.questions.len(),
+            questions: snapshot.questions.iter().filter(|question| question.needs_somebody()).count(),
             agents: snapshot.agents.iter().filter(|agent| agent.connected).count(),
         }
     }

@@ -65,6 +65,8 @@ pub(crate) fn program() -> ProgramView {
         task: task.map(id),
     };
     ProgramView {
+        sessions: 0,
+        cost: 0,
         run: RUN.into(),
         call: None,
         started_by: Actor::Operator,
@@ -116,6 +118,7 @@ pub(crate) fn at_gate() -> ProgramView {
 
 fn question(number: u32, kind: QuestionKind, name: Option<&str>, text: &str) -> Question {
     Question {
+        expected: None,
         id: format!("question_0000000{number}").parse().expect("an id"),
         number,
         origin: Origin {

@@ -92,6 +92,7 @@ impl Bench {
             evidence: Evidence::default(),
             within: None,
             agents: false,
+            expected: None,
         };
         let runtime = self.runtime.clone();
         let asked = tokio::spawn(async move { runtime.ask(asking).await });

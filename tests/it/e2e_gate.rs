@@ -71,6 +71,7 @@ impl House {
             evidence: Evidence::default(),
             within: Some(within),
             agents: true,
+            expected: None,
         };
         let runtime = self.runtime.clone();
         self.threads.spawn(async move { runtime.ask(asking).await })

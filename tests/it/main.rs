@@ -102,6 +102,7 @@ mod prose_programs;
 mod prose_properties;
 mod prose_refused;
 mod prose_resume;
+mod prose_sessions;
 mod prose_steps;
 mod prose_whole;
 mod record;

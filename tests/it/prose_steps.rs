@@ -47,7 +47,7 @@ impl Bench {
             leftovers: Leftovers::Keep,
             description: None,
             item: None,
-            step: Some(Step { id: TaskId::random() }),
+            step: Some(Step { id: TaskId::random(), variables: Vec::new() }),
         }
     }
 

@@ -77,6 +77,7 @@ fn asking(kind: QuestionKind, within: Option<Duration>) -> Asking {
         evidence: Evidence::default(),
         within,
         agents: false,
+        expected: None,
     }
 }
 
@@ -154,6 +155,8 @@ async fn a_program_is_shown_as_it_goes_and_on_record_at_its_ends() {
             branches: Vec::new(),
             loops: Vec::new(),
             bindings: Vec::new(),
+            sessions: 0,
+            cost: 0,
             error: None,
             started_at: jiff::Timestamp::UNIX_EPOCH,
             ended_at: ended,

@@ -31,6 +31,7 @@ fn claude() -> Actor {
 /// A question as the runtime shows it.
 pub(crate) fn question(number: u8, kind: QuestionKind, text: &str) -> Question {
     Question {
+        expected: None,
         id: format!("question_0000000{number}").parse().expect("an id"),
         number: u32::from(number),
         origin: Origin {
@@ -135,6 +136,7 @@ impl Bench {
 
     async fn ask(&self, kind: QuestionKind, agents: bool) -> (Waiting, String) {
         let asking = Asking {
+            expected: None,
             origin: Origin::default(),
             asked_by: Actor::Cli,
             kind,

@@ -94,7 +94,8 @@ pub struct Bell {
 /// Returns what waits in a snapshot and since when, oldest first. A task that the person is typing into does not wait
 /// for input.
 pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, Waits<'a>)> {
-    let questions = snapshot.questions.iter().map(|question| (question.asked_at, Waits::Question(question)));
+    let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
+    let questions = questions.map(|question| (question.asked_at, Waits::Question(question)));
     let held = snapshot.gate.held.iter().map(|held| (held.since, Waits::Held(held)));
     let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(snapshot, task, typing));
     let mut all: Vec<_> = questions.chain(held).chain(tasks).collect();

@@ -153,7 +153,7 @@ fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
     let gap = piece("  ", Role::Text);
     let mut groups = vec![counts(painter)];
     let waiting = attention::items(painter.app).len();
-    if !painter.app.view.snapshot.questions.is_empty() {
+    if painter.app.view.snapshot.questions.iter().any(|question| question.needs_somebody()) {
         groups.push(vec![piece(format!("{waiting} FOR YOU"), Role::Waiting)]);
     }
     if painter.app.view.is_lost {

@@ -60,10 +60,14 @@ impl App {
             .or(programs.last())
     }
 
-    /// Returns the question that the program on screen waits for longest.
+    /// Returns the question that the program on screen waits for longest; one that a command is at work on only where there is
+    /// no other.
     pub fn program_question(&self) -> Option<&Arc<Question>> {
         let run = &self.program()?.run;
-        self.view.snapshot.questions.iter().find(|question| question.origin.run.as_ref() == Some(run))
+        let own = || {
+            self.view.snapshot.questions.iter().filter(|question| question.origin.run.as_ref() == Some(run))
+        };
+        own().find(|question| question.needs_somebody()).or_else(|| own().next())
     }
 
     /// Returns the program's commands that may have the pane: those that run, else the last one.
@@ -248,6 +252,7 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     } else {
         facts.push(piece(painter.lasting(program.started_at), Role::Faint));
     }
+    facts.extend(spent(program).map(|spent| piece(spent, Role::Faint)));
     painter.head(head, &title, &facts);
     let top = painter.app.program_top(usize::from(body.height));
     let lines = program.source.lines().enumerate().skip(top);
@@ -255,6 +260,17 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     painter.list(body, lines, |painter, (at, line)| {
         source_row(painter, program, u32::try_from(at + 1).unwrap_or(u32::MAX), line)
     });
+}
+
+/// Says how many session commands have ended, and what they cost.
+fn spent(program: &ProgramView) -> Option<String> {
+    let sessions = match program.sessions {
+        0 => return None,
+        1 => "1 session".to_owned(),
+        many => format!("{many} sessions"),
+    };
+    let cost = (program.cost > 0).then(|| format!(" {}", crate::runtime::dollars(program.cost)));
+    Some(format!("  {sessions}{}", cost.unwrap_or_default()))
 }
 
 /// A line of the source, and whether it is carried out now.
@@ -422,6 +438,8 @@ mod tests {
             branches: Vec::new(),
             loops: Vec::new(),
             bindings: Vec::new(),
+            sessions: 0,
+            cost: 0,
             error: None,
             started_at: jiff::Timestamp::UNIX_EPOCH,
             ended_at: None,

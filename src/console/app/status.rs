@@ -306,7 +306,7 @@ fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
 /// The question that waits longest, unless a task has waited longer or the screen itself says so.
 fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
     let app = painter.app;
-    let question = app.view.snapshot.questions.first()?;
+    let question = app.view.snapshot.questions.iter().find(|question| question.needs_somebody())?;
     let waits = app.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
     let is_here = app.screen == Screen::Program && app.program_question() == Some(question);
     if is_here || waits.is_some_and(|since| since < question.asked_at) {

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::driver::Driver;
-use crate::config::{ExecPolicy, Faults, Loaded};
+use crate::config::{Faults, Loaded, ProgramSettings};
 use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::prose::run::Request;
@@ -22,20 +22,20 @@ impl Driver {
         let config = self.source.options.config.clone();
         let program = workspace.join(file);
         self.effects.spawn(async move {
-            let exec = match config.map(|config| Loaded::read(&config, &workspace)).transpose() {
-                Ok(loaded) => loaded.map(|loaded| loaded.settings.programs.exec).unwrap_or_default(),
+            let settings = match config.map(|config| Loaded::read(&config, &workspace)).transpose() {
+                Ok(loaded) => loaded.map(|loaded| loaded.settings.programs).unwrap_or_default(),
                 Err(Faults(faults)) => {
                     let first = faults.first().map(ToString::to_string).unwrap_or_default();
                     return Some(Msg::Failed(first));
                 }
             };
-            run(socket, request(program, workspace, exec)).await.err().map(Msg::Failed)
+            run(socket, request(program, workspace, settings)).await.err().map(Msg::Failed)
         });
     }
 }
 
 /// What is asked for by a person who looks at it.
-fn request(program: PathBuf, cwd: PathBuf, exec: ExecPolicy) -> Request {
+fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request {
     Request {
         program: Some(program),
         cwd,
@@ -46,8 +46,11 @@ fn request(program: PathBuf, cwd: PathBuf, exec: ExecPolicy) -> Request {
         lazy: false,
         resume: None,
         has_operator: true,
-        exec,
+        exec: settings.exec,
         strict: false,
+        sessions: settings.sessions,
+        session: Vec::new(),
+        allow_unenforced: false,
     }
 }
 

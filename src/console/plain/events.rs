@@ -146,12 +146,15 @@ fn told(name: &str, event: &TaskEvent) -> Option<Line> {
 
 fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     let knows = |snapshot: &Snapshot, id| snapshot.questions.iter().any(|question| question.id == id);
-    for question in after.questions.iter().filter(|question| !knows(before, question.id.clone())) {
+    let needed = |snapshot: &Snapshot| {
+        snapshot.questions.iter().filter(|question| question.needs_somebody()).cloned().collect::<Vec<_>>()
+    };
+    for question in needed(after).iter().filter(|question| !knows(before, question.id.clone())) {
         let what = question::title(question).replacen("  ", " ", 1);
         let text = visible::told(question.text.trim());
         lines.push(Line::by(&question.asked_by, format!("asks {what}: {text}")));
     }
-    for question in before.questions.iter().filter(|question| !knows(after, question.id.clone())) {
+    for question in needed(before).iter().filter(|question| !knows(after, question.id.clone())) {
         lines.push(Line::system(format!("{} is settled", question::alias(question))));
     }
 }

@@ -397,6 +397,8 @@ mod tests {
             branches: Vec::new(),
             loops: vec![crate::runtime::LoopView { lines: crate::runtime::Lines::one(1), pass, max: None }],
             bindings: Vec::new(),
+            sessions: 0,
+            cost: 0,
             error: None,
             started_at: jiff::Timestamp::UNIX_EPOCH,
             ended_at: None,

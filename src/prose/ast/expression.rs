@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use strum::{EnumString, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::{Body, Choice, For, If, Invocation, Loop, Name, Opaque, Parallel, Repeat, Spanned, Text, Try};
 use crate::prose::source::Span;
@@ -217,10 +217,12 @@ pub struct SessionProperties {
     pub retry: Option<Spanned<u32>>,
     /// How long to wait between tries.
     pub backoff: Option<Spanned<Backoff>>,
+    /// How long whoever answers may take.
+    pub timeout: Option<Spanned<Duration>>,
 }
 
 /// A model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Model {

@@ -12,7 +12,7 @@ use crate::prose::source::Span;
 use crate::prose::token::{STATEMENTS, Token, TokenKind};
 
 /// What a session may say of itself.
-pub(super) const SESSION: [&str; 5] = ["model", "prompt", "context", "retry", "backoff"];
+pub(super) const SESSION: [&str; 6] = ["model", "prompt", "context", "retry", "backoff", "timeout"];
 
 impl Parser<'_> {
     /// Reads the properties below, if there are any. Unknown ones are skipped; with nothing known, all are read.
@@ -131,6 +131,10 @@ impl Parser<'_> {
             "model" => into.model = Some(self.one_of(Code::E008, "a model")?),
             "context" => into.context = Some(Box::new(self.context()?)),
             "backoff" => into.backoff = Some(self.one_of(Code::HPE019, "a backoff")?),
+            "timeout" => {
+                into.timeout =
+                    self.duration(Code::E051, "timeout must be a duration (e.g., \"30s\", \"5m\")");
+            }
             _ => into.retry = self.retry(token),
         }
         Ok(())

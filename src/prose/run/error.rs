@@ -67,6 +67,30 @@ pub enum Error {
         /// The questions, a line each.
         report: String,
     },
+    /// Who is to answer sessions makes no sense.
+    #[error("--session {typed}: {reason}")]
+    Answerer {
+        /// As typed.
+        typed: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A program that is to answer sessions is not there.
+    #[error(
+        "{program}, which answers sessions, is not found; name another with --session, or --session ask for a person"
+    )]
+    NoAnswerer {
+        /// The program.
+        program: String,
+    },
+    /// Permissions of agents that nothing enforces.
+    #[error(
+        "some permissions cannot be enforced by who answers:\n{report}\nrun it all the same with --allow-unenforced"
+    )]
+    Unenforced {
+        /// Them, a line each.
+        report: String,
+    },
     /// There is no such run.
     #[error("there is no run {run} in {folder}")]
     NoRun {

@@ -1,5 +1,6 @@
 //! Runs of programs: started or resumed, up to their outcome.
 
+mod answerable;
 pub mod binding;
 mod error;
 pub mod folder;
@@ -22,6 +23,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use self::answerable::{answerable, answerers};
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::journal::{Key, Row, RunJournal, RunRow};
@@ -38,7 +40,7 @@ use super::vm::progress::Progress;
 use super::vm::value::Value;
 use super::vm::{AnswerPolicy, Frame, Vm};
 use crate::clock::Clock;
-use crate::config::ExecPolicy;
+use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::{Actor, Envelope};
 use crate::journal::{Disk, Durability, Os};
 use crate::runtime::{Handle, PROGRAM_CALL, ProgramError, ProgramView, RunState};
@@ -75,6 +77,15 @@ pub struct Request {
     pub exec: ExecPolicy,
     /// Reads the program by the letter.
     pub strict: bool,
+    /// Who answers sessions, by the settings.
+    #[serde(default)]
+    pub sessions: SessionSettings,
+    /// What was typed about that; a run that is resumed without any keeps what it was begun with.
+    #[serde(default)]
+    pub session: Vec<String>,
+    /// Permissions of agents that nothing enforces do not keep it from running.
+    #[serde(default)]
+    pub allow_unenforced: bool,
 }
 
 /// A run about to be walked.
@@ -122,12 +133,21 @@ impl Run {
         };
         check_inputs(&library, &inputs)?;
         let begun = resumed.as_ref().map(|resumed| resumed.first.exec).unwrap_or_default();
+        let (typed, allow_unenforced) = match &resumed {
+            Some(Resumed { first, .. }) if request.session.is_empty() => {
+                (first.sessions.clone(), request.allow_unenforced || first.allow_unenforced)
+            }
+            _ => (request.session.clone(), request.allow_unenforced),
+        };
+        let sessions = answerers(&request.sessions, &typed)?;
         let policy = AnswerPolicy {
             answers,
             gates_from_answers: request.gates_from_answers,
             agents: request.agent_answers,
             exec: request.exec.max(begun),
+            sessions,
         };
+        answerable(runtime, &request, &library, &policy, allow_unenforced)?;
         if !request.lazy && resumed.is_none() {
             preflight(runtime, &request, &library, &inputs, &policy)?;
         }
@@ -151,6 +171,8 @@ impl Run {
                     shell: runtime.step_shell().display().to_string(),
                     inputs: inputs.clone(),
                     exec: policy.exec,
+                    sessions: typed,
+                    allow_unenforced,
                     at,
                 };
                 (RunJournal::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
@@ -170,6 +192,8 @@ impl Run {
             branches: Vec::new(),
             loops: Vec::new(),
             bindings: Vec::new(),
+            sessions: 0,
+            cost: 0,
             error: None,
             started_at: at,
             ended_at: None,

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Request;
+use super::answerable::answerer;
 use super::error::Error;
-use crate::config::ExecPolicy;
+use crate::config::{Answerer, ExecPolicy};
+
 use crate::prose::answers::Asked;
 use crate::prose::survey::{PossibleQuestion, Survey};
 use crate::prose::vm::AnswerPolicy;
@@ -36,7 +38,12 @@ pub(super) fn preflight(
     if request.has_operator || runtime.is_watched() {
         return Ok(());
     }
-    let has_agent = policy.agents && runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
+    let has_agent = runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
+    let by = |possible: &PossibleQuestion| match answerer(&policy.sessions, possible) {
+        Answerer::Command(_) => true,
+        Answerer::Mcp(_) => has_agent && possible.agents,
+        _ => has_agent && policy.agents && possible.agents,
+    };
     let is_answered = |possible: &PossibleQuestion| {
         let is_given = possible.construct == "input"
             && inputs.iter().any(|(name, _)| Some(name) == possible.name.as_ref());
@@ -50,7 +57,7 @@ pub(super) fn preflight(
         };
         is_given
             || (!is_guarded || policy.gates_from_answers) && policy.answers.covers(&asked)
-            || has_agent && possible.agents
+            || by(possible)
     };
     let open: Vec<String> = questions(loaded, policy.exec)
         .into_iter()
@@ -61,7 +68,7 @@ pub(super) fn preflight(
 }
 
 /// Lists the questions of a program and of those it uses; a used program asks for an input that a call leaves out.
-fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, PossibleQuestion)> {
+pub(super) fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, PossibleQuestion)> {
     let name = loaded.source.name().to_owned();
     let asks = |survey: &Survey| {
         let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };

@@ -62,7 +62,7 @@ impl RuntimeEffects {
         let _ = self.runtime.wait(id, Until::Terminal, STEP_GRACE + GONE).await;
     }
 
-    async fn ended(&self, outcome: ExecOutcome) -> Result<Ran, NotRun> {
+    async fn ended(&self, outcome: ExecOutcome, kept: usize) -> Result<Ran, NotRun> {
         let task = match outcome {
             ExecOutcome::Completed(task) => task,
             ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
@@ -90,8 +90,8 @@ impl RuntimeEffects {
         {
             return Err(NotRun::Denied(message.clone()));
         }
-        let (stdout, stdout_truncated) = self.read(&task.id, Stream::Stdout).await;
-        let (stderr, stderr_truncated) = self.read(&task.id, Stream::Stderr).await;
+        let (stdout, stdout_truncated) = self.read(&task.id, Stream::Stdout, kept).await;
+        let (stderr, stderr_truncated) = self.read(&task.id, Stream::Stderr, CAPTURED_CHARS).await;
         Ok(Ran {
             exit_code: exit_code(&task),
             stdout,
@@ -99,6 +99,8 @@ impl RuntimeEffects {
             stdout_truncated,
             stderr_truncated,
             timed_out: task.ended.as_ref().is_some_and(|ended| ended.timed_out),
+            stopped: task.status == TaskStatus::Cancelled,
+            session: None,
             skipped: false,
             ended_in: script::final_directory(&task.folder),
             duration_ms: task.lived_ms(),
@@ -106,13 +108,13 @@ impl RuntimeEffects {
     }
 
     /// Reads the beginning of a stream (docs/prose-rules.md#rule-22).
-    async fn read(&self, id: &TaskId, stream: Stream) -> (String, bool) {
+    async fn read(&self, id: &TaskId, stream: Stream, kept: usize) -> (String, bool) {
         let read = async {
             let output = self.runtime.output(id)?;
-            output.beginning(stream, 4 * CAPTURED_CHARS as u64).await
+            output.beginning(stream, 4 * kept as u64).await
         };
         match read.await {
-            Ok((bytes, is_all)) => cut(&bytes, is_all),
+            Ok((bytes, is_all)) => cut(&bytes, is_all, kept),
             Err(error) => {
                 tracing::error!(%error, task = %id, "the output of a program's command cannot be read");
                 (String::new(), true)
@@ -123,7 +125,7 @@ impl RuntimeEffects {
 
 impl Effects for RuntimeEffects {
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        let CommandSpec { id, command, cwd, timeout, place } = order;
+        let CommandSpec { id, command, cwd, timeout, place, variables, kept } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
             actor: self.actor.clone(),
@@ -141,7 +143,7 @@ impl Effects for RuntimeEffects {
             leftovers: Leftovers::Keep,
             description: Some(place),
             item: None,
-            step: Some(Step { id: id.clone() }),
+            step: Some(Step { id: id.clone(), variables }),
         };
         let mut guard = Guard { world: self, id: Some(id.clone()) };
         let running = self.runtime.exec(request);
@@ -156,7 +158,7 @@ impl Effects for RuntimeEffects {
         };
         guard.id = None;
         match outcome {
-            Ok(outcome) => self.ended(outcome).await,
+            Ok(outcome) => self.ended(outcome, kept).await,
             Err(Error::ShuttingDown) => Err(NotRun::Cancelled),
             Err(error) => Ok(not_started(&error, &shown)),
         }
@@ -235,9 +237,9 @@ fn not_started(error: &Error, cwd: &str) -> Ran {
     Ran { exit_code, stderr, ..Ran::default() }
 }
 
-fn cut(bytes: &[u8], is_all: bool) -> (String, bool) {
+fn cut(bytes: &[u8], is_all: bool, kept: usize) -> (String, bool) {
     let text = String::from_utf8_lossy(bytes);
-    match text.char_indices().nth(CAPTURED_CHARS) {
+    match text.char_indices().nth(kept) {
         Some((end, _)) => (text[..end].to_owned(), true),
         None => (text.into_owned(), !is_all),
     }
@@ -255,11 +257,11 @@ mod tests {
     #[test]
     fn so_many_characters_are_kept_and_a_broken_one_counts_as_one() {
         let long = "é".repeat(CAPTURED_CHARS + 1);
-        let (text, is_cut) = cut(long.as_bytes(), true);
+        let (text, is_cut) = cut(long.as_bytes(), true, CAPTURED_CHARS);
         assert_eq!((text.chars().count(), is_cut), (CAPTURED_CHARS, true));
         let whole = "é".repeat(CAPTURED_CHARS);
-        assert_eq!(cut(whole.as_bytes(), true), (whole.clone(), false));
-        assert_eq!(cut(b"a\xffb", true), ("a\u{fffd}b".to_owned(), false));
-        assert!(cut(b"a", false).1);
+        assert_eq!(cut(whole.as_bytes(), true, CAPTURED_CHARS), (whole.clone(), false));
+        assert_eq!(cut(b"a\xffb", true, CAPTURED_CHARS), ("a\u{fffd}b".to_owned(), false));
+        assert!(cut(b"a", false, CAPTURED_CHARS).1);
     }
 }

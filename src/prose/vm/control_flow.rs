@@ -36,12 +36,21 @@ pub struct Thrown {
     pub made: Option<CommandEnd>,
     /// Where what failed is on record, if doing it again may end differently: a command, an answer.
     pub place: Option<Key>,
+    /// Somebody wanted it so: it is not tried again.
+    pub is_final: bool,
 }
 
 impl Thrown {
     /// Makes an error without a command.
     pub fn new(line: u32, message: impl Into<String>) -> Self {
-        Self { message: message.into(), line, stdout: String::new(), made: None, place: None }
+        Self {
+            message: message.into(),
+            line,
+            stdout: String::new(),
+            made: None,
+            place: None,
+            is_final: false,
+        }
     }
 
     /// The same error of what is on record at a place.

@@ -46,6 +46,10 @@ pub struct CommandSpec {
     pub timeout: Duration,
     /// Where it stands in the program, for whoever watches.
     pub place: String,
+    /// Variables it gets beside those it inherits.
+    pub variables: Vec<(String, String)>,
+    /// How many characters of standard output are kept.
+    pub kept: usize,
 }
 
 /// How a command ended.
@@ -66,6 +70,12 @@ pub struct Ran {
     /// Its time ran out.
     #[serde(default)]
     pub timed_out: bool,
+    /// Somebody stopped it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+    /// What it was as the command of a session; `stdout` is then its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Box<SessionEnd>>,
     /// Nobody knows how it ended; a person chose to skip it.
     #[serde(default)]
     pub skipped: bool,
@@ -73,6 +83,22 @@ pub struct Ran {
     pub ended_in: Option<PathBuf>,
     /// Milliseconds it took.
     pub duration_ms: u64,
+}
+
+/// How the command of a session ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SessionEnd {
+    /// The program.
+    pub by: String,
+    /// Why it is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// The program's own session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
+    /// What it cost, in millionths of a dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
 }
 
 /// Characters of each stream that are kept.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::control_flow::{Evaluated, Halt, Thrown};
-use super::effects::{CommandSpec, Effects, NotRun, Ran};
+use super::effects::{CAPTURED_CHARS, CommandSpec, Effects, NotRun, Ran};
 use super::file::Site;
 use super::policy::denied;
 use super::scope::{CommandEnd, Missing};
@@ -91,6 +91,8 @@ impl<E: Effects> Vm<E> {
             cwd: cwd.clone(),
             timeout: exec.timeout(),
             place: format!("{}:{line}", frame.module.library.source.name()),
+            variables: Vec::new(),
+            kept: CAPTURED_CHARS,
         };
         self.journal.begin(&frame.key, line, text, self.effects.now()).await?;
         if frame.module.is_main {
@@ -216,7 +218,7 @@ fn summary(ran: &Ran) -> String {
 }
 
 /// Returns the last lines that are not blank.
-fn last_lines(text: &str) -> String {
+pub(super) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let end = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
     let skip = end.chars().count().saturating_sub(ERROR_CHARS);

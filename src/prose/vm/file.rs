@@ -127,7 +127,7 @@ pub(super) fn binding_view(frame: &Frame, name: &str, bound: &Bound) -> BindingV
         exit_code: bound.made.as_ref().and_then(|made| made.exit_code),
         timed_out: bound.made.as_ref().is_some_and(|made| made.timed_out),
         stderr: stderr.filter(|stderr| !stderr.is_empty()),
-        line: Some(bound.line),
+        line: Some(bound.line).filter(|line| *line > 0),
         file: bound.file.as_ref().map(|file| frame.module.folder.path().join(file)),
     }
 }

@@ -1,6 +1,7 @@
 //! The engine: walks the tree of a program. What it decides is deterministic: two walks with the same
 //! answers and the same command results are the same. Everything from outside comes through [`Effects`].
 
+mod answerer;
 mod block;
 mod coerce;
 mod control;
@@ -19,15 +20,19 @@ pub mod progress;
 mod question;
 pub mod scope;
 mod session;
+mod session_command;
 mod statement;
 #[cfg(test)]
 mod tests;
 pub mod value;
 
+pub use self::answerer::permissions;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +44,7 @@ use self::module::Module;
 use self::policy::Turn;
 use self::progress::Progress;
 use self::scope::Scope;
-use crate::config::ExecPolicy;
+use crate::config::{ExecPolicy, SessionSettings};
 use crate::prose::answers::Answers;
 use crate::prose::ast::Statement;
 use crate::prose::run::journal::{Key, RunJournal};
@@ -65,6 +70,8 @@ pub struct AnswerPolicy {
     pub agents: bool,
     /// Which commands a person is asked about before they run.
     pub exec: ExecPolicy,
+    /// Who answers sessions.
+    pub sessions: SessionSettings,
 }
 
 /// A program being walked.
@@ -79,8 +86,21 @@ pub struct Vm<E> {
     permits: Semaphore,
     /// Commands that are asked about once.
     turns: Mutex<HashMap<Key, Turn>>,
+    /// The own sessions of programs, by the memory of the agent and the program.
+    own_sessions: Mutex<HashMap<(PathBuf, String), String>>,
+    /// What session commands have cost.
+    pub spent: Spent,
     home: Option<PathBuf>,
     run: String,
+}
+
+/// What the session commands of a run have cost, those of earlier walks too.
+#[derive(Debug, Default)]
+pub struct Spent {
+    /// How many have ended.
+    pub sessions: AtomicU32,
+    /// What they cost, in millionths of a dollar, as far as they say.
+    pub cost: AtomicU64,
 }
 
 /// Where a walk stands: all that may differ from one statement to the next. Cheap to clone.
@@ -199,7 +219,12 @@ impl<E: Effects> Vm<E> {
         home: Option<PathBuf>,
     ) -> Self {
         let permits = Semaphore::new(AT_ONCE);
-        Self { effects, journal, policy, progress, permits, turns: Mutex::default(), home, run }
+        let (turns, own_sessions, spent) = (Mutex::default(), Mutex::default(), Spent::default());
+        Self { effects, journal, policy, progress, permits, turns, own_sessions, spent, home, run }
+    }
+
+    fn own_sessions(&self) -> MutexGuard<'_, HashMap<(PathBuf, String), String>> {
+        self.own_sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a line to `state.md` and tells it, unless an earlier walk has.

@@ -73,6 +73,7 @@ pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
     let who = match by {
         Principal::File => "the answers file".to_owned(),
         Principal::Actor(actor) => format!("the {actor}"),
+        Principal::Command(program) => program.clone(),
     };
     let note = note.filter(|note| !note.is_empty()).map(|note| format!(": {note}")).unwrap_or_default();
     Thrown::new(line, format!("{who} did not let the command run{note}"))

@@ -52,6 +52,11 @@ impl Progress {
         });
     }
 
+    /// So many session commands have ended, at this cost.
+    pub(super) fn spent(&self, sessions: u32, cost: u64) {
+        self.change(|view| (view.sessions, view.cost) = (sessions, cost));
+    }
+
     /// A statement runs a command.
     pub(super) fn task(&self, lines: Lines, task: &TaskId) {
         self.change(|view| {
@@ -190,6 +195,8 @@ pub(super) fn beginning() -> ProgramView {
         branches: Vec::new(),
         loops: Vec::new(),
         bindings: Vec::new(),
+        sessions: 0,
+        cost: 0,
         error: None,
         started_at: Timestamp::UNIX_EPOCH,
         ended_at: None,

@@ -1,13 +1,17 @@
 //! Questions of a program: answered by the journal, by the answers file, or by whoever is there.
 
+use super::answerer::given;
 use super::control_flow::{Halt, Thrown};
 use super::effects::{Decision, Effects, NotAsked};
 use super::file::{Site, binding_view};
+use super::session_command::Work;
 use super::{Frame, Vm};
 use crate::envelope::Actor;
 use crate::prose::answers::{Asked, Reply};
 use crate::prose::run::journal::Row;
-use crate::runtime::{Answer, AnswerValue, Asking, Evidence, Origin, Principal, QuestionKind, StepState};
+use crate::runtime::{
+    Answer, AnswerValue, Asking, Evidence, Expected, Origin, Principal, QuestionKind, StepState,
+};
 
 /// Values that go with a question that names none.
 const SHOWN: usize = 12;
@@ -16,6 +20,17 @@ const SHOWN: usize = 12;
 pub(super) struct Query {
     pub(super) site: Site,
     pub(super) asking: Asking,
+    /// The command that answers it, if one does.
+    pub(super) work: Option<Box<Work>>,
+    /// An agent that is connected is meant to answer it, whatever else agents may.
+    pub(super) is_for_agents: bool,
+}
+
+/// What came of a question.
+pub(super) struct Put {
+    pub(super) decided: Decision,
+    /// The journal has it.
+    pub(super) is_on_record: bool,
 }
 
 impl<E: Effects> Vm<E> {
@@ -58,11 +73,17 @@ impl<E: Effects> Vm<E> {
     ) -> Result<String, Halt> {
         let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
         (query.asking.origin.name, query.asking.agents) = (name.map(str::to_owned), agents);
+        if name.is_some() {
+            // An input is the caller's to give.
+            (query.work, query.is_for_agents) = (None, false);
+            let by = if agents { self.somebody() } else { "a person".to_owned() };
+            query.asking.expected = Some(Expected { by, ..Expected::default() });
+        }
         self.text_of(frame, query).await
     }
 
     /// Has a question answered that wants a text.
-    pub(super) async fn text_of(&self, frame: &Frame, query: Query) -> Result<String, Halt> {
+    pub(super) async fn text_of(&self, frame: &Frame, query: Box<Query>) -> Result<String, Halt> {
         let line = query.site.line;
         match self.answer(frame, query).await? {
             AnswerValue::Text(text) => Ok(text),
@@ -72,22 +93,25 @@ impl<E: Effects> Vm<E> {
 
     /// Has a question answered anew, whatever was answered to it in an earlier walk.
     pub(super) async fn answer_now(&self, frame: &Frame, query: &Query) -> Result<AnswerValue, Halt> {
-        let decided = self.put(frame, query).await?;
-        settled(frame, query, decided)
+        let put = self.put(frame, query).await?;
+        settled(frame, query, put.decided)
     }
 
     /// Prepares a question that agents may answer, with the values it names.
-    pub(super) fn query(&self, frame: &Frame, site: Site, kind: QuestionKind, text: String) -> Query {
+    pub(super) fn query(&self, frame: &Frame, site: Site, kind: QuestionKind, text: String) -> Box<Query> {
         let visible = frame.scope.visible();
         let is_named = |name: &str| words(&text).any(|word| word == name);
         let mut shown: Vec<_> = visible.iter().filter(|(name, _)| is_named(name)).collect();
         if shown.is_empty() {
             shown = visible.iter().take(SHOWN).collect();
         }
-        let bindings = shown.into_iter().map(|(name, bound)| binding_view(frame, name, bound)).collect();
+        let bindings = shown.iter().map(|(name, bound)| binding_view(frame, name, bound)).collect();
         let mut query = self.operators_query(frame, site, kind, text);
         query.asking.evidence = Evidence { bindings, pass: frame.pass, ..Evidence::default() };
         query.asking.agents = true;
+        if !query.asking.kind.is_operators() {
+            self.judged_by(&mut query, shown.iter().map(|(name, bound)| given(name, bound)).collect());
+        }
         query
     }
 
@@ -98,7 +122,7 @@ impl<E: Effects> Vm<E> {
         site: Site,
         kind: QuestionKind,
         text: String,
-    ) -> Query {
+    ) -> Box<Query> {
         let origin = Origin {
             run: Some(self.run.clone()),
             program: Some(frame.module.library.source.name().into()),
@@ -106,10 +130,12 @@ impl<E: Effects> Vm<E> {
             ..Origin::default()
         };
         let (asked_by, evidence) = (Actor::System, Evidence::default());
-        Query { site, asking: Asking { origin, asked_by, kind, text, evidence, within: None, agents: false } }
+        let (within, agents, expected) = (None, false, None);
+        let asking = Asking { origin, asked_by, kind, text, evidence, within, agents, expected };
+        Box::new(Query { site, asking, work: None, is_for_agents: false })
     }
 
-    async fn answer(&self, frame: &Frame, query: Query) -> Result<AnswerValue, Halt> {
+    async fn answer(&self, frame: &Frame, query: Box<Query>) -> Result<AnswerValue, Halt> {
         let decided = self.decide(frame, &query).await?;
         settled(frame, &query, decided)
     }
@@ -119,31 +145,36 @@ impl<E: Effects> Vm<E> {
         if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
         }
-        let decided = self.put(frame, query).await?;
+        let Put { decided, is_on_record } = self.put(frame, query).await?;
         let is_abort = matches!(&decided, Decision::Answered(Answer { value: AnswerValue::Abort, .. }));
-        if !is_abort {
+        if !is_abort && !is_on_record {
             // Aborting does not answer the question: after a resume it is asked again.
             self.journal.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
         }
         Ok(decided)
     }
 
-    async fn put(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
-        let decided = match self.answered_by_file(frame, query)? {
-            Some(decided) => decided,
-            None => self.answered_by_somebody(frame, query).await?,
+    async fn put(&self, frame: &Frame, query: &Query) -> Result<Put, Halt> {
+        let put = match (self.answered_by_file(frame, query)?, &query.work) {
+            (Some(decided), _) => Some(Put { decided, is_on_record: false }),
+            (None, Some(work)) => Box::pin(self.by_command(frame, query, work)).await?,
+            (None, None) => None,
         };
-        let (text, ok) = match &decided {
+        let put = match put {
+            Some(put) => put,
+            None => Put { decided: self.answered_by_somebody(frame, query).await?, is_on_record: false },
+        };
+        let (text, ok) = match &put.decided {
             Decision::Answered(answer) => (format!("{} ({})", shown(&answer.value), answer.principal), None),
             Decision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
             Decision::Failed(message) => (message.clone(), Some(false)),
         };
         self.tell(frame, "answer", query.site.line, text, ok, None).await;
-        Ok(decided)
+        Ok(put)
     }
 
     fn answered_by_file(&self, frame: &Frame, query: &Query) -> Result<Option<Decision>, Halt> {
-        let Query { site, asking: Asking { origin, kind, text, .. } } = query;
+        let Query { site, asking: Asking { origin, kind, text, .. }, .. } = query;
         let is_guarded = matches!(kind, QuestionKind::Gate { .. } | QuestionKind::Command);
         if is_guarded && !self.policy.gates_from_answers {
             return Ok(None);
@@ -166,8 +197,8 @@ impl<E: Effects> Vm<E> {
     }
 
     async fn answered_by_somebody(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
-        let Query { site, asking } = query;
-        let agents = self.policy.agents && asking.agents && !asking.kind.is_operators();
+        let Query { site, asking, is_for_agents, .. } = query;
+        let agents = (self.policy.agents || *is_for_agents) && asking.agents && !asking.kind.is_operators();
         let asking = Asking { agents, ..asking.clone() };
         let present = self.effects.present();
         if !(present.operator || agents && present.agent) {

@@ -3,18 +3,24 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::answerer::{given, told};
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Site, binding_view};
+use super::question::Query;
 use super::scope::{Bound, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
+use crate::config::SessionSubject;
 use crate::prose::ast::{Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject};
+use crate::prose::run::journal::CommandRecord;
 use crate::prose::run::{folder, state};
+use crate::prose::session::Brief;
 use crate::prose::source::Span;
-use crate::runtime::{BindingView, QuestionKind};
+use crate::runtime::QuestionKind;
 
 impl<E: Effects> Vm<E> {
     /// Runs a session.
@@ -41,17 +47,15 @@ impl<E: Effects> Vm<E> {
         if let Some(prompt) = &session.properties.prompt {
             task.push(self.filled(frame, prompt)?);
         }
-        self.work(
-            frame,
-            Work {
-                span: session.span,
-                agent: agent.as_deref(),
-                task: task.join("\n\n"),
-                of: &session.properties,
-                before,
-            },
-        )
-        .await
+        let label = match &session.subject {
+            Subject::Named { name, .. } => Some(name.as_str()),
+            _ => None,
+        };
+        let task = task.join("\n\n");
+        let of = &session.properties;
+        let task =
+            Task { span: session.span, agent: agent.as_deref(), label, task, of, before, resumes: false };
+        self.work(frame, task).await
     }
 
     /// Runs a session that continues from an agent's memory.
@@ -69,12 +73,14 @@ impl<E: Effects> Vm<E> {
             Some(prompt) => self.filled(frame, prompt)?,
             None => "Go on.".to_owned(),
         };
-        let work =
-            Work { span: resume.span, agent: agent.as_deref(), task, of: &resume.properties, before: None };
-        self.work(frame, work).await
+        let of = &resume.properties;
+        let (label, before) = (None, None);
+        let task =
+            Task { span: resume.span, agent: agent.as_deref(), label, task, of, before, resumes: true };
+        self.work(frame, task).await
     }
 
-    async fn work(&self, frame: &Frame, work: Work<'_>) -> Result<Evaluated, Halt> {
+    async fn work(&self, frame: &Frame, work: Task<'_>) -> Result<Evaluated, Halt> {
         let site = frame.site(work.span);
         let own = work.agent.map(|agent| &agent.properties);
         let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
@@ -83,8 +89,8 @@ impl<E: Effects> Vm<E> {
         let mut attempt = 1;
         loop {
             let try_it = frame.at(format!("try{attempt}"));
-            match self.attempt(&try_it, &work, site).await {
-                Err(Halt::Thrown(_)) if attempt <= retry => {
+            match Box::pin(self.attempt(&try_it, &work, site)).await {
+                Err(Halt::Thrown(thrown)) if attempt <= retry && !thrown.is_final => {
                     self.mark(&try_it, site.line, state::retry(&frame.number, attempt, retry)).await?;
                     let next = frame.at(format!("try{}", attempt + 1));
                     if !self.journal.is_begun(&next.key) {
@@ -97,30 +103,68 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn attempt(&self, frame: &Frame, work: &Work<'_>, site: Site) -> Result<Evaluated, Halt> {
+    async fn attempt(&self, frame: &Frame, work: &Task<'_>, site: Site) -> Result<Evaluated, Halt> {
+        let prompt = work.agent.and_then(|agent| agent.properties.prompt.as_ref());
+        let prompt = prompt.map(|prompt| self.filled(frame, prompt)).transpose()?;
         let mut text = String::new();
-        if let Some(prompt) = work.agent.and_then(|agent| agent.properties.prompt.as_ref()) {
-            let _ = writeln!(text, "{}\n", self.filled(frame, prompt)?.trim());
+        if let Some(prompt) = &prompt {
+            let _ = writeln!(text, "{}\n", prompt.trim());
         }
         text.push_str(&work.task);
-        let mut bindings = Vec::new();
+        let mut context = Vec::new();
         if let Some(before) = work.before {
-            bindings.push(loose(frame, "before", &before.value));
+            context.push(loose("before", &before.value));
         }
-        if let Some(context) = &work.of.context {
-            self.context(frame, context, true, &mut bindings).await?;
+        if let Some(named) = &work.of.context {
+            self.context(frame, named, true, &mut context).await?;
         }
         let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
         if work.of.context.is_some() || work.before.is_some() {
-            query.asking.evidence.bindings = bindings;
+            let view = |(name, bound): &(String, Arc<Bound>)| binding_view(frame, name, bound);
+            query.asking.evidence.bindings = context.iter().map(view).collect();
         }
         query.asking.origin.name = work.agent.map(|agent| agent.name.as_str().to_owned());
-        let is_new = self.journal.decided(&frame.key).is_none();
+        self.direct(frame, work, prompt, &context, &mut query);
+        let is_new = self.journal.decided(&frame.key).is_none()
+            && !matches!(self.journal.command(&frame.key), CommandRecord::Ran(_));
+        let command = query.work.clone();
         let answer = self.text_of(frame, query).await?;
         if let (true, Some(agent)) = (is_new, work.agent) {
             self.remember(frame, agent, &work.task, &answer)?;
+            if let Some(command) = &command {
+                self.keep_session(frame, command)?;
+            }
         }
         Ok(Value::text(answer).into())
+    }
+
+    /// Says who answers a session, and what they are given.
+    fn direct(
+        &self,
+        frame: &Frame,
+        work: &Task<'_>,
+        prompt: Option<String>,
+        context: &[(String, Arc<Bound>)],
+        query: &mut Query,
+    ) {
+        let own = work.agent.and_then(|agent| agent.properties.model);
+        let agent = told(work.agent, work.of.model.or(own).map(|model| model.value), prompt);
+        let memory = work.agent.and_then(|agent| self.memory(frame, agent));
+        let known = memory.as_ref().filter(|_| work.resumes);
+        let brief = Brief {
+            task: work.task.clone(),
+            wants: query.asking.kind.clone(),
+            memory: known.and_then(|memory| frame.module.folder.read(&memory.join("memory.md"))),
+            context: context.iter().map(|(name, bound)| given(name, bound)).collect(),
+            agent,
+        };
+        let (name, model) = (brief.agent.name.clone(), brief.agent.model.clone());
+        let subject = SessionSubject { agent: name.as_deref(), model: model.as_deref(), label: work.label };
+        let by = self.policy.sessions.answerer(subject);
+        self.answered_by(query, by, brief, work.of.timeout.map(|timeout| timeout.value));
+        if let Some(command) = &mut query.work {
+            (command.memory, command.resumes) = (memory, work.resumes);
+        }
     }
 
     /// Collects the context of a session: the bindings it names, with how they were made, and other values. A branch
@@ -130,12 +174,12 @@ impl<E: Effects> Vm<E> {
         frame: &Frame,
         context: &Expr,
         is_alone: bool,
-        into: &mut Vec<BindingView>,
+        into: &mut Vec<(String, Arc<Bound>)>,
     ) -> Result<(), Halt> {
         let before = into.len();
         match context {
             Expr::Name(name) => match frame.scope.find(name.as_str()) {
-                Ok(bound) => into.push(binding_view(frame, name.as_str(), &bound)),
+                Ok(bound) => into.push((name.as_str().to_owned(), bound)),
                 Err(Missing::Lost(_)) if !is_alone => {}
                 Err(missing) => {
                     return Err(super::exec::absent(name.as_str(), missing, frame.line(name.span)).into());
@@ -156,7 +200,7 @@ impl<E: Effects> Vm<E> {
                         None => Box::pin(self.context(frame, &name(entry), false, into)).await?,
                         Some(value) => {
                             let value = self.value(&frame.at("context"), value).await?;
-                            into.push(loose(frame, entry.key.as_str(), &value.value));
+                            into.push(loose(entry.key.as_str(), &value.value));
                         }
                     }
                 }
@@ -166,7 +210,7 @@ impl<E: Effects> Vm<E> {
             }
             other => {
                 let value = self.value(&frame.at("context"), other).await?;
-                into.push(loose(frame, "context", &value.value));
+                into.push(loose("context", &value.value));
             }
         }
         Ok(())
@@ -222,17 +266,21 @@ impl<E: Effects> Vm<E> {
 }
 
 /// What a session does.
-struct Work<'a> {
+struct Task<'a> {
     span: Span,
     agent: Option<&'a Agent>,
+    /// Its own name.
+    label: Option<&'a str>,
     task: String,
     of: &'a SessionProperties,
     before: Option<&'a Evaluated>,
+    /// It goes on from what the agent remembers.
+    resumes: bool,
 }
 
 /// A value that goes with a task without being bound to a name.
-fn loose(frame: &Frame, name: &str, value: &Value) -> BindingView {
-    BindingView { line: None, ..binding_view(frame, name, &Bound::given(value.clone(), 0)) }
+fn loose(name: &str, value: &Value) -> (String, Arc<Bound>) {
+    (name.to_owned(), Arc::new(Bound::given(value.clone(), 0)))
 }
 
 fn first_line(text: &str) -> &str {

@@ -136,6 +136,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         cmd: task.request.cmd.clone(),
         login: task.request.login,
         is_step: task.request.step.is_some(),
+        variables: task.request.step.iter().flat_map(|step| step.variables.iter().cloned()).collect(),
         tty: task.request.tty,
         shell: PathBuf::from(&task.shell),
         stdio: if task.request.tty {
@@ -212,6 +213,7 @@ struct Intent {
     cmd: String,
     login: bool,
     is_step: bool,
+    variables: Vec<(String, String)>,
     tty: bool,
     shell: PathBuf,
     stdio: Stdio,
@@ -224,7 +226,7 @@ impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
         let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
         let env = match self.is_step {
-            true => environment::for_step(base, &self.id),
+            true => environment::for_step(base, &self.id, &self.variables),
             false => environment::for_task(base, self.tty, &self.id, &shared.env.set),
         };
         // The host comes up while the start goes on record; the command waits for both.

@@ -93,6 +93,8 @@ pub enum Principal {
     Actor(Actor),
     /// A file of answers that was given with the program.
     File,
+    /// The command of a session, by the name of its program.
+    Command(String),
 }
 
 impl fmt::Display for Principal {
@@ -100,13 +102,18 @@ impl fmt::Display for Principal {
         match self {
             Self::Actor(actor) => actor.fmt(f),
             Self::File => f.write_str("file"),
+            Self::Command(program) => write!(f, "command:{program}"),
         }
     }
 }
 
 impl From<String> for Principal {
     fn from(text: String) -> Self {
-        if text == "file" { Self::File } else { Self::Actor(text.into()) }
+        match text.strip_prefix("command:") {
+            Some(program) => Self::Command(program.to_owned()),
+            None if text == "file" => Self::File,
+            None => Self::Actor(text.into()),
+        }
     }
 }
 

@@ -159,7 +159,7 @@ impl Machine {
     /// Enters a question. It is open once what this returns is on record.
     pub(in crate::runtime) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> Fact {
         self.numbers += 1;
-        let Asking { origin, asked_by, kind, text, evidence, within, agents } = asking;
+        let Asking { origin, asked_by, kind, text, evidence, within, agents, expected } = asking;
         let question = Arc::new(Question {
             id: id.clone(),
             number: self.numbers,
@@ -172,6 +172,7 @@ impl Machine {
             asked_at: now.wall,
             deadline: within.map(|within| now.wall_after(within)),
             comments: Vec::new(),
+            expected,
         });
         let due = within.map(|within| now.mono.saturating_add(within));
         self.open.insert(id, Entry { question: question.clone(), due, state: State::Announced });

@@ -12,6 +12,8 @@ mod tests;
 
 pub use answer::{Answer, AnswerValue, Given, Principal, Settled};
 pub use machine::Refusal;
-pub use view::{Asking, BindingView, Comment, Evidence, Origin, Question, QuestionId, QuestionKind, READING};
+pub use view::{
+    Asking, BindingView, Comment, Evidence, Expected, Origin, Question, QuestionId, QuestionKind, READING,
+};
 
 pub(super) use machine::{Fact, Machine, Told};

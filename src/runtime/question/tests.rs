@@ -29,6 +29,7 @@ fn asking(kind: QuestionKind, within: Option<u64>, agents: bool) -> Asking {
         evidence: Evidence::default(),
         within: within.map(Duration::from_secs),
         agents,
+        expected: None,
     }
 }
 

@@ -179,6 +179,28 @@ pub struct BindingView {
     pub file: Option<PathBuf>,
 }
 
+/// Who is expected to answer, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Expected {
+    /// Who: `a person`, `an agent`, `agent:LABEL`, or the program of a command.
+    pub by: String,
+    /// The command that is at work on it: nobody needs to do anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// The agent of the program that the session is with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What it may do, as the program writes it: `bash: deny`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<String>,
+    /// The skills it has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
+}
+
 /// A question about to be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asking {
@@ -196,6 +218,8 @@ pub struct Asking {
     pub within: Option<Duration>,
     /// An agent may answer it. Ignored where only the operator ever may.
     pub agents: bool,
+    /// Who is expected to answer, where that is known.
+    pub expected: Option<Expected>,
 }
 
 /// A question that waits for its answer.
@@ -224,6 +248,17 @@ pub struct Question {
     pub agents: bool,
     /// What agents said beside it, and answers that did not fit.
     pub comments: Vec<Comment>,
+    /// Who is expected to answer, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
+}
+
+impl Question {
+    /// Tells whether it waits for somebody: no command is at work on it.
+    #[must_use]
+    pub fn needs_somebody(&self) -> bool {
+        self.expected.as_ref().is_none_or(|expected| expected.task.is_none())
+    }
 }
 
 /// A remark beside a question.

@@ -139,13 +139,19 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
 /// The row of the program screen that says what it waits for.
 pub(crate) fn strip(painter: &mut Painter<'_>, area: Rect) {
     let Some(question) = painter.app.program_question().cloned() else { return };
-    let glyph = painter.glyphs().states[2];
+    let at_work = question.expected.as_ref().filter(|_| !question.needs_somebody());
+    let (role, word) =
+        if at_work.is_some() { (Role::Running, "answer it yourself ") } else { (Role::Waiting, "answer ") };
+    let glyph = painter.glyphs().states[if at_work.is_some() { 1 } else { 2 }];
     let left = question.deadline.map(|deadline| format!("  {}", painter.left(deadline)));
     let mut tail = vec![piece(left.unwrap_or_default(), Role::Waiting)];
-    tail.extend(painter.hint(painter.app.view_context(), Action::AnswerQuestion, "answer "));
-    let title = super::title(&question);
+    tail.extend(painter.hint(painter.app.view_context(), Action::AnswerQuestion, word));
+    let title = match at_work {
+        Some(expected) => format!("{} is at work", visible::one_line(&expected.by)),
+        None => super::title(&question),
+    };
     let said = visible::told(question.text.trim());
-    let head = vec![piece(format!(" {glyph} {title}  "), Role::Waiting), piece(said, Role::Strong)];
+    let head = vec![piece(format!(" {glyph} {title}  "), role), piece(said, Role::Strong)];
     let room = usize::from(area.width.saturating_sub(columns(&tail) + 1));
     let head = painter.cut(&head, room);
     painter.row(area, 0, &head);

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tui_input::Input as Editor;
 
 use crate::link::Request;
-use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionId, QuestionKind};
+use crate::runtime::{AnswerValue, BindingView, Expected, Given, Question, QuestionId, QuestionKind};
 use crate::terminal::KeyPress;
 
 use super::dialog::{has_been_read, places, scrolled};
@@ -135,7 +135,9 @@ impl QuestionDialog {
     /// Returns the same, however long the lines are.
     pub(crate) fn lines(&self) -> Vec<Vec<Piece>> {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
-        let mut lines = vec![self.origin(), Vec::new()];
+        let mut lines = vec![self.origin()];
+        lines.extend(self.question.expected.iter().flat_map(expected));
+        lines.push(Vec::new());
         lines.extend(whole(text, Role::Strong));
         if let Some(workdir) = &evidence.workdir {
             let path = visible::one_line(&workdir.to_string_lossy()).into_owned();
@@ -185,6 +187,24 @@ impl QuestionDialog {
     pub fn title(&self) -> String {
         title(&self.question)
     }
+}
+
+/// Says who is expected to answer, and as whom.
+fn expected(expected: &Expected) -> Vec<Vec<Piece>> {
+    let Expected { by, task, agent, model, permissions, skills } = expected;
+    let by = visible::one_line(by).into_owned();
+    let who = match task {
+        Some(_) => format!("{by} is at work on it; your answer ends that"),
+        None => format!("answered by {by}"),
+    };
+    let named = |label: &str, words: &[String]| {
+        (!words.is_empty()).then(|| format!("{label} {}", visible::one_line(&words.join(", "))))
+    };
+    let agent = named("agent", agent.as_slice());
+    let model = named("model", model.as_slice());
+    let facts = [agent, model, named("permissions", permissions), named("skills", skills)];
+    let facts: Vec<String> = std::iter::once(who).chain(facts.into_iter().flatten()).collect();
+    vec![vec![piece(facts.join("  "), Role::Faint)]]
 }
 
 /// Says what kind of question it is, and which.

@@ -262,6 +262,8 @@ mod tests {
             shell: "/bin/sh".into(),
             inputs: Vec::new(),
             exec: crate::config::ExecPolicy::default(),
+            sessions: Vec::new(),
+            allow_unenforced: false,
             at: Timestamp::UNIX_EPOCH,
         }
     }

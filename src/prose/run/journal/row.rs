@@ -111,6 +111,12 @@ pub struct RunRow {
     /// Which commands a person is asked about.
     #[serde(default)]
     pub exec: ExecPolicy,
+    /// Who answers sessions, as it was typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<String>,
+    /// Permissions that nothing enforces do not keep it from running.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unenforced: bool,
     /// When.
     pub at: Timestamp,
 }

@@ -8,6 +8,7 @@ mod generated;
 mod played;
 mod policy;
 mod resumed;
+mod sessions;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use super::module::{Library, Module};
 use super::progress::Progress;
 use super::value::Value;
 use super::{AnswerPolicy, Frame, Vm};
-use crate::config::ExecPolicy;
+use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
@@ -51,9 +52,10 @@ struct Play {
 impl Effects for Play {
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
         let cwd = order.cwd.display().to_string();
-        self.ran.lock().expect("ran").push(order.command.clone());
+        let command = order.command.trim_end_matches(" <\"$PILOTHOUSE_SESSION_TASK\"");
+        self.ran.lock().expect("ran").push(command.to_owned());
         let mut ran = Ran::default();
-        for part in order.command.split("; ") {
+        for part in command.split("; ") {
             let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
             match word {
                 "echo" => ran.stdout.push_str(&format!("{rest}\n")),
@@ -105,6 +107,7 @@ struct Bench {
     answers: String,
     operator: Option<AnswerValue>,
     exec: ExecPolicy,
+    sessions: SessionSettings,
     given: HashMap<String, Value>,
 }
 
@@ -134,6 +137,7 @@ impl Bench {
             answers: String::new(),
             operator: None,
             exec: ExecPolicy::Allow,
+            sessions: SessionSettings::default(),
             given: HashMap::new(),
         }
     }
@@ -148,7 +152,13 @@ impl Bench {
         let disk: SharedDisk = Arc::new(crate::journal::Os);
         let (folder, journal, id) = files(&disk, self.dir.path(), &self.source).expect("files");
         let answers = Answers::parse(&self.answers, false).expect("answers");
-        let policy = AnswerPolicy { answers, gates_from_answers: true, agents: false, exec: self.exec };
+        let policy = AnswerPolicy {
+            answers,
+            gates_from_answers: true,
+            agents: false,
+            exec: self.exec,
+            sessions: self.sessions.clone(),
+        };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let progress = progress(&id, &self.source, &folder);
         let vm = Vm::new(play, journal, policy, progress, id, Some("/home/ada".into()));
@@ -210,6 +220,8 @@ fn files(
         shell: "/bin/sh".into(),
         inputs: Vec::new(),
         exec: ExecPolicy::default(),
+        sessions: Vec::new(),
+        allow_unenforced: false,
         at,
     };
     let journal = RunJournal::create(disk.clone(), folder.path(), row)?;

@@ -1,0 +1,305 @@
+//! Who answers the sessions of a program: a person, an agent that is connected, or a command.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::shell_words::{plain_words, quoted};
+use super::units;
+use super::units::{Limit, Period};
+
+/// Who answers the sessions of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionSettings {
+    /// Who answers a session that nothing below is about: a person (`ask`), a connected agent (`mcp`, or `mcp:LABEL`), or a
+    /// command: `claude`, `codex`, `gemini`, `opencode`, any program as a list of its words.
+    pub by: Answerer,
+    /// Who decides what is asked between `**`; `same`: whoever answers sessions.
+    pub conditions: Answerer,
+    /// Who answers the sessions of an agent, by the agent's name in the program.
+    pub agents: BTreeMap<String, Answerer>,
+    /// Who answers the sessions with a model, by its name in the program: `opus`, `sonnet`, `haiku`.
+    pub models: BTreeMap<String, Answerer>,
+    /// Who answers the sessions that have a name of their own (`session NAME: agent`), by that name.
+    pub labels: BTreeMap<String, Answerer>,
+    /// A session command is ended after this long.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
+    pub timeout: Duration,
+    /// What a program asks a person or a connected agent waits this long, or `none`: for ever. Gates have limits of their own.
+    #[serde(with = "units::limit")]
+    #[schemars(with = "Limit")]
+    pub answer_within: Option<Duration>,
+    /// The member of the JSON that a program without a preset prints in which its answer is, or empty: all it prints.
+    pub value: String,
+    /// A program without a preset gets its task as its last argument, not on standard input.
+    pub task_as_argument: bool,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            by: Answerer::Ask,
+            conditions: Answerer::Same,
+            agents: BTreeMap::new(),
+            models: BTreeMap::new(),
+            labels: BTreeMap::new(),
+            timeout: Duration::from_secs(30 * 60),
+            answer_within: None,
+            value: String::new(),
+            task_as_argument: false,
+        }
+    }
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Answerer {
+    /// A person.
+    #[default]
+    Ask,
+    /// An agent that is connected; with a label, the one of that label is expected.
+    Mcp(Option<String>),
+    /// A command: a program and its arguments.
+    Command(Vec<String>),
+    /// Whoever answers where nothing else is said.
+    Same,
+}
+
+/// What a session is, for whoever maps it to somebody who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SessionSubject<'a> {
+    /// The name of its agent.
+    pub agent: Option<&'a str>,
+    /// Its model.
+    pub model: Option<&'a str>,
+    /// Its own name.
+    pub label: Option<&'a str>,
+}
+
+impl SessionSettings {
+    /// Returns who answers a session: by its own name, its agent, its model, in this order; else whoever answers all.
+    #[must_use]
+    pub fn answerer(&self, of: SessionSubject<'_>) -> &Answerer {
+        let label = of.label.and_then(|name| self.labels.get(name));
+        let agent = of.agent.and_then(|name| self.agents.get(name));
+        let model = of.model.and_then(|name| self.models.get(name));
+        let found = label.or(agent).or(model);
+        found.filter(|found| **found != Answerer::Same).unwrap_or_else(|| self.by())
+    }
+
+    /// Returns who decides what is asked between `**`.
+    #[must_use]
+    pub fn judge(&self) -> &Answerer {
+        if self.conditions == Answerer::Same { self.by() } else { &self.conditions }
+    }
+
+    /// Returns all who may answer something.
+    pub fn all(&self) -> impl Iterator<Item = &Answerer> {
+        let maps = [&self.agents, &self.models, &self.labels];
+        [&self.by, &self.conditions].into_iter().chain(maps.into_iter().flat_map(BTreeMap::values))
+    }
+
+    /// Changes who answers as a person types it: `WHO`, or for an agent, a model, the name of a session, the conditions:
+    /// `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`, `conditions=WHO`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn set(&mut self, typed: &str) -> Result<(), String> {
+        let (whom, who) = match typed.split_once('=') {
+            Some((whom, who)) if is_subject(whom) => (Some(whom), who),
+            _ => (None, typed),
+        };
+        let who: Answerer = who.parse()?;
+        match whom.map(|whom| (whom, whom.split_once(':'))) {
+            None => self.by = who,
+            Some(("conditions", _)) => self.conditions = who,
+            Some((_, Some(("model", name)))) => drop(self.models.insert(name.to_owned(), who)),
+            Some((_, Some(("label", name)))) => drop(self.labels.insert(name.to_owned(), who)),
+            Some((_, Some(("agent", name)))) => drop(self.agents.insert(name.to_owned(), who)),
+            Some((whom, Some(_))) => return Err(format!("`{whom}` is neither model:…, label:… nor agent:…")),
+            Some((name, None)) => drop(self.agents.insert(name.to_owned(), who)),
+        }
+        Ok(())
+    }
+
+    fn by(&self) -> &Answerer {
+        if self.by == Answerer::Same { &Answerer::Ask } else { &self.by }
+    }
+}
+
+/// Tells whether this may stand before the `=` of what a person types, and is no word of a command.
+fn is_subject(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || "_-:".contains(c))
+        && !text.starts_with('-')
+}
+
+impl Answerer {
+    /// Returns what it is called where people read it: `a person`, `an agent`, `agent:LABEL`, the name of a program.
+    #[must_use]
+    pub fn called(&self) -> String {
+        match self {
+            Self::Ask | Self::Same => "a person".to_owned(),
+            Self::Mcp(None) => "an agent".to_owned(),
+            Self::Mcp(Some(label)) => format!("agent:{label}"),
+            Self::Command(words) => {
+                let program = words.first().map_or("", String::as_str);
+                program.rsplit('/').next().unwrap_or(program).to_owned()
+            }
+        }
+    }
+}
+
+impl FromStr for Answerer {
+    type Err = String;
+
+    /// Reads it as a person types it: a word, or a command line of words alone.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "" => Err("it is empty: write ask, mcp, or a command such as claude".to_owned()),
+            "ask" => Ok(Self::Ask),
+            "same" => Ok(Self::Same),
+            "mcp" => Ok(Self::Mcp(None)),
+            list if list.starts_with('[') => match serde_json::from_str::<Vec<String>>(list) {
+                Ok(words) => Self::command(words),
+                Err(error) => Err(format!("it is no list of words: {error}")),
+            },
+            text => match text.strip_prefix("mcp:") {
+                Some("") => Err("write mcp, or mcp:LABEL".to_owned()),
+                Some(label) => Ok(Self::Mcp(Some(label.to_owned()))),
+                None => Self::command(plain_words(text).ok_or_else(|| {
+                    format!(
+                        "`{text}` is no plain command: write its words as a list, [\"program\", \"argument\"]"
+                    )
+                })?),
+            },
+        }
+    }
+}
+
+impl Answerer {
+    fn command(words: Vec<String>) -> Result<Self, String> {
+        match words.first() {
+            Some(program) if !program.trim().is_empty() && words.iter().all(|word| !word.contains('\0')) => {
+                Ok(Self::Command(words))
+            }
+            _ => Err("a command begins with a program".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Answerer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ask => f.write_str("ask"),
+            Self::Same => f.write_str("same"),
+            Self::Mcp(None) => f.write_str("mcp"),
+            Self::Mcp(Some(label)) => write!(f, "mcp:{label}"),
+            Self::Command(words) => {
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                f.write_str(&words.join(" "))
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Words(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for Answerer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wanted = "write ask, mcp, or a command: \"claude\", or its words, [\"program\", \"argument\"]";
+        match Written::deserialize(deserializer).map_err(|_| de::Error::custom(wanted))? {
+            Written::Text(text) => text.parse().map_err(de::Error::custom),
+            Written::Words(words) => Self::command(words).map_err(de::Error::custom),
+        }
+    }
+}
+
+impl Serialize for Answerer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Command(words) if words.len() > 1 => words.serialize(serializer),
+            Self::Command(words) => serializer.collect_str(&words.concat()),
+            other => serializer.collect_str(other),
+        }
+    }
+}
+
+impl JsonSchema for Answerer {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Answerer".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words = json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
+        json_schema!({ "anyOf": [{ "type": "string" }, words] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(words: &[&str]) -> Answerer {
+        Answerer::Command(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    #[test]
+    fn who_answers_is_written_as_a_word_a_line_or_a_list() {
+        for (text, who) in [
+            ("ask", Answerer::Ask),
+            ("mcp", Answerer::Mcp(None)),
+            ("mcp:helper", Answerer::Mcp(Some("helper".into()))),
+            ("claude", command(&["claude"])),
+            ("my-agent --file 'a b'", command(&["my-agent", "--file", "a b"])),
+            (r#"["a","b c"]"#, command(&["a", "b c"])),
+        ] {
+            assert_eq!(text.parse(), Ok(who), "{text}");
+        }
+        for bad in ["", "mcp:", "[]", "[1]", "a | b", "a $B", "a > f", r#"["a", "b"#] {
+            assert!(bad.parse::<Answerer>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut settings = SessionSettings { by: command(&["a", "b c"]), ..SessionSettings::default() };
+        for typed in ["critic=codex", "model:opus=claude --model opus", "label:final=ask", "conditions=mcp"] {
+            settings.set(typed).expect(typed);
+        }
+        let text = toml::to_string(&settings).expect("writes");
+        assert_eq!(toml::from_str::<SessionSettings>(&text).expect("reads"), settings, "{text}");
+        assert_eq!(serde_json::from_value(serde_json::json!(settings)).ok(), Some(settings));
+    }
+
+    #[test]
+    fn the_nearest_name_decides() {
+        let mut settings = SessionSettings::default();
+        for typed in ["claude", "critic=codex", "model:opus=gemini", "label:final=ask", "x=same"] {
+            settings.set(typed).expect(typed);
+        }
+        let of = |agent, model, label| settings.answerer(SessionSubject { agent, model, label }).to_string();
+        assert_eq!(of(None, None, None), "claude");
+        assert_eq!(of(Some("critic"), Some("opus"), None), "codex");
+        assert_eq!(of(Some("other"), Some("opus"), None), "gemini");
+        assert_eq!(of(Some("critic"), None, Some("final")), "ask");
+        assert_eq!(of(Some("x"), None, None), "claude");
+        assert_eq!(settings.judge().to_string(), "claude");
+        assert!(settings.clone().set("thing:x=ask").is_err());
+        settings.set("prog --level=3").expect("a command");
+        assert_eq!(settings.by, command(&["prog", "--level=3"]));
+    }
+}

@@ -1,0 +1,11 @@
+//! Sessions that a command answers: what a command is given, and what it gave back. Pure.
+
+pub mod brief;
+pub mod permission;
+pub mod preset;
+pub mod reply;
+
+pub use self::brief::{Agent, Brief, Given};
+pub use self::permission::{Asked, Rule};
+pub use self::preset::{Invocation, Preset, Started, commanded};
+pub use self::reply::{Reply, reply};

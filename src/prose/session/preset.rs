@@ -1,0 +1,183 @@
+//! The programs that are known to answer sessions, and how each is started.
+
+use crate::config::quoted;
+
+use super::permission::{Asked, enforced};
+
+/// A program that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+}
+
+/// The variable that names the file with the task.
+pub const TASK: &str = "PILOTHOUSE_SESSION_TASK";
+/// The variable that names the file with the permissions, for a program that takes them so.
+pub const POLICY: &str = "PILOTHOUSE_SESSION_POLICY";
+
+/// What one start of a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Invocation<'a> {
+    /// The model, as the program names it.
+    pub model: Option<&'a str>,
+    /// The command's own session to go on with.
+    pub resume: Option<&'a str>,
+    /// What the agent may do.
+    pub permissions: &'a [Asked],
+    /// A program without a preset gets the task as its last argument.
+    pub task_as_argument: bool,
+}
+
+/// How a command is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The line for the shell.
+    pub line: String,
+    /// Variables beside those of every session.
+    pub variables: Vec<(&'static str, String)>,
+    /// The text of a file with permissions.
+    pub policy: Option<String>,
+    /// Permissions that nothing enforces, as they are written.
+    pub unenforced: Vec<String>,
+}
+
+impl Preset {
+    /// Returns the preset of a command, by the file name of its program.
+    pub fn of(words: &[String]) -> Option<Self> {
+        let program = words.first()?;
+        match program.rsplit('/').next().unwrap_or(program) {
+            "claude" => Some(Self::Claude),
+            "codex" => Some(Self::Codex),
+            "gemini" => Some(Self::Gemini),
+            "opencode" => Some(Self::Opencode),
+            _ => None,
+        }
+    }
+
+    /// The arguments where the program alone is named.
+    fn usual(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude => &["-p", "--output-format", "json"],
+            Self::Codex => &["exec", "--json", "--skip-git-repo-check"],
+            Self::Gemini => &["--output-format", "json"],
+            Self::Opencode => &["run", "--format", "json"],
+        }
+    }
+
+    /// Returns the model as the program names it: Claude Code knows the names of the language.
+    fn model(self, model: &str) -> Option<&str> {
+        (self == Self::Claude).then_some(model)
+    }
+
+    /// The arguments that go on with a session of the program's own.
+    fn resume(self, session: &str) -> Vec<String> {
+        let words: &[&str] = match self {
+            Self::Claude | Self::Gemini => &["--resume", session],
+            Self::Codex => &["resume", session, "-"],
+            Self::Opencode => &["--session", session],
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+}
+
+/// Returns a command with the arguments it has where only its program is named.
+pub fn commanded(words: &[String]) -> Vec<String> {
+    match (Preset::of(words), words) {
+        (Some(preset), [program]) => {
+            let usual = preset.usual().iter().map(|word| (*word).to_owned());
+            std::iter::once(program.clone()).chain(usual).collect()
+        }
+        _ => words.to_vec(),
+    }
+}
+
+/// Tells whether a known program was told to print JSON.
+pub(super) fn prints_json(words: &[String]) -> bool {
+    let says = |word: &String| {
+        matches!(word.as_str(), "json" | "stream-json" | "--json")
+            || word.ends_with("=json")
+            || word.ends_with("=stream-json")
+    };
+    words.iter().any(says)
+}
+
+/// Returns how a command is started for a session.
+pub fn started(words: &[String], of: Invocation<'_>) -> Started {
+    let mut words = commanded(words);
+    let preset = Preset::of(&words);
+    let enforced = enforced(preset, of.permissions);
+    let has =
+        |flags: &[&str]| words.iter().any(|word| flags.contains(&word.split('=').next().unwrap_or(word)));
+    let model = preset.and_then(|preset| preset.model(of.model?)).filter(|_| !has(&["--model"]));
+    words.extend(model.into_iter().flat_map(|model| ["--model".to_owned(), model.to_owned()]));
+    words.extend(enforced.arguments);
+    if let (Some(preset), Some(session)) = (preset, of.resume) {
+        words.extend(preset.resume(session));
+    }
+    let mut line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    if enforced.policy.is_some() {
+        line.push_str(&format!(" --policy \"${POLICY}\""));
+    }
+    line.push_str(&match (preset, of.task_as_argument) {
+        (None, true) => format!(" \"$(cat \"${TASK}\")\""),
+        _ => format!(" <\"${TASK}\""),
+    });
+    Started { line, variables: enforced.variables, policy: enforced.policy, unenforced: enforced.unenforced }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prose::session::permission::Rule;
+
+    fn line(words: &[&str], of: Invocation<'_>) -> String {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        started(&words, of).line
+    }
+
+    #[test]
+    fn a_program_alone_gets_its_usual_arguments() {
+        let plain = Invocation::default();
+        for (words, expected) in [
+            (&["claude"][..], "claude -p --output-format json"),
+            (&["/opt/bin/codex"], "/opt/bin/codex exec --json --skip-git-repo-check"),
+            (&["gemini"], "gemini --output-format json"),
+            (&["opencode"], "opencode run --format json"),
+            (&["claude", "-p", "--verbose"], "claude -p --verbose"),
+            (&["./mine", "a b"], "./mine 'a b'"),
+        ] {
+            assert_eq!(line(words, plain), format!("{expected} <\"$PILOTHOUSE_SESSION_TASK\""));
+        }
+        let argument = Invocation { task_as_argument: true, ..plain };
+        assert_eq!(line(&["mine"], argument), "mine \"$(cat \"$PILOTHOUSE_SESSION_TASK\")\"");
+    }
+
+    #[test]
+    fn model_session_and_permissions_follow() {
+        let deny = [Asked { kind: "bash".into(), rule: Rule::Deny }];
+        let of = Invocation {
+            model: Some("opus"),
+            resume: Some("s-1"),
+            permissions: &deny,
+            ..Invocation::default()
+        };
+        assert_eq!(
+            line(&["claude"], of),
+            "claude -p --output-format json --model opus --permission-mode default --disallowedTools=Bash,Monitor \
+             --resume s-1 <\"$PILOTHOUSE_SESSION_TASK\""
+        );
+        assert!(
+            line(&["claude", "-p", "--model", "x"], of).starts_with("claude -p --model x --permission-mode")
+        );
+        assert!(line(&["codex"], of).ends_with("=false resume s-1 - <\"$PILOTHOUSE_SESSION_TASK\""));
+        assert!(line(&["gemini"], of).contains(" --resume s-1 --policy \"$PILOTHOUSE_SESSION_POLICY\" <"));
+        assert_eq!(line(&["mine"], of), "mine <\"$PILOTHOUSE_SESSION_TASK\"");
+    }
+}

@@ -1,0 +1,105 @@
+//! Who answers a question: as the settings say, a command, an agent that is connected, or a person.
+
+use std::time::Duration;
+
+use super::Vm;
+use super::effects::Effects;
+use super::question::Query;
+use super::scope::Bound;
+use super::session_command::Work;
+use crate::config::Answerer;
+use crate::prose::ast::{Agent, Model, Permission, Rule, Text};
+use crate::prose::session::{self, Asked, Brief, Given, commanded};
+use crate::runtime::Expected;
+
+impl<E: Effects> Vm<E> {
+    /// Has the condition, the choice or the value that a question is about decided by whoever the settings name.
+    pub(super) fn judged_by(&self, query: &mut Query, context: Vec<Given>) {
+        let brief = Brief {
+            agent: session::Agent::default(),
+            task: query.asking.text.clone(),
+            wants: query.asking.kind.clone(),
+            memory: None,
+            context,
+        };
+        self.answered_by(query, self.policy.sessions.judge(), brief, None);
+    }
+
+    /// Has a question answered by somebody, who is given this; `timeout` is its own limit.
+    pub(super) fn answered_by(
+        &self,
+        query: &mut Query,
+        by: &Answerer,
+        brief: Brief,
+        timeout: Option<Duration>,
+    ) {
+        let settings = &self.policy.sessions;
+        let agent = &brief.agent;
+        query.asking.within = timeout.or(settings.answer_within);
+        query.is_for_agents = matches!(by, Answerer::Mcp(_));
+        query.work = None;
+        query.asking.expected = Some(Expected {
+            by: if query.is_for_agents { by.called() } else { self.somebody() },
+            task: None,
+            agent: agent.name.clone(),
+            model: agent.model.clone(),
+            permissions: agent.permissions.iter().map(ToString::to_string).collect(),
+            skills: agent.skills.clone(),
+        });
+        if let Answerer::Command(words) = by {
+            query.work = Some(Box::new(Work {
+                words: commanded(words),
+                brief,
+                timeout: timeout.unwrap_or(settings.timeout),
+                memory: None,
+                resumes: false,
+            }));
+        }
+    }
+
+    /// Returns who may answer where nobody is named.
+    pub(super) fn somebody(&self) -> String {
+        if self.policy.agents { "an agent or a person" } else { "a person" }.to_owned()
+    }
+}
+
+/// Returns an agent as whoever works for it is told of it; `prompt` is filled in.
+pub(super) fn told(agent: Option<&Agent>, model: Option<Model>, prompt: Option<String>) -> session::Agent {
+    session::Agent {
+        name: agent.map(|agent| agent.name.as_str().to_owned()),
+        model: model.map(|model| <&str>::from(model).to_owned()),
+        prompt,
+        permissions: agent.map(|agent| permissions(&agent.permissions)).unwrap_or_default(),
+        skills: agent.map(|agent| texts(&agent.skills)).unwrap_or_default(),
+    }
+}
+
+/// Returns what an agent may do. A word that is no rule permits nothing that is known.
+pub fn permissions(of: &[Permission]) -> Vec<Asked> {
+    let rule = |rule: &Rule| match rule {
+        Rule::Word(word) => match word.as_str() {
+            "allow" => session::Rule::Allow,
+            "deny" => session::Rule::Deny,
+            _ => session::Rule::Prompt,
+        },
+        Rule::Patterns(patterns) => session::Rule::Patterns(texts(patterns)),
+    };
+    of.iter().map(|one| Asked { kind: one.kind.as_str().to_owned(), rule: rule(&one.rule) }).collect()
+}
+
+fn texts(all: &[Text]) -> Vec<String> {
+    all.iter().map(|text| text.shown().into_owned()).collect()
+}
+
+/// Returns a value as the command of a session is given it: whole.
+pub(super) fn given(name: &str, bound: &Bound) -> Given {
+    let made = bound.made.as_ref();
+    let exit = made.and_then(|made| made.exit_code).map(|code| format!("exit code {code}"));
+    let out = made.filter(|made| made.timed_out).map(|_| "timed out".to_owned());
+    let mut value = bound.value.body().to_owned();
+    if let Some(stderr) = made.map(|made| made.stderr.trim_end()).filter(|stderr| !stderr.is_empty()) {
+        value = format!("{}\n\nstderr:\n{stderr}\n", value.trim_end());
+    }
+    let made = [exit, out].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Given { name: name.to_owned(), made, value }
+}

@@ -1,0 +1,244 @@
+//! Sessions that a command answers, run for real: what the command is given, what becomes of it, and who may end it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::prose_cases::run_folder;
+use crate::support::{Agent, Family, Home, Tag, send, skip, wait_until};
+
+/// A home with a program, and a scripted agent: a shell script.
+fn home(program: &str, agent: &str) -> Home {
+    let home = Home::new();
+    write(&home, "p.prose", program);
+    let script = home.workspace().join("agent");
+    std::fs::write(&script, format!("#!/bin/sh\n{agent}\n")).expect("written");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("made a program");
+    home
+}
+
+fn write(home: &Home, name: &str, text: &str) {
+    std::fs::write(home.workspace().join(name), text).expect("written");
+}
+
+fn read(home: &Home, name: &str) -> String {
+    std::fs::read_to_string(home.workspace().join(name)).unwrap_or_default()
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn run(home: &Home, args: &[&str]) -> Output {
+    home.run(&[&["run", "p.prose", "--plain", "--session", "./agent"], args].concat())
+}
+
+#[track_caller]
+fn ends(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}", text(output));
+    text(output)
+}
+
+#[test]
+fn a_command_gets_the_task_and_the_facts_and_its_output_is_the_value() {
+    let home = home(
+        "agent critic:\n  model: opus\n  prompt: \"You are strict.\"\n  skills: [\"pdf\"]\n  permissions:\n    bash: allow\n\
+         let log = exec \"echo broken; exit 3\"\n  on-fail: \"continue\"\nlet why = session: critic\n  prompt: \"Say why\"\n  \
+         context: log\noutput o = exec \"printf %s '{why}'\"\n",
+        "cat > task; env | grep ^PILOTHOUSE_SESSION | sort > env; cat \"$PILOTHOUSE_SESSION_CONTEXT\" > context\n\
+         echo a flaky port",
+    );
+    let said = ends(&run(&home, &[]), 0);
+    assert!(said.contains("agent answered") && said.contains("o:\na flaky port"), "{said}");
+    assert!(read(&home, "task").starts_with("You are strict.\n\nSay why\n"), "{}", read(&home, "task"));
+    assert!(read(&home, "task").contains("## log (exit code 3)\n\nbroken"), "{}", read(&home, "task"));
+    assert_eq!(read(&home, "context"), "broken\n");
+    let env = read(&home, "env");
+    for line in [
+        "_AGENT=critic",
+        "_MODEL=opus",
+        "_PROMPT=You are strict.",
+        "_SKILLS=pdf",
+        "_PERMISSIONS=bash: allow",
+        "_LINE=9",
+    ] {
+        assert!(env.contains(&format!("PILOTHOUSE_SESSION{line}\n")), "{line}: {env}");
+    }
+    // It is a task like any other.
+    let listed = home.run(&["audit", "show", "latest", "--kind", "start"]);
+    assert!(text(&listed).contains("./agent <"), "{}", text(&listed));
+}
+
+#[test]
+fn what_is_no_answer_is_a_failure_that_is_caught_or_ends_the_run() {
+    let program = "let x = session \"do\"\n";
+    for (agent, said) in [
+        ("exit 7", "./agent ended with exit code 7"),
+        ("echo oops >&2; exit 7", "agent ended with exit code 7: oops"),
+        ("true", "agent: it answered nothing"),
+        ("head -c 1100000 /dev/zero | tr '\\0' x", "agent: its answer has 1100000 bytes"),
+        ("sleep 60", "agent took longer than allowed"),
+    ] {
+        let home = home(program, agent);
+        home.configure("config.toml", "[programs.sessions]\ntimeout = \"1 s\"\n");
+        let output = run(&home, &[]);
+        let said = said.trim_start_matches("./");
+        assert!(ends(&output, 1).contains(said), "{agent}: {}", text(&output));
+    }
+    let caught = home("try:\n  let x = session \"do\"\ncatch as e:\n  exec \"echo caught\"\n", "exit 7");
+    assert!(ends(&run(&caught, &[]), 0).contains("echo caught"));
+    let own = home("let x = session \"do\"\n  timeout: \"1s\"\n", "sleep 60");
+    assert!(ends(&run(&own, &[]), 1).contains("agent took longer than allowed"));
+}
+
+#[test]
+fn who_answers_has_to_be_there_and_to_enforce_what_it_must() {
+    let home = home(
+        "agent a:\n  permissions:\n    bash: deny\nexec \"touch begun\"\nlet x = session: a\n  prompt: \"p\"\n",
+        "echo x",
+    );
+    let refused = home.run(&["run", "p.prose", "--plain", "--session", "no-such-agent"]);
+    assert!(ends(&refused, 2).contains("no-such-agent, which answers sessions, is not found"));
+    assert!(ends(&run(&home, &[]), 2).contains("p.prose: agent a: bash: deny (agent)"));
+    assert!(!home.workspace().join("begun").exists());
+    ends(&run(&home, &["--allow-unenforced"]), 0);
+    let refused = home.run(&["run", "p.prose", "--plain", "--session", "thing:x=ask"]);
+    assert!(ends(&refused, 2).contains("thing:x"), "{}", text(&refused));
+}
+
+#[test]
+fn the_settings_say_who_answers_and_in_which_member() {
+    let home = home(
+        "agent a:\n  persist: true\nlet x = session: a\n  prompt: \"one\"\nlet y = resume: a\n  prompt: \"two\"\n\
+         if **so**:\n  exec \"echo so\"\noutput o = exec \"echo {x} {y}\"\n",
+        "case \"$(cat)\" in *'yes or no'*) echo '{\"said\":\"yes\"}';; *) echo \"{\\\"said\\\":\\\"[$PILOTHOUSE_SESSION_RESUME]\\\",\
+         \\\"session_id\\\":\\\"s-1\\\",\\\"total_cost_usd\\\":0.02}\";; esac",
+    );
+    home.configure("config.toml", "[programs.sessions]\nby = [\"./agent\"]\nvalue = \"said\"\n");
+    let output = home.run(&["run", "p.prose", "--plain"]);
+    let said = ends(&output, 0);
+    assert!(said.contains("o:\n[] [s-1]") && said.contains("$0.0200"), "{said}");
+}
+
+#[test]
+fn retries_parallel_blocks_and_fail_fast_hold_for_sessions() {
+    let (tag, program) = (
+        Tag::new(),
+        "try:\n  parallel:\n    a = session \"fails\"\n    b = session \"hangs\"\ncatch:\n  exec \"touch caught\"\n\
+         let c = session \"third\"\n  retry: 2\noutput o = exec \"echo {c}\"\n",
+    );
+    let agent = format!(
+        "case \"$(cat)\" in fails*) while ! test -e hangs; do sleep 0.05; done; exit 1;; hangs*) touch hangs; exec sleep {};;\n\
+         third*) echo x >> tries; test $(wc -l < tries) = 3 && echo at last;; esac",
+        tag.0
+    );
+    let home = home(program, &agent);
+    let said = ends(&run(&home, &[]), 0);
+    assert!(said.contains("o:\nat last") && home.workspace().join("caught").exists(), "{said}");
+    wait_until("nothing runs on", || tag.holders().is_empty());
+}
+
+#[test]
+fn killed_during_a_session_it_is_asked_about_and_done_once() {
+    let tag = Tag::new();
+    let agent = format!("echo x >> begun; test -e second || exec sleep {}\necho done", tag.0);
+    let home = home(
+        "let a = exec \"echo one | tee -a log\"\nlet x = session \"do\"\nexec \"echo {x} >> log\"\n",
+        &agent,
+    );
+    let mut child = home
+        .command(&["run", "p.prose", "--plain", "--private", "--session", "./agent"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    wait_until("the session in flight", || !read(&home, "begun").is_empty());
+    tag.asleep();
+    send(Family::of(child.id()).program, Signal::KILL);
+    child.wait().expect("gone");
+    wait_until("its command has gone with it", || tag.holders().is_empty());
+    write(&home, "second", "");
+    let id = run_folder(&home).file_name().expect("a name").to_string_lossy().into_owned();
+    // Nobody is there to decide: nothing is done.
+    let again = ["run", "p.prose", "--plain", "--resume", &id];
+    ends(&home.run(&again), 3);
+    assert_eq!(read(&home, "begun"), "x\n");
+    write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
+    // Who answers was typed when it began.
+    ends(&home.run(&[&again[..], &["--answers", "a.toml"]].concat()), 0);
+    assert_eq!((read(&home, "begun"), read(&home, "log")), ("x\nx\n".into(), "one\ndone\n".into()));
+}
+
+#[test]
+fn a_connected_agent_is_expected_where_the_settings_say_so() {
+    let home = home(
+        "agent critic:\n  model: opus\n  skills: [\"pdf\"]\nlet x = session: critic\n  prompt: \"Say why\"\nexec \"echo {x} > said\"\n",
+        "",
+    );
+    let mut served = home.serve();
+    let args = ["run", "p.prose", "--plain", "--session", "mcp"];
+    let alone = home.run(&args);
+    assert!(ends(&alone, 3).contains("session critic"), "{}", text(&alone));
+    let agent = Agent::connect(&home, &["--label", "helper"]);
+    let run = home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let found = agent.call("Question", &json!({"block": true, "timeout_ms": 45_000}));
+    let question: Value = found.result("/questions/0").clone();
+    assert_eq!(question["answerable"], true, "{question}");
+    let said = agent.call("Question", &json!({"question_id": question["question_id"], "answer": "a port"}));
+    assert_eq!(said.result("/settled/effect"), "answered");
+    ends(&run.wait_with_output().expect("ends"), 0);
+    assert_eq!(read(&home, "said"), "a port\n");
+    agent.leave();
+    home.run(&["serve", "--stop"]);
+    served.wait().expect("ends");
+}
+
+/// The programs of others that are at hand beside the project: each that names no path or service of its author's machine runs
+/// to its end unattended.
+#[test]
+fn programs_of_others_run_to_their_end_with_a_scripted_agent() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/openprose/programs");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        return skip(&format!("{} is not there", folder.display()));
+    };
+    let mut files: Vec<_> = files
+        .flatten()
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|it| it == "prose"))
+        .collect();
+    files.sort();
+    let mut failed = Vec::new();
+    for file in &files {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        let program = std::fs::read_to_string(file).expect("a program");
+        let home = home(
+            "",
+            "task=\"$(cat)\"; case \"$task\" in *'yes or no?'*) echo yes;;\n\
+             *'Choose one of these'*) printf '%s\\n' \"$task\" | sed -n 's/^- //p' | head -1;; *) echo done;; esac",
+        );
+        // The one folder of its author's machine that a program names.
+        let repository = home.workspace().join("repository");
+        let make = "git init -q repository && cd repository && echo x > README.md && git add . && \
+                    git -c user.name=a -c user.email=a@b commit -qm one";
+        home.run(&["command", "run", make]);
+        let program = program.replace("/home/raw/Documents/GitHub/prose", &repository.display().to_string());
+        write(&home, "p.prose", &program);
+        write(&home, "a.toml", "[[answer]]\nkind = \"gate\"\nanswer = \"approve\"\n");
+        let inputs = program.lines().filter_map(|line| line.strip_prefix("input ")?.split_once(':'));
+        let inputs: Vec<String> = inputs.map(|(name, _)| format!("{}=given", name.trim())).collect();
+        let mut args = vec!["--answers", "a.toml", "--gates-from-answers", "--allow-unenforced"];
+        inputs.iter().for_each(|input| args.extend(["--set", input]));
+        let output = run(&home, &args);
+        let said = text(&output);
+        // One ends with an error of its own, which nothing in it catches.
+        let is_its_end = said.contains("Validation failed: missing required fields");
+        if output.status.code() != Some(0) && !is_its_end {
+            let end: Vec<&str> = said.lines().rev().take(4).collect();
+            failed.push(format!("{name}: {:?}: {}", output.status.code(), end.join(" / ")));
+        }
+    }
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), files.len(), failed.join("\n"));
+}
