@@ -90,6 +90,8 @@ codes! {
     ProgramFailed { name: "PROGRAM_FAILED", exit: 1, retryable: false }
     /// A program asks a question that nobody can answer.
     NobodyAnswers { name: "NOBODY_ANSWERS", exit: 3, retryable: false }
+    /// The budget of a program is used up before a session.
+    BudgetSpent { name: "BUDGET_SPENT", exit: 3, retryable: false }
     /// An error in Pilothouse or on the machine.
     InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
 }

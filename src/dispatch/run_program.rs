@@ -13,6 +13,7 @@ use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
 use crate::prose::run::{self, Outcome, Refusal, Request, RunEnd, load};
+use crate::prose::vm::Budget;
 use crate::tools::CutShort;
 
 /// `run`: runs a program.
@@ -54,6 +55,9 @@ pub struct RunInput {
     /// Run it although whoever answers cannot enforce all `permissions:` of its agents.
     #[serde(default)]
     pub allow_unenforced: bool,
+    /// Stop before the next session once so many have begun (`5`), or so much time has passed (`30m`); `--resume` goes on.
+    #[serde(default)]
+    pub budget: Vec<String>,
     /// Write lines, also on a terminal, where the console opens otherwise.
     #[serde(default)]
     pub plain: bool,
@@ -80,6 +84,10 @@ pub struct Ran {
     message: Option<String>,
     /// `--resume` goes on with it.
     can_resume: bool,
+    /// Session commands that have ended.
+    sessions: u32,
+    /// What they cost in dollars, as far as they say.
+    cost_usd: f64,
     /// The outputs of the program.
     outputs: Map<String, Value>,
     /// Processes that its commands had left behind; they were ended.
@@ -114,7 +122,16 @@ impl RunInput {
                     .fix("give its file, or --resume with the id of a run"));
             }
         };
+        let budget = Budget::read(&self.budget).map_err(|one| {
+            Failure::new(
+                Code::ArgError,
+                format!("--budget {one} is no number of sessions and no time, or given twice."),
+            )
+            .with("opt", "budget")
+            .fix("write for instance --budget 5 --budget 30m")
+        })?;
         Ok(Request {
+            budget,
             program,
             cwd: cwd.to_owned(),
             inputs,
@@ -169,6 +186,9 @@ pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
         line: outcome.line,
         message: outcome.message.clone(),
         can_resume: outcome.can_resume,
+        sessions: outcome.sessions,
+        #[expect(clippy::cast_precision_loss, reason = "no run costs that much")]
+        cost_usd: outcome.cost as f64 / 1e6,
         outputs,
         left_behind: outcome.left_behind.clone(),
         duration_ms: outcome.duration_ms,
@@ -178,6 +198,7 @@ pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
         (RunEnd::Completed, _) => return Response::success(data, text),
         (RunEnd::Failed, _) => Code::ProgramFailed,
         (RunEnd::Unanswered, _) => Code::NobodyAnswers,
+        (RunEnd::OverBudget, _) => Code::BudgetSpent,
         (RunEnd::Aborted | RunEnd::Interrupted, Some(CutShort::Timeout(_))) => Code::Timeout,
         (RunEnd::Aborted | RunEnd::Interrupted, Some(CutShort::Signal(signal))) if signal != 2 => {
             Code::Terminated

@@ -60,6 +60,21 @@ pub(super) struct Row {
     pub(super) waiting_ms: u64,
     /// Milliseconds until it is too late; null when it waits for ever.
     pub(super) remaining_ms: Option<u64>,
+    /// When it is too late.
+    #[schemars(with = "Option<String>")]
+    pub(super) deadline: Option<Timestamp>,
+    /// Who is expected to answer.
+    pub(super) expected: Option<String>,
+    /// A command is at work on it; the operator may still answer.
+    pub(super) at_work: bool,
+    /// The agent of the program whose work it is.
+    pub(super) agent: Option<String>,
+    /// The model of that agent.
+    pub(super) model: Option<String>,
+    /// What that agent may do.
+    pub(super) permissions: Vec<String>,
+    /// The skills it has.
+    pub(super) skills: Vec<String>,
     /// What was said beside it.
     pub(super) comments: Vec<Remark>,
 }
@@ -99,6 +114,7 @@ impl Row {
         let text = mask(&question.text);
         let (text, text_truncated) = cut(&text, text_chars);
         let values = question.evidence.bindings.iter().map(|binding| Value::of(binding, value_chars));
+        let expected = question.expected.clone().unwrap_or_default();
         let remaining = |until: Timestamp| task::millis_between(now, until);
         Self {
             question_id: question.id.clone(),
@@ -114,8 +130,35 @@ impl Row {
             passes: question.evidence.pass.and_then(|(_, most)| most),
             waiting_ms: task::millis_between(question.asked_at, now),
             remaining_ms: question.deadline.map(remaining),
+            deadline: question.deadline,
+            at_work: !question.needs_somebody(),
+            expected: question.expected.as_ref().map(|expected| expected.by.clone()),
+            agent: expected.agent,
+            model: expected.model,
+            permissions: expected.permissions,
+            skills: expected.skills,
             comments: question.comments.iter().map(Remark::of).collect(),
         }
+    }
+
+    /// Says whose work it is, where that is known.
+    fn work(&self) -> Option<String> {
+        let words = |label: &str, words: &[String]| {
+            (!words.is_empty()).then(|| format!("{label} {}", one_line(&words.join(", "), VALUE_CHARS)))
+        };
+        let expected = self.expected.as_ref().map(|by| match self.at_work {
+            true => format!("{by} is at work on it"),
+            false => format!("expected from {by}"),
+        });
+        let facts = [
+            words("agent", self.agent.as_slice()),
+            words("model", self.model.as_slice()),
+            words("permissions", &self.permissions),
+            words("skills", &self.skills),
+            expected,
+        ];
+        let facts: Vec<String> = facts.into_iter().flatten().collect();
+        (!facts.is_empty()).then(|| format!("  {}", facts.join("; ")))
     }
 
     /// Says it in a few lines.
@@ -139,6 +182,7 @@ impl Row {
             left.unwrap_or_default(),
             pass.unwrap_or_default()
         )];
+        lines.extend(self.work());
         lines.extend(self.text.lines().map(|line| format!("> {line}")));
         lines.push(format!("  expects {}", self.expects));
         for value in &self.evidence {

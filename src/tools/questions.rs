@@ -13,7 +13,7 @@ use super::question_answer::{self, QuestionAnswer, Said};
 use super::question_list::{Listing, QuestionList, listing};
 use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
-use crate::envelope::ToolError;
+use crate::envelope::{Actor, ToolError};
 use crate::journal::Durability;
 
 /// How long a call waits for a question unless it says otherwise, and at most, in milliseconds.
@@ -32,7 +32,7 @@ pub(super) struct Input {
     answer: Option<String>,
     /// Why; alone, what the operator should know.
     comment: Option<String>,
-    /// Wait until one is open.
+    /// Wait until one is yours.
     #[serde(default)]
     block: bool,
     /// Longest wait, 45000 ms at most.
@@ -125,10 +125,13 @@ fn waits_for_any(input: &Input) -> Result<bool, ToolError> {
     Ok(input.block)
 }
 
-/// Waits until a question is open, or for so many milliseconds.
+/// Waits until a question is open that the caller may answer, or for so many milliseconds.
 async fn wait(cx: Context<'_>, timeout_ms: u64) {
     let mut snapshots = cx.runtime.snapshot();
-    let open = snapshots.wait_for(|snapshot| !snapshot.questions.is_empty());
+    let is_operator = cx.caller.actor == Actor::Operator;
+    let open = snapshots.wait_for(|snapshot| {
+        snapshot.questions.iter().any(|question| question.agents || is_operator && question.needs_somebody())
+    });
     // Without one the list is empty, and that is the answer.
     let _ = tokio::time::timeout(Duration::from_millis(timeout_ms.min(MOST_TIMEOUT_MS)), open).await;
 }

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::prose_cases::run_folder;
-use crate::support::{Agent, Family, Home, Tag, send, skip, wait_until};
+use crate::support::{Agent, Console, Family, Home, Tag, send, skip, wait_until};
 
 /// A home with a program, and a scripted agent: a shell script.
 fn home(program: &str, agent: &str) -> Home {
@@ -187,6 +187,12 @@ fn a_connected_agent_is_expected_where_the_settings_say_so() {
     let found = agent.call("Question", &json!({"block": true, "timeout_ms": 45_000}));
     let question: Value = found.result("/questions/0").clone();
     assert_eq!(question["answerable"], true, "{question}");
+    assert_eq!(
+        (&question["expected"], &question["agent"]),
+        (&json!("an agent"), &json!("critic")),
+        "{question}"
+    );
+    assert_eq!((&question["model"], &question["skills"]), (&json!("opus"), &json!(["pdf"])), "{question}");
     let said = agent.call("Question", &json!({"question_id": question["question_id"], "answer": "a port"}));
     assert_eq!(said.result("/settled/effect"), "answered");
     ends(&run.wait_with_output().expect("ends"), 0);
@@ -194,6 +200,44 @@ fn a_connected_agent_is_expected_where_the_settings_say_so() {
     agent.leave();
     home.run(&["serve", "--stop"]);
     served.wait().expect("ends");
+}
+
+#[test]
+fn a_person_who_answers_ends_the_command_and_is_told_who_is_at_work() {
+    let tag = Tag::new();
+    let home = home(
+        "let x = session \"Say why\"\nexec \"echo {x} > said\"\n",
+        &format!("touch begun; exec sleep {}", tag.0),
+    );
+    let mut console = Console::open(&home, &["run", "p.prose", "--session", "./agent"], (120, 40));
+    console.shows("agent is at work");
+    tag.asleep();
+    assert!(!console.text().contains("FOR YOU"), "{}", console.text());
+    console.keys(b"\r");
+    console.shows("your answer ends that");
+    console.keys(b"a flaky port");
+    console.shows("a flaky port");
+    console.asks_until(b"\r", "completed");
+    wait_until("it was ended", || tag.holders().is_empty());
+    assert_eq!(read(&home, "said"), "a flaky port\n");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn a_budget_stops_before_the_next_session() {
+    let home = home(
+        "let a = session \"one\"\nlet b = session \"two\"\noutput o = exec \"echo {a} {b}\"\n",
+        "echo x >> log; echo x",
+    );
+    let stopped = run(&home, &["--budget", "1"]);
+    let said = ends(&stopped, 3);
+    assert!(said.contains("the budget of 1 session is used up before this session"), "{said}");
+    assert!(said.contains("go on with --resume"), "{said}");
+    let id = run_folder(&home).file_name().expect("a name").to_string_lossy().into_owned();
+    ends(&run(&home, &["--budget", "1", "--resume", &id]), 0);
+    assert_eq!(read(&home, "log"), "x\nx\n");
+    ends(&run(&home, &["--budget", "soon"]), 2);
 }
 
 /// The programs of others that are at hand beside the project: each that names no path or service of its author's machine runs

@@ -10,6 +10,7 @@ use crate::config::{Faults, Loaded, ProgramSettings};
 use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::prose::run::Request;
+use crate::prose::vm::Budget;
 
 /// Events that may wait; nobody reads them, the screen shows the program.
 const EVENTS: usize = 16;
@@ -51,6 +52,7 @@ fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request
         sessions: settings.sessions,
         session: Vec::new(),
         allow_unenforced: false,
+        budget: Budget::default(),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod state;
 mod runtime_effects;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ use super::vm::effects::{Effects, Event};
 use super::vm::module::Module;
 use super::vm::progress::Progress;
 use super::vm::value::Value;
-use super::vm::{AnswerPolicy, Frame, Vm};
+use super::vm::{AnswerPolicy, Budget, Frame, Vm};
 use crate::clock::Clock;
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::{Actor, Envelope};
@@ -86,6 +87,9 @@ pub struct Request {
     /// Permissions of agents that nothing enforces do not keep it from running.
     #[serde(default)]
     pub allow_unenforced: bool,
+    /// What its sessions may take, each time it is run or resumed.
+    #[serde(default)]
+    pub budget: Budget,
 }
 
 /// A run about to be walked.
@@ -146,6 +150,7 @@ impl Run {
             agents: request.agent_answers,
             exec: request.exec.max(begun),
             sessions,
+            budget: request.budget,
         };
         answerable(runtime, &request, &library, &policy, allow_unenforced)?;
         if !request.lazy && resumed.is_none() {
@@ -256,6 +261,8 @@ impl Run {
             how,
             line,
             message,
+            sessions: self.vm.spent.sessions.load(Ordering::Relaxed),
+            cost: self.vm.spent.cost.load(Ordering::Relaxed),
             can_resume: !matches!(how, RunEnd::Completed | RunEnd::Failed) || place.is_some(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.clone())).collect(),
             left_behind,
@@ -281,7 +288,9 @@ impl Run {
         let at = self.vm.effects.now();
         let how = match outcome.how {
             RunEnd::Completed | RunEnd::Failed => outcome.how,
-            RunEnd::Unanswered | RunEnd::Aborted | RunEnd::Interrupted => RunEnd::Interrupted,
+            RunEnd::Unanswered | RunEnd::OverBudget | RunEnd::Aborted | RunEnd::Interrupted => {
+                RunEnd::Interrupted
+            }
         };
         self.vm.journal.write(&Row::End { at, how: how.to_string(), place })?;
         let line = match (&outcome.message, outcome.how) {
@@ -299,7 +308,7 @@ impl Run {
             RunEnd::Completed => RunState::Completed,
             RunEnd::Failed | RunEnd::Unanswered => RunState::Failed,
             RunEnd::Aborted => RunState::Cancelled,
-            RunEnd::Interrupted => RunState::Interrupted,
+            RunEnd::Interrupted | RunEnd::OverBudget => RunState::Interrupted,
         };
         let message = outcome.message.clone().filter(|_| outcome.how != RunEnd::Completed);
         let error = message.map(|message| ProgramError { line: outcome.line.unwrap_or(1), message });

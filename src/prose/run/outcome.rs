@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::journal::Key;
 use crate::prose::vm::control_flow::{Evaluated, Halt, Thrown};
 use crate::prose::vm::value::Value;
+use crate::runtime::dollars;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,12 @@ pub struct Outcome {
     pub message: Option<String>,
     /// It can be resumed.
     pub can_resume: bool,
+    /// Session commands that have ended.
+    #[serde(default)]
+    pub sessions: u32,
+    /// What they cost, in millionths of a dollar, as far as they say.
+    #[serde(default)]
+    pub cost: u64,
     /// Its outputs.
     pub outputs: Vec<(String, Value)>,
     /// Processes its commands had left behind, now ended.
@@ -43,6 +50,8 @@ pub enum RunEnd {
     Failed,
     /// It asked what nobody could answer; it can be resumed.
     Unanswered,
+    /// Its budget was used up before a session; it can be resumed.
+    OverBudget,
     /// A person ended it; it can be resumed.
     Aborted,
     /// It was cut off; it can be resumed.
@@ -66,6 +75,11 @@ impl Outcome {
         let mut text = self.summary();
         for (name, value) in &self.outputs {
             text.push_str(&format!("\n\n{name}:\n{}", value.inserted()));
+        }
+        if self.sessions > 0 {
+            let noun = if self.sessions == 1 { "session" } else { "sessions" };
+            let cost = if self.cost > 0 { format!(", {}", dollars(self.cost)) } else { String::new() };
+            text.push_str(&format!("\n{} {noun}{cost}", self.sessions));
         }
         if !self.left_behind.is_empty() {
             text.push_str(&format!("\nended what commands had left behind: {}", self.left_behind.join(", ")));
@@ -97,6 +111,10 @@ pub(super) fn conclude(ended: Result<Evaluated, Halt>) -> Conclusion {
         }
         Err(Halt::Unanswered { line, question }) => {
             of(RunEnd::Unanswered, Some(line), Some(format!("nobody is there to answer: {question}")))
+        }
+        Err(Halt::OverBudget { line, budget }) => {
+            let message = format!("the budget of {budget} is used up before this session");
+            of(RunEnd::OverBudget, Some(line), Some(message))
         }
         Err(Halt::Aborted { line }) => {
             of(RunEnd::Aborted, Some(line), Some("ended by the operator".to_owned()))

@@ -142,12 +142,13 @@ fn claude(asked: &[Asked]) -> Vec<String> {
         let tools: &[&str] = match kind {
             Kind::Read => &["Read", "Grep", "Glob"],
             Kind::Write => &["Edit", "Write", "NotebookEdit"],
-            Kind::Execute => &["Bash", "Monitor"],
+            // What this program here offers over MCP runs commands too.
+            Kind::Execute => &["Bash", "Monitor", "mcp__pilothouse"],
             Kind::Network => &["WebFetch", "WebSearch"],
         };
         let tools = || tools.iter().map(|tool| (*tool).to_owned());
         match rule {
-            Rule::Allow => allowed.extend(tools()),
+            Rule::Allow => allowed.extend(tools().filter(|tool| !tool.starts_with("mcp"))),
             Rule::Deny => denied.extend(tools()),
             Rule::Prompt => {}
             Rule::Patterns(patterns) => allowed.extend(patterns.iter().flat_map(|pattern| match kind {
@@ -217,6 +218,9 @@ fn gemini(asked: &[Asked]) -> String {
                 "[[rule]]\ntoolName = \"{tool}\"\ndecision = \"{decision}\"\npriority = 900\n\n"
             ));
         }
+        if (kind, decision) == (Kind::Execute, "deny") {
+            text.push_str("[[rule]]\nmcpName = \"pilothouse\"\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n\n");
+        }
     }
     text
 }
@@ -237,6 +241,9 @@ fn opencode(asked: &[Asked]) -> String {
             Kind::Network => &["webfetch", "websearch", "codesearch"],
         };
         all.extend(tools.iter().map(|tool| ((*tool).to_owned(), word.into())));
+        if (kind, word) == (Kind::Execute, "deny") {
+            all.insert("pilothouse_*".to_owned(), word.into());
+        }
     }
     serde_json::Value::Object(all).to_string()
 }
@@ -263,7 +270,7 @@ mod tests {
                 "--permission-mode",
                 "default",
                 "--allowedTools=Edit,Write,NotebookEdit",
-                "--disallowedTools=Bash,Monitor,WebFetch,WebSearch"
+                "--disallowedTools=Bash,Monitor,mcp__pilothouse,WebFetch,WebSearch"
             ]
         );
         assert_eq!(

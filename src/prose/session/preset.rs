@@ -170,7 +170,7 @@ mod tests {
         };
         assert_eq!(
             line(&["claude"], of),
-            "claude -p --output-format json --model opus --permission-mode default --disallowedTools=Bash,Monitor \
+            "claude -p --output-format json --model opus --permission-mode default --disallowedTools=Bash,Monitor,mcp__pilothouse \
              --resume s-1 <\"$PILOTHOUSE_SESSION_TASK\""
         );
         assert!(

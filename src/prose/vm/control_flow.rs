@@ -76,6 +76,13 @@ pub enum Halt {
         /// What was asked.
         question: String,
     },
+    /// The budget of the run is used up before the session on this line.
+    OverBudget {
+        /// The line.
+        line: u32,
+        /// What was used up.
+        budget: String,
+    },
     /// A person ended the program at this line.
     Aborted {
         /// The line.

@@ -3,6 +3,7 @@
 
 mod answerer;
 mod block;
+mod budget;
 mod coerce;
 mod control;
 pub mod control_flow;
@@ -27,6 +28,7 @@ mod tests;
 pub mod value;
 
 pub use self::answerer::permissions;
+pub use self::budget::Budget;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,6 +36,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -72,6 +75,8 @@ pub struct AnswerPolicy {
     pub exec: ExecPolicy,
     /// Who answers sessions.
     pub sessions: SessionSettings,
+    /// What sessions may take.
+    pub budget: Budget,
 }
 
 /// A program being walked.
@@ -92,6 +97,8 @@ pub struct Vm<E> {
     pub spent: Spent,
     home: Option<PathBuf>,
     run: String,
+    /// When this walk was made ready.
+    began: Timestamp,
 }
 
 /// What the session commands of a run have cost, those of earlier walks too.
@@ -101,6 +108,8 @@ pub struct Spent {
     pub sessions: AtomicU32,
     /// What they cost, in millionths of a dollar, as far as they say.
     pub cost: AtomicU64,
+    /// Sessions that this walk has begun.
+    begun: AtomicU32,
 }
 
 /// Where a walk stands: all that may differ from one statement to the next. Cheap to clone.
@@ -220,7 +229,8 @@ impl<E: Effects> Vm<E> {
     ) -> Self {
         let permits = Semaphore::new(AT_ONCE);
         let (turns, own_sessions, spent) = (Mutex::default(), Mutex::default(), Spent::default());
-        Self { effects, journal, policy, progress, permits, turns, own_sessions, spent, home, run }
+        let began = effects.now();
+        Self { effects, journal, policy, progress, permits, turns, own_sessions, spent, home, run, began }
     }
 
     fn own_sessions(&self) -> MutexGuard<'_, HashMap<(PathBuf, String), String>> {

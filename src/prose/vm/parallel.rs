@@ -154,6 +154,8 @@ impl<E: Effects> Vm<E> {
                         cancel.cancel();
                     }
                 }
+                // What is under way comes to its end; nothing of it is in doubt.
+                Err(halt @ Halt::OverBudget { .. }) => broken = Some(halt),
                 Err(halt) => {
                     broken = Some(halt);
                     cancel.cancel();

@@ -127,6 +127,9 @@ impl<E: Effects> Vm<E> {
         self.direct(frame, work, prompt, &context, &mut query);
         let is_new = self.journal.decided(&frame.key).is_none()
             && !matches!(self.journal.command(&frame.key), CommandRecord::Ran(_));
+        if query.work.is_none() && is_new {
+            self.afford(site.line)?;
+        }
         let command = query.work.clone();
         let answer = self.text_of(frame, query).await?;
         if let (true, Some(agent)) = (is_new, work.agent) {

@@ -143,6 +143,7 @@ impl<E: Effects> Vm<E> {
     /// Runs the command of a session to its end, or until somebody has answered.
     async fn run_session(&self, frame: &Frame, query: &Query, work: &Work) -> Result<Came, Halt> {
         let line = query.site.line;
+        self.afford(line)?;
         let permit = tokio::select! {
             permit = self.permits.acquire() => permit,
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),

@@ -23,7 +23,7 @@ use super::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Pr
 use super::module::{Library, Module};
 use super::progress::Progress;
 use super::value::Value;
-use super::{AnswerPolicy, Frame, Vm};
+use super::{AnswerPolicy, Budget, Frame, Vm};
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
 use crate::prose::answers::Answers;
@@ -108,6 +108,7 @@ struct Bench {
     operator: Option<AnswerValue>,
     exec: ExecPolicy,
     sessions: SessionSettings,
+    budget: Budget,
     given: HashMap<String, Value>,
 }
 
@@ -138,6 +139,7 @@ impl Bench {
             operator: None,
             exec: ExecPolicy::Allow,
             sessions: SessionSettings::default(),
+            budget: Budget::default(),
             given: HashMap::new(),
         }
     }
@@ -158,6 +160,7 @@ impl Bench {
             agents: false,
             exec: self.exec,
             sessions: self.sessions.clone(),
+            budget: self.budget,
         };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let progress = progress(&id, &self.source, &folder);
@@ -261,6 +264,7 @@ fn in_words(ended: Result<Evaluated, Halt>) -> Result<String, String> {
         Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
         Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),
         Err(Halt::Unanswered { line, .. }) => Err(format!("unanswered at {line}")),
+        Err(Halt::OverBudget { line, .. }) => Err(format!("over budget at {line}")),
         Err(Halt::Aborted { line }) => Err(format!("aborted at {line}")),
         Err(Halt::Cancelled) => Err("cancelled".into()),
         Err(Halt::Broken(error)) => Err(error.to_string()),
