@@ -240,6 +240,107 @@ fn a_budget_stops_before_the_next_session() {
     ends(&run(&home, &["--budget", "soon"]), 2);
 }
 
+/// Kills a run at some moment and goes on with it until it ends; returns whether the effects are those of a run that was not killed.
+fn killed_and_gone_on_with(round: u32) -> Result<(), String> {
+    let tag = Tag::new();
+    // Each session says when it begins and when it is done, and takes a while in between.
+    let agent = format!(
+        "task=$(head -1); echo \"begun $task\" >> log; sleep 0.0{}; : {}; echo \"done $task\" >> log; echo \"[$task]\"",
+        round % 7 + 1,
+        tag.0
+    );
+    let program = "let a = session \"one\"\nparallel:\n  b = session \"two\"\n  c = session \"three\"\nif **so**:\n  exec \"echo never\"\n\
+                   let d = session \"four {b}\"\n  retry: 1\noutput o = exec \"echo {a} {b} {c} {d}\"\n";
+    let home = home(program, &agent);
+    write(
+        &home,
+        "a.toml",
+        "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n[[answer]]\nkind = \"yes_no\"\nanswer = \"no\"\n",
+    );
+    let begin = ["run", "p.prose", "--plain", "--private", "--answers", "a.toml", "--session", "./agent"];
+    let mut resume = None::<String>;
+    let mut doubts = 0;
+    for cut in 0.. {
+        let mut args: Vec<&str> = begin.to_vec();
+        if let Some(id) = &resume {
+            args.extend(["--resume", id]);
+        }
+        let mut child = home
+            .command(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| e.to_string())?;
+        let journal = || {
+            std::fs::read_dir(home.workspace().join(".prose/runs"))
+                .into_iter()
+                .flatten()
+                .flatten()
+                .filter_map(|run| std::fs::read(run.path().join("journal.jsonl")).ok())
+                .map(|it| it.len())
+                .sum::<usize>()
+        };
+        if cut < 2 {
+            let from = journal();
+            // Some way into what is left, told by the journal and not by a clock.
+            let way = 80 + (round as usize * 37 + cut as usize * 211) % 1_700;
+            while journal() < from + way && child.try_wait().is_ok_and(|ended| ended.is_none()) {
+                std::thread::yield_now();
+            }
+            if let Some(family) = Family::find(child.id()) {
+                send(family.program, Signal::KILL);
+            }
+        }
+        let output = child.wait_with_output().map_err(|error| error.to_string())?;
+        doubts += text(&output).matches("rerun (file)").count();
+        wait_until("nothing runs on", || tag.holders().is_empty());
+        resume = std::fs::read_dir(home.workspace().join(".prose/runs"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .find(|run| run.path().is_dir())
+            .map(|run| run.file_name().to_string_lossy().into_owned());
+        let said = text(&output);
+        let is_over = said.contains("is over");
+        if output.status.code() == Some(0) || is_over {
+            break;
+        }
+        if cut >= 2 {
+            return Err(format!("round {round}: {said}"));
+        }
+    }
+    let log = read(&home, "log");
+    let count = |line: &str| log.lines().filter(|known| *known == line).count();
+    let begun = log.lines().filter(|line| line.starts_with("begun")).count();
+    for task in ["one", "two", "three", "four [two]"] {
+        if count(&format!("done {task}")) < 1 {
+            return Err(format!("round {round}: {task} was lost:\n{log}"));
+        }
+    }
+    // What was begun again was asked about first.
+    let doubted = 4 + doubts;
+    if begun > doubted {
+        Err(format!("round {round}: {begun} begun, {doubts} asked about:\n{log}"))
+    } else {
+        Ok(())
+    }
+}
+
+#[test]
+fn killed_anywhere_no_session_is_lost_or_done_again_unasked() {
+    (0..3).for_each(|round| killed_and_gone_on_with(round * 5).expect("as if it had not been killed"));
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_killed_anywhere_no_session_is_lost_or_done_again_unasked() {
+    let rounds =
+        std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
+    let failed: Vec<String> = (0..rounds).filter_map(|round| killed_and_gone_on_with(round).err()).collect();
+    assert!(failed.is_empty(), "{} of {rounds}:\n{}", failed.len(), failed.join("\n"));
+    eprintln!("{rounds} runs, killed up to twice each: none lost a session or did one again unasked");
+}
+
 /// The programs of others that are at hand beside the project: each that names no path or service of its author's machine runs
 /// to its end unattended.
 #[test]
