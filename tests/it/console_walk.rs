@@ -283,7 +283,7 @@ fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
         ("metrics", "LIMITS"),
         ("show-receipts", "CALL   TIME"),
         ("show-tasks", "IDLE"),
-        ("why", "WHY"),
+        ("why", "DETAILS"),
         ("rename", "NAME"),
         ("help", "HELP"),
         ("themes", "CHOOSE"),

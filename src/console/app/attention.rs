@@ -150,7 +150,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
         Waits::Held(held) => {
             let task = held.task.as_ref().and_then(|task| app.view.task(task));
             let what = match held.reason {
-                HoldReason::Paused => "is held by the pause",
+                HoldReason::Paused => "held: agents paused",
                 HoldReason::Rule(_) => "needs approval",
             };
             let first = held.commands.first().map_or("", |command| &command.cmd);
@@ -171,7 +171,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
         }
         Waits::Capped(task) => {
             let is_over = task.ended.is_some();
-            let what = if is_over { "printed too much" } else { "writes more than is kept" };
+            let what = if is_over { "printed too much" } else { "output dropped (limit)" };
             (alias(task), what.to_owned(), command(task), "look", is_over)
         }
         Waits::Lost(task, agent) => {

@@ -262,7 +262,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Themes(_) => "theme",
         Kind::Messages => "messages",
         Kind::Exports => "export",
-        Kind::Filters => "list",
+        Kind::Filters => "filter",
         Kind::Listing => "order, groups and columns",
         Kind::Layouts => "layout",
     };
@@ -291,7 +291,7 @@ fn draw_item(
     let name_columns = match (item.about.is_empty(), item.key.is_empty()) {
         (false, _) => names,
         (true, false) => names.max(usize::from(row.width) / 2),
-        (true, true) => usize::from(row.width),
+        (true, true) => usize::from(row.width).saturating_sub(text::width(mark) + 3),
     };
     let label = visible::one_line(&item.label);
     let mut left = vec![piece(format!("{mark} "), Role::Accent)];

@@ -198,7 +198,7 @@ fn help_lines(app: &App, about: Context) -> Vec<Vec<Piece>> {
             let role = if can { Role::Text } else { Role::Faint };
             rows.push(vec![
                 piece(column(&keys.join(" "), 19, dots), if can { Role::Key } else { Role::Faint }),
-                piece(column(action.about(), 36, dots), role),
+                piece(column(action.about(), 37, dots), role),
                 piece(action.equivalent(), Role::Faint),
             ]);
         }

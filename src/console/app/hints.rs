@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::{App, Column, Painter, columns, joined, takes_input};
+use super::{App, Column, Mode, Painter, Prompt, columns, joined, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, piece};
@@ -150,8 +150,10 @@ pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {
         return vec![piece("ending the tasks, then leaving", Role::Text)];
     }
     let context = app.context();
-    // One key lists tasks, or searches the output once keys go there.
+    let is_kept = matches!(app.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
     let word = |action: Action| match action {
+        Action::Send if is_kept => "save",
+        // One key lists tasks, or searches the output once keys go there.
         Action::FindText if context == Context::Tasks && app.in_pane => "search",
         _ => action.hint(),
     };

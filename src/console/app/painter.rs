@@ -154,7 +154,7 @@ impl Painter<'_> {
     /// Returns the keys of a dialog.
     pub(crate) fn keys(&self, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
         let keys = actions.iter().map(|(action, word)| self.key(context, *action, word));
-        joined(keys.collect(), &piece("    ", Role::Text))
+        joined(keys.collect(), &piece("   ", Role::Text))
     }
 
     /// Draws the head of an area: a rule with a title in it and, at its end, as many facts as fit.

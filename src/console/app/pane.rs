@@ -199,6 +199,9 @@ fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option
         facts.push(piece(shown.word, shown.role));
         facts.push(piece(format!("ran {}", painter.ran(task)), Role::Faint));
         facts.push(piece(painter.ago(last_sign(task)), Role::Faint));
+    } else if task.status == TaskStatus::Queued {
+        let shown = painter.state(task);
+        facts.push(piece(shown.word, shown.role));
     }
     if !task.status.is_terminal() && task.tty {
         let (columns, rows) = (task.size.cols(), task.size.rows());

@@ -322,7 +322,7 @@ fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
         let task = task.map(|task| super::alias(task)).unwrap_or_default();
         rows.push(vec![
             piece(format!(" {glyph} "), role),
-            piece(format!("{}  ", visible::one_line(&branch.letter)), Role::Title),
+            piece(column(&visible::one_line(&branch.letter), 4, ""), Role::Title),
             piece(column(&visible::one_line(name), NAME, painter.glyphs().cut), Role::Name),
             piece(format!(" {}  {task}", step_word(branch.state)), role),
         ]);

@@ -43,7 +43,7 @@ fn mode_word(app: &App) -> String {
     let of = |task| app.view.task(task).map(|task| alias(task)).unwrap_or_default();
     let word = match (app.context(), &app.mode) {
         _ if app.is_leaving => "STOPPING",
-        _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY",
+        _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "DETAILS",
         (Context::Stop, _) => "STOP?",
         (Context::Signal, _) => "SIGNAL?",
         (Context::Restart, _) => "RESTART?",
