@@ -213,7 +213,11 @@ impl Painter<'_> {
 
     /// Draws an empty box with a title; returns its inside, one column in from the sides.
     pub(crate) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
-        let cleared = Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area };
+        // A gap beside it; what little would be left of a row beyond is noise.
+        let screen = self.buf.area;
+        let left = if area.x <= 2 { 0 } else { area.x - 1 };
+        let right = if area.right() + 2 >= screen.right() { screen.right() } else { area.right() + 1 };
+        let cleared = Rect { x: left, width: right.saturating_sub(left), ..area };
         self.restyle(cleared, Cell::reset);
         let Glyphs { corners, rules, .. } = self.glyphs();
         let (strong, last) = (self.style(Role::Strong), area.height.saturating_sub(1));
