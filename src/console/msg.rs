@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::Request;
+use crate::runtime::past::Durations;
 use crate::runtime::{CallRecord, Form, Input, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
@@ -18,6 +19,7 @@ use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
 use super::app::setup::Arrangement;
+use super::app::search_all::Place;
 use super::options::Cue;
 use super::theme::Preferences;
 
@@ -59,6 +61,8 @@ pub enum Msg {
     /// The line of a task's log that a search found, if there is one; which of the lines that match it is, and how many
     /// there are, where they were counted.
     Found(TaskId, Query, Option<u64>, Option<(u64, u64)>),
+    /// What a search of all tasks found in some of them: whose turn it was, and lines of tasks.
+    FoundAll(u64, Vec<Place>),
     /// The line of a task's log on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.
@@ -91,6 +95,8 @@ pub enum Msg {
     Tick(Timestamp),
     /// The settings files were read again, with these faults.
     Preferences(Box<Preferences>, Vec<String>),
+    /// How long commands took in earlier recordings of the workspace.
+    Durations(Durations),
     /// The names of the recordings that are over.
     Recordings(Vec<String>),
     /// A demonstration turns to something.
@@ -265,6 +271,8 @@ pub enum Effect {
     },
     /// Search a task's log.
     Search(TaskId, Query),
+    /// Search the logs of some tasks, of all that are looked through: which search it is, the text, the tasks.
+    SearchAll(u64, String, Vec<TaskId>),
     /// Search for a prompt in a task's log.
     Prompt {
         /// The task.

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use pilothouse::console::app::search_all::Place;
 use pilothouse::console::app::setup::Arrangement;
 use pilothouse::console::app::task_list::{Filter, Grouping, ListColumn, Sort, Whose};
 use pilothouse::console::app::{App, Mode};
 use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::{Anchor, Effect, Msg};
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{AgentView, BatchItem, Snapshot, TaskStatus, TaskView};
@@ -258,4 +260,84 @@ fn a_batch_is_one_row_that_unfolds() {
     assert_eq!(obstacle(&app, Action::Fold).as_deref(), Some("the task is of no batch"));
     let _ = press(&mut app, &["f", "f"]);
     assert_eq!(app.tasks().iter().filter(|task| task.id == id(4)).count(), 1, "one that is left is no batch");
+}
+
+#[test]
+fn what_a_command_usually_takes_is_the_median_of_at_least_three_runs_that_succeeded() {
+    let run = |number: u32, seconds: i64, status, exit| {
+        ended(task(number, "make", seconds + 5, 5), status, Some(exit), 5)
+    };
+    let mut tasks = vec![
+        run(1, 40, TaskStatus::Completed, 0),
+        run(2, 41, TaskStatus::Completed, 0),
+        run(3, 900, TaskStatus::Failed, 2),
+        task(9, "make", 3, 1),
+    ];
+    let mut app = console(with(tasks.clone()), (120, 40));
+    select(&mut app, 9);
+    assert!(!shown(&app).contains("usually"), "two runs\n{}", shown(&app));
+    tasks.push(run(4, 90, TaskStatus::Completed, 0));
+    let _ = app.update(Msg::Snapshot(Arc::new(with(tasks.clone()))));
+    let row = listed(&app).into_iter().find(|row| row.contains("t09")).expect("a row");
+    assert!(row.ends_with("make  usually 41 s"), "{row}");
+    let _ = press(&mut app, &["w"]);
+    assert!(shown(&app).contains("usually   41 s: the median of 3 earlier runs that"), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "2"]);
+    assert!(shown(&app).lines().any(|row| row.starts_with("── ") && row.contains("usually 41 s")));
+    let earlier = [("make".to_owned(), [3_000, 3_000, 3_000, 3_000].into_iter().collect())].into();
+    let _ = app.update(Msg::Durations(earlier));
+    let _ = press(&mut app, &["w"]);
+    assert!(shown(&app).contains("usually   3.0 s: the median of 7 earlier runs"), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "1"]);
+    select(&mut app, 4);
+    let _ = press(&mut app, &["w"]);
+    assert!(shown(&app).contains("the median of 6 earlier runs"), "its own is none\n{}", shown(&app));
+}
+
+fn with(tasks: Vec<TaskView>) -> Snapshot {
+    Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..snapshot() }
+}
+
+#[test]
+fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
+    let mut app = console(snapshot(), (100, 30));
+    let effects = press(&mut app, &["\\", "p", "a", "n", "i", "c", "Enter"]);
+    let asked = |effects: &[Effect]| -> Vec<(u64, String, usize)> {
+        let asked = effects.iter().filter_map(|effect| match effect {
+            Effect::SearchAll(ticket, needle, tasks) => Some((*ticket, needle.clone(), tasks.len())),
+            _ => None,
+        });
+        asked.collect()
+    };
+    assert_eq!(asked(&effects), [(1, "panic".to_owned(), 8)]);
+    let place = |number: u32, line: u64| Place { task: id(number), line, text: format!("panic in {line}") };
+    assert_eq!(
+        asked(&app.update(Msg::FoundAll(1, vec![place(6, 90), place(6, 12)]))),
+        [(1, "panic".into(), 1)]
+    );
+    assert_eq!(asked(&app.update(Msg::FoundAll(1, vec![place(4, 7)]))), []);
+    insta::assert_snapshot!("found_in_all_tasks_100x30", shown(&app));
+    assert!(app.update(Msg::FoundAll(0, vec![place(3, 1)])).is_empty(), "of an older search");
+    let pages = |effects: &[Effect]| -> Vec<(u32, Anchor)> {
+        let pages = effects.iter().filter_map(|effect| match effect {
+            Effect::Page { task, anchor, .. } => Some((app_number(task), *anchor)),
+            _ => None,
+        });
+        pages.collect()
+    };
+    assert_eq!(pages(&press(&mut app, &["Down", "Enter"])), [(6, Anchor::Around(12))]);
+    assert!(shown(&app).contains("2 of 3 in all tasks  panic"), "{}", shown(&app));
+    assert!(pages(&press(&mut app, &["n"])).contains(&(4, Anchor::Around(7))));
+    assert_eq!(app.selected().map(|task| task.number), Some(4));
+    let _ = press(&mut app, &["n"]);
+    assert!(shown(&app).contains("this is the last place"), "{}", shown(&app));
+    let _ = press(&mut app, &["N", "N"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(6));
+    assert!(shown(&app).contains("1 of 3 in all tasks"), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "Esc"]);
+    assert!(app.search.is_none() && app.scroll.is_none());
+}
+
+fn app_number(task: &pilothouse::envelope::TaskId) -> u32 {
+    task.as_str().trim_start_matches("task_").trim_start_matches('0').parse().expect("a number")
 }

@@ -172,6 +172,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Search => {
             here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
         }
+        Action::SearchAll => here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::SearchAll, _)))),
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
         Action::Seen | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
         Action::Fold => here(Why("the task is of no batch")),

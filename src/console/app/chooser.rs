@@ -54,6 +54,8 @@ pub enum Kind {
     Listing,
     /// How the screen of all tasks can be divided.
     Layouts,
+    /// Where a text stands, in all tasks.
+    Places,
 }
 
 /// One row.
@@ -100,6 +102,8 @@ pub enum Choice {
     Arranged(Arranged),
     /// Divide the screen so.
     Layout(Pick),
+    /// Go to this place of those a search found, by number.
+    Place(usize),
     /// Nothing: it is there to be read.
     #[default]
     Nothing,
@@ -265,6 +269,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Filters => "filter",
         Kind::Listing => "order, groups and columns",
         Kind::Layouts => "layout",
+        Kind::Places => "found in all tasks",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

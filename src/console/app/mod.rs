@@ -31,6 +31,7 @@ pub mod receipts;
 pub mod replay;
 mod restart;
 pub mod search;
+pub mod search_all;
 pub mod setup;
 mod status;
 pub mod stop;
@@ -46,6 +47,7 @@ pub mod toasts;
 pub mod typing;
 mod update;
 pub mod usage;
+mod usual;
 pub mod view;
 pub mod watch;
 
@@ -74,6 +76,7 @@ use receipts::Calls;
 pub use receipts::Column;
 use replay::Replay;
 use search::{Match, Search};
+use search_all::Everywhere;
 pub use setup::Setup;
 use stop::Guard;
 use task_list::TaskList;
@@ -83,6 +86,7 @@ use tiling::Tilings;
 use toasts::Toasts;
 use typing::History;
 use usage::Pace;
+use usual::Usual;
 use view::View;
 use watch::Watching;
 
@@ -128,6 +132,8 @@ pub struct App {
     pub scroll: Option<Scroll>,
     /// The search under way or done, until the pane follows again.
     pub search: Option<Search>,
+    /// The search of all tasks, done last.
+    pub everywhere: Everywhere,
     /// On the screen of all tasks: keys move in the pane, not in the list.
     pub in_pane: bool,
     /// The line that the search being written goes back from.
@@ -166,6 +172,8 @@ pub struct App {
     pub bell: Bell,
     /// What else it rings for.
     pub watching: Watching,
+    /// How long commands usually take.
+    pub usual: Usual,
     /// Tasks that are stopped to be started again, and since when.
     pub restarts: Vec<(TaskId, Timestamp)>,
     /// The title of the window, where it has one of ours.
@@ -221,6 +229,7 @@ impl App {
             list: TaskList::default(),
             scroll: None,
             search: None,
+            everywhere: Everywhere::default(),
             in_pane: false,
             search_from: u64::MAX,
             pan: 0,
@@ -240,6 +249,7 @@ impl App {
             pace: Pace::default(),
             bell: Bell::default(),
             watching: Watching::since(now),
+            usual: Usual::default(),
             restarts: Vec::new(),
             title: None,
             has_mouse: true,
@@ -264,6 +274,7 @@ impl App {
             clear_at: None,
             swallowed: None,
         };
+        app.note_durations();
         app.follow();
         app
     }

@@ -105,6 +105,8 @@ pub enum Prompt {
     Layout,
     /// A text to search this task's output for.
     Search(TaskId),
+    /// A text to search the output of all tasks for.
+    SearchAll,
     /// A text to find in what is read.
     Find,
     /// A text that the calls listed are to hold.
@@ -120,7 +122,8 @@ impl Prompt {
             Self::Line(_) => Context::Line,
             Self::Start => Context::Start,
             Self::Rename(_) | Self::Watch(_) | Self::Layout => Context::Note,
-            Self::Search(_) | Self::Find | Self::FilterCalls | Self::FilterTasks => Context::Search,
+            Self::Search(_) | Self::SearchAll | Self::Find => Context::Search,
+            Self::FilterCalls | Self::FilterTasks => Context::Search,
         }
     }
 }
@@ -135,11 +138,7 @@ impl Mode {
                 _,
             ) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
-            Self::Observe => None,
-            Self::Write(
-                Prompt::Start | Prompt::Find | Prompt::FilterCalls | Prompt::FilterTasks | Prompt::Layout,
-                _,
-            ) => None,
+            Self::Observe | Self::Write(..) => None,
         }
     }
 }

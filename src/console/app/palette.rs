@@ -217,6 +217,7 @@ impl App {
                 self.pick_layout(&pick);
                 self.show(Screen::Tasks);
             }
+            Choice::Place(at) => self.go_to_place(at),
             Choice::Nothing => {}
         };
         if is_palette {

@@ -11,7 +11,7 @@ use crate::terminal::{CursorShape, Size};
 use super::copy::Copying;
 use super::picture::Picture;
 use super::search::{Search, matches, row_of};
-use super::task_words::{self, last_sign};
+use super::task_words::{self, last_sign, usually};
 use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, columns, command};
 use crate::console::keys::Action;
 use crate::console::msg::{Anchor, Effect, PageView};
@@ -207,6 +207,9 @@ fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option
         let (columns, rows) = (task.size.cols(), task.size.rows());
         let is_cropped = columns > pane.cells.width || rows > pane.cells.height;
         facts.push(piece(format!("{columns}x{rows}"), if is_cropped { Role::Text } else { Role::Faint }));
+    }
+    if let Some(usual) = usually(painter.app, task) {
+        facts.push(usual);
     }
     if let Some(pid) = task.pid.filter(|_| task.status == TaskStatus::Running) {
         facts.push(piece(format!("pid {pid}"), Role::Faint));

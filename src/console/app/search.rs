@@ -223,6 +223,9 @@ impl App {
 
     /// Continues from the match shown.
     pub(super) fn find_next(&mut self, forward: bool) {
+        if self.step_place(forward) {
+            return;
+        }
         let Some(search) = &self.search else { return };
         let Some(line) = search.line() else { return };
         let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };

@@ -66,7 +66,7 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Write(Prompt::Rename(_) | Prompt::Layout, _)) => "NAME",
         (_, Mode::Write(Prompt::Watch(_), _)) => "WATCH",
         (_, Mode::Write(Prompt::Start, _)) => "START",
-        (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH",
+        (_, Mode::Write(Prompt::Search(_) | Prompt::SearchAll | Prompt::Find, _)) => "SEARCH",
         (_, Mode::Write(Prompt::FilterCalls | Prompt::FilterTasks, _)) => "FILTER",
         (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH",
         (Context::Replay, _) => {
@@ -113,6 +113,9 @@ fn searched(search: &Search, dots: &str) -> Vec<Piece> {
 fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     let is_written = matches!(app.mode, Mode::Write(Prompt::Search(_), _)) && app.layers.is_empty();
+    if let Some(told) = app.found_at().filter(|_| !is_written && is_searching(app)) {
+        return vec![piece(told, Role::Strong)];
+    }
     if let Some(search) = app.search.as_ref().filter(|_| is_written || is_searching(app)) {
         return searched(search, painter.glyphs().cut);
     }
@@ -218,6 +221,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         Prompt::Layout => " save layout as ".to_owned(),
         Prompt::Watch(_) => format!(" ring for {of}: fail, 30 s, or a pattern "),
         Prompt::Search(_) => format!(" search {of} "),
+        Prompt::SearchAll => " search all tasks ".to_owned(),
         Prompt::Find if app.calls.column == Column::Envelope => " find in the envelope ".to_owned(),
         Prompt::Find => " find in the receipt ".to_owned(),
         Prompt::FilterCalls => " list calls with ".to_owned(),

@@ -6,8 +6,9 @@ use crate::envelope::Actor;
 use crate::facts::{InputEvidence, Need};
 use crate::runtime::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
 
-use super::Painter;
 use super::agents::short_name;
+use super::usual::roughly;
+use super::{App, Painter};
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
@@ -140,6 +141,12 @@ fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
 pub(crate) fn why(task: &TaskView) -> Vec<Piece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
     why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
+}
+
+/// Returns how long the command of a task that runs usually takes, where that is known.
+pub(crate) fn usually(app: &App, task: &TaskView) -> Option<Piece> {
+    let usual = app.usually(task).filter(|_| task.status == TaskStatus::Running)?;
+    Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
 }
 
 fn faint(part: Piece) -> Piece {

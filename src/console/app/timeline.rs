@@ -9,6 +9,7 @@ use crate::runtime::{HoldReason, TaskEvent, TaskFact, TaskView};
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
 use super::task_words::{need, short, told};
 use super::terms::Term;
+use super::usual::roughly;
 use super::{Layout, Painter, alias, cut_top, who};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, column, count, piece, right, visible, wrapped};
@@ -147,6 +148,13 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
     add("left over", ended.and_then(|ended| names(&ended.leftovers)));
     add("survived", ended.and_then(|ended| names(&ended.survivors)));
+    let usual = painter.app.usually(task);
+    add(
+        "usually",
+        usual.map(|usual| {
+            format!("{}: the median of {} earlier runs that succeeded", roughly(usual.ms), usual.runs)
+        }),
+    );
     add("output", Some(output(painter, task)));
     add("directory", Some(task.workdir.display().to_string()));
     let pid = task.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));

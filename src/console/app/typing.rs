@@ -169,6 +169,7 @@ impl App {
             }
             (Some(Action::Run), Prompt::Start) => self.run_command(),
             (Some(Action::Find), Prompt::Search(task)) => self.find(task),
+            (Some(Action::Find), Prompt::SearchAll) => self.search_all(),
             (Some(Action::Find), Prompt::Find) => self.start_finding(),
             (Some(Action::Find), Prompt::FilterCalls | Prompt::FilterTasks) => self.observe(),
             (_, Prompt::FilterTasks) => self.write_filter_key(key),

@@ -63,6 +63,7 @@ impl App {
             }
             Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),
             Msg::Recordings(names) => self.list_recordings(names),
+            Msg::Durations(earlier) => self.take_durations(earlier),
             Msg::Answered(answer) => self.answered(answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.view.keep_record(record),
@@ -70,6 +71,7 @@ impl App {
             Msg::WatchDue => self.ring(),
             Msg::Page(task, page) => self.page(task, page),
             Msg::Found(task, query, line, counted) => self.found(task, &query, line, counted),
+            Msg::FoundAll(ticket, places) => self.found_everywhere(ticket, places),
             Msg::Prompt { task, line, forward } => self.show_prompt(task, line, forward),
             Msg::LastOutput(text, is_marked) => self.copy_output(text, is_marked),
             Msg::Copied(what, ways) => self.copied(&what, &ways),
@@ -122,6 +124,7 @@ impl App {
         }
         self.keep_pins();
         self.places.review();
+        self.note_durations();
         self.restart_ended();
         self.follow();
         if before.as_ref() != self.at_hand().map(|task| &task.id) {
@@ -252,6 +255,7 @@ impl App {
             Action::ClearFinished => self.clear_finished(),
             Action::Undo => self.undo(),
             Action::Filter => self.open_filters(),
+            Action::SearchAll => self.write_search_all(),
             Action::ArrangeList => self.open_arrangement(),
             Action::Fold if self.screen == Screen::Tasks => self.fold_batch(),
             Action::WidenList => self.resize_list(1),

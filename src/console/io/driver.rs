@@ -110,6 +110,8 @@ impl Driver {
         if let Some(ending) = self.carry_out(effects)? {
             return Ok(ending);
         }
+        let snapshot = &self.app.view.snapshot;
+        self.effects.durations(snapshot.recording.clone(), snapshot.workspace.clone());
         loop {
             // Looked at each time round: news that never ends would keep the select from it.
             if let Some(ending) = self.on_time()? {
@@ -298,9 +300,10 @@ impl Driver {
                 effect @ (Effect::Page { .. } | Effect::Replay(_) | Effect::LastOutput(_)) => {
                     self.look_up(effect);
                 }
-                effect @ (Effect::Search(..) | Effect::Prompt { .. } | Effect::Coverage { .. }) => {
-                    self.look_up(effect)
-                }
+                effect @ (Effect::Search(..)
+                | Effect::SearchAll(..)
+                | Effect::Prompt { .. }
+                | Effect::Coverage { .. }) => self.look_up(effect),
                 Effect::Copy(text) => {
                     self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
                 }

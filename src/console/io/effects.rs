@@ -174,6 +174,11 @@ impl Effects {
         });
     }
 
+    /// Searches the logs of some tasks.
+    pub(in crate::console) fn search_all(&mut self, ticket: u64, needle: String, tasks: Vec<Arc<TaskView>>) {
+        self.running.spawn_blocking(move || Some(Msg::FoundAll(ticket, pages::search_all(&tasks, &needle))));
+    }
+
     /// Looks for a prompt in a task's log.
     pub(in crate::console) fn prompt(&mut self, task: Arc<TaskView>, from: Option<u64>, forward: bool) {
         self.running.spawn_blocking(move || match pages::prompt(&task, from, forward) {
@@ -235,6 +240,14 @@ impl Effects {
             let listed = past::list(folder, Some(&workspace)).into_iter().rev();
             let over = listed.filter(|listed| !listed.live && listed.folder != own);
             Some(Msg::Recordings(over.map(|listed| listed.name).take(MOST_RECORDINGS).collect()))
+        });
+    }
+
+    /// Reads how long commands took in the earlier recordings of a workspace; `own` is the one shown.
+    pub(in crate::console) fn durations(&mut self, own: PathBuf, workspace: PathBuf) {
+        self.running.spawn_blocking(move || {
+            let earlier = past::durations(own.parent()?, &workspace, &own);
+            (!earlier.is_empty()).then_some(Msg::Durations(earlier))
         });
     }
 

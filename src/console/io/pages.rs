@@ -14,13 +14,18 @@ use crate::console::app::coverage::{CommandCoverage, ShownCommand, ShownStream, 
 use crate::console::app::picture::Picture;
 use crate::console::app::replay::Reel;
 use crate::console::app::search::Query;
+use crate::console::app::search_all::Place;
 use crate::console::msg::{Anchor, Effect, Msg, PageView};
 use crate::console::plain::{Purpose, Reading};
+use crate::console::text::visible;
 
 /// The longest logs that are read for this, all of an answer together.
 const MOST_SEEN: u64 = 4 << 20;
 /// The longest logs whose matches are counted.
 const MOST_COUNTED: u64 = 16 << 20;
+/// Lines found in one task when all are searched, and characters of each.
+const MOST_PLACES: usize = 50;
+const MOST_PLACE_CHARS: usize = 200;
 /// Bytes of an output read aloud at once.
 const MOST_READ: u64 = 256 << 10;
 /// Bytes copied of an output at most.
@@ -56,6 +61,23 @@ pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<F
     let is_short = task.output.bytes <= MOST_COUNTED;
     let counted = line.filter(|_| is_short).map(|line| history.count(&query.needle, line)).transpose()?;
     Ok((line, counted))
+}
+
+/// Searches the logs of some tasks, the last part of long ones. Blocking: as long as it takes to read them. What cannot be
+/// read has nothing.
+pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> Vec<Place> {
+    let mut places = Vec::new();
+    for task in tasks {
+        let found = StoredLog::open(task)
+            .and_then(|log| log.history().last_holding(needle, MOST_PLACES, MOST_COUNTED))
+            .unwrap_or_default();
+        // The last line of a task is the one that is looked for more often than not.
+        places.extend(found.into_iter().rev().map(|(line, text)| {
+            let text = visible::told(text.trim()).chars().take(MOST_PLACE_CHARS).collect();
+            Place { task: task.id.clone(), line, text }
+        }));
+    }
+    places
 }
 
 /// The line of a match; which of the matching lines it is, and how many there are, where they were counted.
@@ -276,6 +298,10 @@ impl Driver {
             };
             let shown = shown.into_iter().map(known).collect();
             return self.effects.seen(call, shown);
+        }
+        if let Effect::SearchAll(ticket, needle, tasks) = effect {
+            let known = tasks.iter().filter_map(|id| self.app.view.task(id)).map(Arc::clone).collect();
+            return self.effects.search_all(ticket, needle, known);
         }
         let (Effect::Page { task: id, .. }
         | Effect::Search(id, _)

@@ -22,7 +22,7 @@ const RENAMED: [(Action, &str); 14] = [
 ];
 
 /// Other words that people look for an action by.
-const SYNONYMS: [(Action, &str); 28] = [
+const SYNONYMS: [(Action, &str); 29] = [
     (Action::Type, "type interactive attach"),
     (Action::Line, "compose answer reply"),
     (Action::Approvals, "approve allow permission held gate"),
@@ -31,6 +31,7 @@ const SYNONYMS: [(Action, &str); 28] = [
     (Action::Attend, "attend inbox waiting needs"),
     (Action::Pause, "hold freeze agents go on continue"),
     (Action::Restart, "rerun repeat again"),
+    (Action::SearchAll, "grep find everywhere across"),
     (Action::FindText, "filter search grep text list tasks calls"),
     (Action::Start, "run command new shell"),
     (Action::Detach, "leave running background disconnect"),
@@ -224,6 +225,7 @@ actions! {
     LineStart "start" "To the start of the row" ""
     LineEnd "end" "To the end of the row" ""
     Search "search" "Search the output, backwards" "TaskOutput"
+    SearchAll "search all" "Search the output of all tasks" ""
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
     Seen "model saw" "What the model saw of the output" ""

@@ -1,5 +1,6 @@
 //! Past recordings: which there are, what is in them, and the recovery of those whose runtime had died.
 
+mod durations;
 mod find;
 mod outcome;
 mod reader;
@@ -7,6 +8,7 @@ mod recover;
 mod retention;
 mod snapshot;
 
+pub use durations::{Durations, MOST_RUNS, add_run, durations};
 pub use find::{Finding, Listed, State, list, resolve};
 pub use reader::{PastAgent, PastCall, PastEvent, Recording, read};
 pub use retention::forget_looks;

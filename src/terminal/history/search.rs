@@ -1,5 +1,6 @@
 //! Searches a log for text as it was shown: escape sequences do not count, overwritten text is not found.
 
+use std::collections::VecDeque;
 use std::io;
 
 use regex::bytes::{Regex, RegexBuilder};
@@ -50,6 +51,35 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             from = to;
         }
         Ok((before, all))
+    }
+
+    /// Returns the last lines whose text holds `needle`, at most so many and from the last so many bytes of the log, in
+    /// order: the number of each, and its text.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn last_holding(&self, needle: &str, most: usize, bytes: u64) -> io::Result<Vec<(u64, String)>> {
+        let Some(needle) = Needle::smart(needle) else { return Ok(Vec::new()) };
+        let end = self.log.len();
+        let mut from = self.line_start(end.saturating_sub(bytes), end)?;
+        let (mut line, mut found) = (0, VecDeque::new());
+        let mut unfinished = 0;
+        while from < end {
+            let to = self.line_end(from, (from + BLOCK).min(end))?;
+            let lines = self.log.read_range(from..to)?;
+            for (at, text) in needle.texts(&lines) {
+                found.push_back((line + at, text));
+                if found.len() > most {
+                    found.pop_front();
+                }
+            }
+            line += line_feeds(&lines);
+            unfinished = u64::from(lines.last().is_some_and(|byte| *byte != b'\n'));
+            from = to;
+        }
+        // Lines were counted from where reading began; how many there are before it is known now.
+        let before = self.lines().saturating_sub(line + unfinished);
+        Ok(found.into_iter().map(|(at, text)| (before + at, text)).collect())
     }
 
     fn search_forward(&self, needle: &Needle, from_line: u64) -> io::Result<Option<u64>> {
@@ -144,6 +174,13 @@ impl Needle {
         lines.filter(|(line, _)| self.is_in(line)).map(|(_, at)| at)
     }
 
+    /// Returns which of some lines hold it, as above, and their text.
+    fn texts(&self, lines: &[u8]) -> impl Iterator<Item = (u64, String)> {
+        let lines = if self.may_be_in(lines) { lines } else { &[] };
+        let lines = lines.split_inclusive(|byte| *byte == b'\n').zip(0..);
+        lines.filter(|(line, _)| self.is_in(line)).map(|(line, at)| (at, shown(line)))
+    }
+
     /// Only bytes with escapes or backspaces can hold the text without holding its bytes.
     fn may_be_in(&self, bytes: &[u8]) -> bool {
         memchr::memchr2(0x1b, 0x08, bytes).is_some() || self.0.is_match(bytes)
@@ -154,8 +191,13 @@ impl Needle {
         if !self.may_be_in(line) {
             return false;
         }
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        self.0.is_match(clean(line, Origin::Pipe, Size::default()).as_bytes())
+        self.0.is_match(shown(line).as_bytes())
     }
+}
+
+/// The text of a line, without what ends it.
+fn shown(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    clean(line, Origin::Pipe, Size::default())
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::app::task_words::{short_command, why};
+use crate::console::app::task_words::{short_command, usually, why};
 use crate::console::app::{Layout, Painter, alias, columns, command, cut_top};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, cut, piece};
@@ -164,6 +164,12 @@ fn wide(
     let cmd = if batch.is_some() { short_command(task) } else { command(task) };
     let (x, taken) = described(painter, inside, (x, 0), &told(painter, cmd, batch), note);
     // Why it runs stands behind the command where both fit, never instead of a part of it.
+    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let usual = usually(painter.app, task);
+    let x = match usual.filter(|usual| left > usize::from(columns(std::slice::from_ref(usual)))) {
+        Some(usual) => painter.row_from(inside, (x + 2, 0), &[usual]),
+        None => x,
+    };
     let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
     let why = why(task);
     if !why.is_empty() && left >= LEAST_WHY.min(usize::from(columns(&why))) {

@@ -1,0 +1,101 @@
+//! How long a command usually takes: the median of its last runs in this workspace that succeeded, out of the record and
+//! of what has ended since. Pure.
+
+use std::collections::BTreeSet;
+
+use super::App;
+use crate::envelope::TaskId;
+use crate::runtime::past::{Durations, MOST_RUNS, add_run};
+use crate::runtime::{TaskStatus, TaskView};
+
+/// So many runs are no accident.
+const LEAST_RUNS: usize = 3;
+
+/// What is known of earlier runs.
+#[derive(Debug, Clone, Default)]
+pub struct Usual {
+    took: Durations,
+    /// Tasks on the list whose run is among them.
+    counted: BTreeSet<TaskId>,
+}
+
+/// What a command usually takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Median {
+    pub(crate) ms: u64,
+    /// Of how many runs that is the median.
+    pub(crate) runs: usize,
+}
+
+impl App {
+    /// Takes in what the record tells of earlier runs; those of this runtime come after them.
+    pub(super) fn take_durations(&mut self, earlier: Durations) {
+        let since = std::mem::replace(&mut self.usual.took, earlier);
+        for (cmd, runs) in since {
+            runs.into_iter().for_each(|ms| add_run(&mut self.usual.took, &cmd, ms));
+        }
+    }
+
+    /// Takes note of what has succeeded since the last time.
+    pub(super) fn note_durations(&mut self) {
+        let tasks = &self.view.snapshot.tasks;
+        let usual = &mut self.usual;
+        for task in tasks.iter().filter(|task| task.status == TaskStatus::Completed) {
+            if task.cmd_chars.is_none() && usual.counted.insert(task.id.clone()) {
+                add_run(&mut usual.took, &task.cmd, task.lived_ms());
+            }
+        }
+        // One more than are listed is one that has left the list.
+        if usual.counted.len() > tasks.len() {
+            let listed: BTreeSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();
+            usual.counted.retain(|id| listed.contains(id));
+        }
+    }
+
+    /// Returns how long the command of a task usually takes; none after too few runs.
+    pub(crate) fn usually(&self, task: &TaskView) -> Option<Median> {
+        let runs = self.usual.took.get(&task.cmd).filter(|_| task.cmd_chars.is_none())?;
+        // The task's own run is no earlier one.
+        let own = self.usual.counted.contains(&task.id).then(|| task.lived_ms());
+        let mut earlier: Vec<u64> = Vec::with_capacity(MOST_RUNS);
+        earlier.extend(runs.iter().copied());
+        if let Some(at) = own.and_then(|own| earlier.iter().rposition(|ms| *ms == own)) {
+            earlier.remove(at);
+        }
+        earlier.sort_unstable();
+        let ms = earlier.get(earlier.len() / 2).copied().filter(|_| earlier.len() >= LEAST_RUNS)?;
+        Some(Median { ms, runs: earlier.len() })
+    }
+}
+
+/// Says a duration as people do: `0.4 s`, `41 s`, `3 min 20 s`.
+pub(crate) fn roughly(ms: u64) -> String {
+    match ms {
+        0..9_950 => format!("{}.{} s", (ms + 50) / 1_000, (ms + 50) % 1_000 / 100),
+        9_950..59_500 => format!("{} s", (ms + 500) / 1_000),
+        _ => match (ms + 500) / 1_000 {
+            seconds @ 0..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+            seconds => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_reads_as_people_say_it() {
+        for (ms, says) in [
+            (0, "0.0 s"),
+            (420, "0.4 s"),
+            (9_949, "9.9 s"),
+            (9_960, "10 s"),
+            (41_300, "41 s"),
+            (200_000, "3 min 20 s"),
+            (7_320_000, "2 h 02 min"),
+        ] {
+            assert_eq!(roughly(ms), says);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! How long commands took that succeeded, in the last recordings of a workspace.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::find::list;
+use crate::journal::{Item, Reader};
+use crate::runtime::TaskStatus;
+use crate::runtime::view::Ended;
+
+/// Recordings looked through, the newest.
+const MOST_RECORDINGS: usize = 20;
+/// Rows looked through, of all of them.
+const MOST_ROWS: usize = 400_000;
+/// Commands remembered.
+const MOST_COMMANDS: usize = 1_000;
+/// Characters of a command that is remembered.
+const MOST_CHARS: usize = 1_000;
+/// Runs remembered of a command, the last ones.
+pub const MOST_RUNS: usize = 9;
+
+/// Milliseconds that the last runs of commands took, oldest first, by command.
+pub type Durations = BTreeMap<String, VecDeque<u64>>;
+
+/// Reads how long commands took that exited with 0, in the last recordings of a workspace but for one. What cannot be read
+/// is left out. Blocking: as long as it takes to read them.
+#[must_use]
+pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
+    let mut listed = list(recordings, Some(workspace));
+    listed.retain(|recording| recording.folder != but);
+    let first = listed.len().saturating_sub(MOST_RECORDINGS);
+    let mut all = Durations::new();
+    let mut rows = 0;
+    for recording in &listed[first..] {
+        let Ok(reader) = Reader::open(&recording.folder) else { continue };
+        for item in reader {
+            rows += 1;
+            if rows > MOST_ROWS {
+                return all;
+            }
+            let Item::Record(record) = item else { continue };
+            if record.header.kind != "ended" {
+                continue;
+            }
+            if let Ok(Row { task }) = record.data::<Row>(&recording.folder) {
+                task.add_to(&mut all);
+            }
+        }
+    }
+    all
+}
+
+/// Adds a run to those of its command.
+pub fn add_run(all: &mut Durations, cmd: &str, ms: u64) {
+    if all.len() >= MOST_COMMANDS && !all.contains_key(cmd) || cmd.chars().count() > MOST_CHARS {
+        return;
+    }
+    let runs = all.entry(cmd.to_owned()).or_default();
+    if runs.len() >= MOST_RUNS {
+        runs.pop_front();
+    }
+    runs.push_back(ms);
+}
+
+#[derive(Deserialize)]
+struct Row {
+    task: Run,
+}
+
+/// What is read of a task: a row has all of it.
+#[derive(Deserialize)]
+struct Run {
+    cmd: String,
+    status: TaskStatus,
+    started_at: Option<jiff::Timestamp>,
+    ended: Option<Ended>,
+}
+
+impl Run {
+    fn add_to(&self, all: &mut Durations) {
+        let Some(ended) = self.ended.as_ref().filter(|_| self.status == TaskStatus::Completed) else {
+            return;
+        };
+        let counted = || {
+            let begun = self.started_at?;
+            u64::try_from(ended.at.duration_since(begun).as_millis()).ok()
+        };
+        if let Some(ms) = ended.ran_ms.or_else(counted) {
+            add_run(all, &self.cmd, ms);
+        }
+    }
+}
