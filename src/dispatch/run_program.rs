@@ -253,7 +253,7 @@ impl Local for RunProgram {
     type Output = Ran;
 
     async fn dry_run(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
-        let request = input.request(&cx.host.cwd()?, false, ExecPolicy::default())?;
+        let request = input.request(&cx.host.cwd()?, false, ProgramSettings::default())?;
         let Some(path) = request.program else {
             return Ok(json!({ "effect": "would_run", "resume": input.resume }));
         };
