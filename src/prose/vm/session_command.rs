@@ -130,9 +130,10 @@ impl<E: Effects> Vm<E> {
             ),
         };
         let doubt = frame.at("doubt");
-        let text = format!("{what}\nWhoever skips it answers it in its place.");
+        let text = format!("{what}\nWhoever skips it answers it in its place: {}", query.asking.text);
         let mut asked = self.operators_query(&doubt, query.site, QuestionKind::InFlight, text);
-        asked.asking.evidence.command = Some(query.asking.text.clone());
+        let words: Vec<String> = work.words.iter().map(|word| crate::config::quoted(word)).collect();
+        asked.asking.evidence.command = Some(words.join(" "));
         match self.answer_now(&doubt, &asked).await? {
             AnswerValue::Rerun => self.run_session(frame, query, work).await.map(Some),
             AnswerValue::Skip => Ok(None),

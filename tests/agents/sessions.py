@@ -1,0 +1,110 @@
+"""Runs a program whose sessions the real agents answer, one after the other, against a scripted model.
+
+    python3 tests/agents/sessions.py --pilothouse target/release/pilothouse [--agent A]...
+
+For each: a session, a condition, and a `resume` that goes on in the agent's own session; what is denied is not among the tools that
+its model is offered. Ends with an error where one of these is not so.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from model import Gemini, Model, api_of, whole  # noqa: E402
+from place import AGENTS, Place, install  # noqa: E402
+
+PROGRAM = """\
+agent critic:
+  persist: true
+  prompt: "You are strict."
+  permissions:
+    bash: deny
+    network: deny
+let log = exec "echo two tests failed; exit 1"
+  on-fail: "continue"
+let why = session: critic
+  prompt: "Say why, KESTREL"
+  context: log
+if **the log tells of failures**:
+  exec "touch judged"
+let more = resume: critic
+  prompt: "And then?"
+output all = exec "printf '%s|%s' '{why}' '{more}'"
+"""
+
+# The tools that run commands, by any name that one of the agents has for them.
+SHELLS = {"Bash", "Monitor", "shell", "exec_command", "unified_exec", "run_shell_command", "bash"}
+# Of Gemini CLI the model that needs no other one to be chosen.
+COMMANDS = {"gemini": '["gemini","-m","gemini-2.5-pro","--output-format","json"]'}
+
+
+class Answering(Model):
+    """A model that says what is asked for, and keeps what it was given."""
+
+    def __init__(self):
+        super().__init__()
+        self.given = []
+
+    def answer(self, path, body):
+        api = api_of(path)
+        if path.endswith("/count_tokens"):
+            return {"input_tokens": 10}
+        if api is None:
+            return {}
+        said = json.dumps(body)
+        tools = [whole(name) for name in api.tools(body)]
+        if tools:
+            self.given.append((tools, said))
+        elif isinstance(api, Gemini):
+            return api.reply(body, [], "{}", 0)
+        # The last request of a conversation decides: a resumed one holds the earlier ones too.
+        return api.reply(body, [], "yes" if "yes or no?" in said else f"answer {len(self.given)}", len(self.given))
+
+
+def check(agent, programs, pilothouse, root):
+    """Runs the program with one agent and returns what was not as it should be."""
+    model = Answering()
+    place = Place(root / agent, programs, pilothouse, model.port)
+    try:
+        (place.workspace / "p.prose").write_text(PROGRAM)
+        ran = place.run_pilothouse("run", "p.prose", "--output", "json", "--session", COMMANDS.get(agent, agent)) or {}
+        wrong = []
+        if ran.get("status") != "completed" or ran.get("sessions") != 3:
+            wrong.append(f"it ended with {json.dumps(ran)[:600]}")
+        if not str(ran.get("outputs", {}).get("all", "")).startswith("answer "):
+            wrong.append(f"its output is {ran.get('outputs')}")
+        if not (place.workspace / "judged").exists():
+            wrong.append("the condition was not decided")
+        if agent == "claude" and not ran.get("cost_usd"):
+            wrong.append("it has no cost")
+        own = [said for tools, said in model.given if "And then?" in said]
+        if not own or "KESTREL" not in own[-1]:
+            wrong.append("what goes on does not know what was before")
+        denied = [sorted(SHELLS.intersection(tools)) for tools, said in model.given if "You are strict" in said]
+        if not denied or any(denied):
+            wrong.append(f"offered although denied: {denied}")
+        return wrong
+    finally:
+        place.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pilothouse", type=Path, required=True)
+    parser.add_argument("--agent", choices=AGENTS, action="append")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/pilothouse-agents")
+    asked = parser.parse_args()
+    programs = install(asked.cache / "programs")
+    failed = False
+    for agent in asked.agent or AGENTS:
+        wrong = check(agent, programs, asked.pilothouse.resolve(), asked.cache / "sessions")
+        print(f"{agent:9} {'; '.join(wrong) or 'a session, a condition, one that goes on; what is denied is not offered'}", flush=True)
+        failed |= bool(wrong)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
