@@ -121,8 +121,8 @@ mod tests {
     pub(crate) struct Nowhere;
 
     impl Host for Nowhere {
-        fn variable(&self, _name: &str) -> Option<OsString> {
-            None
+        fn variable(&self, name: &str) -> Option<OsString> {
+            (name == "HOME").then(|| std::env::temp_dir().join("pilothouse-nowhere").into())
         }
         fn places(&self) -> Result<Places, Failure> {
             let temp = std::env::temp_dir();

@@ -245,10 +245,8 @@ mod tests {
     fn another_version_is_refused_whatever_its_hello_looks_like() {
         let refused = Hello::parse(br#"{"v":1,"role":"hologram","who":{}}"#);
         let Err(Error::Refused { reason }) = refused else { panic!("{refused:?}") };
-        assert_eq!(
-            reason,
-            "the client speaks version 1, this runtime version 3; use one pilothouse for both"
-        );
+        let versions = format!("the client speaks version 1, this runtime version {VERSION};");
+        assert_eq!(reason, format!("{versions} use one pilothouse for both"));
     }
 
     #[test]
@@ -260,9 +258,9 @@ mod tests {
 
     #[test]
     fn noise_is_no_hello() {
-        for line in
-            ["", "{}", "GET / HTTP/1.1", r#"{"v":3}"#, r#"{"v":3,"role":"root","pid":1,"ppid":1,"cwd":"/"}"#]
-        {
+        let nobody = format!(r#"{{"v":{VERSION}}}"#);
+        let stranger = format!(r#"{{"v":{VERSION},"role":"root","pid":1,"ppid":1,"cwd":"/"}}"#);
+        for line in ["", "{}", "GET / HTTP/1.1", &nobody, &stranger] {
             assert!(matches!(Hello::parse(line.as_bytes()), Err(Error::Handshake { .. })), "{line}");
         }
     }
