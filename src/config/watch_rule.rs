@@ -12,8 +12,8 @@ use super::units::{self, Period};
 /// Bytes of a compiled pattern.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// When to ring for a task. Each of `failed`, `silence` and `match` that is given rings by itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// When to ring for a task. Each of `failed`, `silence`, `cpu` and `match` that is given rings by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WatchRule {
     /// How a command of the line begins, as in `[[approvals]]`. Any task unless given.
@@ -25,9 +25,44 @@ pub struct WatchRule {
     #[serde(with = "units::period")]
     #[schemars(with = "Period")]
     pub silence: Duration,
+    /// It uses more than so many percent of one processor, all its processes together (300: three processors), for
+    /// `cpu_for`. `0`: never.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cpu: u32,
+    /// For how long.
+    #[serde(with = "units::period", skip_serializing_if = "is_usual")]
+    #[schemars(with = "Period")]
+    pub cpu_for: Duration,
     /// A regular expression that a line of its output has a match of.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
+}
+
+/// For how long a task is to be busy, unless the rule says otherwise.
+const BUSY: Duration = Duration::from_secs(30);
+
+impl Default for WatchRule {
+    fn default() -> Self {
+        let (prefix, failed, silence, cpu, cpu_for, pattern) = (None, false, Duration::ZERO, 0, BUSY, None);
+        Self { prefix, failed, silence, cpu, cpu_for, pattern }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(percent: &u32) -> bool {
+    *percent == 0
+}
+
+fn is_usual(period: &Duration) -> bool {
+    *period == BUSY
+}
+
+/// Reads `90 %` or `90% 2 min`: a share of a processor, and for how long.
+fn busy(text: &str) -> Option<(u32, Duration)> {
+    let (percent, period) = text.split_once('%')?;
+    let percent = percent.trim().parse().ok().filter(|percent| *percent > 0)?;
+    let period = period.trim();
+    Some((percent, if period.is_empty() { BUSY } else { Period::read(period)? }))
 }
 
 impl WatchRule {
@@ -37,7 +72,8 @@ impl WatchRule {
         self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
     }
 
-    /// Reads a rule as it is typed for one task: `fail`, a time such as `30 s`, or else a pattern.
+    /// Reads a rule as it is typed for one task: `fail`, a time such as `30 s`, a share of a processor such as `90 %` or
+    /// `90 % 2 min`, or else a pattern.
     ///
     /// # Errors
     /// When the pattern is none; the text says why.
@@ -49,6 +85,9 @@ impl WatchRule {
         if let Some(silence) = Period::read(text) {
             return Ok(Self { silence, ..Self::default() });
         }
+        if let Some((cpu, cpu_for)) = busy(text) {
+            return Ok(Self { cpu, cpu_for, ..Self::default() });
+        }
         let pattern = text.strip_prefix('/').and_then(|text| text.strip_suffix('/')).unwrap_or(text);
         Ok(Self { pattern: Some(Pattern::new(pattern)?), ..Self::default() })
     }
@@ -58,8 +97,10 @@ impl WatchRule {
     pub fn says(&self) -> String {
         let failed = self.failed.then(|| "it fails".to_owned());
         let silence = (!self.silence.is_zero()).then(|| format!("it is silent for {}", Period(self.silence)));
+        let busy = (self.cpu > 0)
+            .then(|| format!("it uses more than {} % of a processor for {}", self.cpu, Period(self.cpu_for)));
         let pattern = self.pattern.as_ref().map(|pattern| format!("it prints {}", pattern.0));
-        let all: Vec<String> = [failed, silence, pattern].into_iter().flatten().collect();
+        let all: Vec<String> = [failed, silence, busy, pattern].into_iter().flatten().collect();
         all.join(" or ")
     }
 }
@@ -127,6 +168,9 @@ mod tests {
         assert_eq!(says("90s"), Ok("it is silent for 90 s".to_owned()));
         assert_eq!(says("2 min"), Ok("it is silent for 2 min".to_owned()));
         assert_eq!(says("/error: /"), Ok("it prints error: ".to_owned()));
+        assert_eq!(says("90 %"), Ok("it uses more than 90 % of a processor for 30 s".to_owned()));
+        assert_eq!(says("150% 2 min"), Ok("it uses more than 150 % of a processor for 2 min".to_owned()));
+        assert_eq!(says("100% done"), Ok("it prints 100% done".to_owned()));
         assert_eq!(says("30 errors"), Ok("it prints 30 errors".to_owned()));
         assert!(says("(").is_err_and(|why| why.contains("unclosed group")));
     }
@@ -136,6 +180,9 @@ mod tests {
         let text = "prefix = \"cargo\"\nfailed = true\nsilence = \"5 min\"\nmatch = \"(?i)panicked\"\n";
         let rule: WatchRule = toml::from_str(text).expect("a rule");
         assert_eq!(toml::to_string(&rule).expect("written"), text);
+        let busy = "failed = false\nsilence = \"0 ms\"\ncpu = 90\ncpu_for = \"1 min\"\n";
+        let read: WatchRule = toml::from_str(busy).expect("a rule");
+        assert_eq!(toml::to_string(&read).expect("written"), busy);
         assert!(rule.is_about("cd x && cargo test") && !rule.is_about("echo cargo"));
         assert!(rule.pattern.is_some_and(|pattern| pattern.is_in("thread PANICKED")));
         assert!(toml::from_str::<WatchRule>("match = \"[\"").is_err());

@@ -131,6 +131,8 @@ pub struct PageView {
     pub picture: Picture,
     /// The log line that each row is a part of.
     pub rows: Vec<u64>,
+    /// When the first byte of each row's line came, as far as the log tells.
+    pub times: Vec<Option<Timestamp>>,
     /// The log line its first row belongs to.
     pub first_line: u64,
     /// The log line after its last row.
@@ -167,6 +169,8 @@ impl News {
 pub enum Anchor {
     /// The last one.
     Tail,
+    /// The last one, with the times of its lines, while the pane follows.
+    Stamped,
     /// The last but one; they share a line.
     AboveTail,
     /// The one that ends a line before the end.

@@ -65,11 +65,15 @@ impl SessionState {
             client: client.to_owned(),
             pid,
             connected: true,
+            first_call: None,
             last_call: None,
             calls: 0,
         };
         match self.agents.iter_mut().find(|agent| agent.label == label) {
-            Some(known) => *known = AgentView { last_call: known.last_call, calls: known.calls, ..view },
+            Some(known) => {
+                let (first_call, last_call, calls) = (known.first_call, known.last_call, known.calls);
+                *known = AgentView { first_call, last_call, calls, ..view };
+            }
             None => self.agents.push(view),
         }
         label
@@ -103,6 +107,7 @@ impl SessionState {
     /// Counts a call of an agent.
     pub(super) fn agent_called(&mut self, label: &str, at: Timestamp) {
         if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
+            agent.first_call.get_or_insert(at);
             agent.last_call = Some(at);
             agent.calls += 1;
         }

@@ -234,6 +234,9 @@ pub struct AgentView {
     pub pid: u32,
     /// Connected now.
     pub connected: bool,
+    /// When it first called a tool.
+    #[serde(default)]
+    pub first_call: Option<Timestamp>,
     /// When it last called a tool.
     pub last_call: Option<Timestamp>,
     /// Calls so far.

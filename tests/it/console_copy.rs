@@ -100,7 +100,15 @@ fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
     let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
     let rows = page.rows.iter().map(|row| row.line).collect();
     let picture = Picture::of_page(&page);
-    let view = PageView { anchor: Anchor::Tail, picture, rows, first_line: 0, next_line: 60, lines: 60 };
+    let view = PageView {
+        anchor: Anchor::Tail,
+        picture,
+        rows,
+        times: Vec::new(),
+        first_line: 0,
+        next_line: 60,
+        lines: 60,
+    };
     let _ = app.update(Msg::Page(id(7), view));
     let effects = press(&mut app, &["{"]);
     let [Effect::Prompt { task, from: Some(58), forward: false }] = &effects[..] else {
@@ -132,7 +140,15 @@ fn a_prompt_beyond_what_is_copied_from_is_read_on_to() {
     let page = History::new(log.as_bytes(), &[], Origin::Tty, *size).page(30, *size).expect("a page");
     let rows: Vec<u64> = page.rows.iter().map(|row| row.line).collect();
     let picture = Picture::of_page(&page);
-    let view = PageView { anchor: Anchor::Top(40), picture, rows, first_line: 30, next_line: 60, lines: 60 };
+    let view = PageView {
+        anchor: Anchor::Top(40),
+        picture,
+        rows,
+        times: Vec::new(),
+        first_line: 30,
+        next_line: 60,
+        lines: 60,
+    };
     let _ = app.update(Msg::Page(id(7), view));
     assert_eq!(yanked(&press(&mut app, &["y"])), ["line 40"]);
 }

@@ -328,6 +328,7 @@ fn agent(label: &str, connected: bool, last_call: i64) -> AgentView {
         client: format!("{label} 1.0"),
         pid: 812,
         connected,
+        first_call: None,
         last_call: Some(ago(last_call)),
         calls: 553,
     }

@@ -8,12 +8,16 @@ use pilothouse::console::app::setup::Arrangement;
 use pilothouse::console::app::task_list::{Filter, Grouping, ListColumn, Sort, Whose};
 use pilothouse::console::app::{App, Mode};
 use pilothouse::console::keys::action::Action;
-use pilothouse::console::msg::{Anchor, Effect, Msg};
+use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
+use pilothouse::link::Request;
 use pilothouse::runtime::{AgentView, BatchItem, Snapshot, TaskStatus, TaskView};
+use pilothouse::terminal::Size;
 
-use crate::console_fixture::{console, draw, ended, id, obstacle, press, select, shown, snapshot, task};
+use crate::console_fixture::{
+    ago, console, draw, ended, id, obstacle, picture, press, select, shown, snapshot, task,
+};
 
 fn numbers(app: &App) -> Vec<u32> {
     app.tasks().iter().map(|task| task.number).collect()
@@ -35,6 +39,7 @@ fn connected(label: &str) -> AgentView {
         client: "claude-code 2".into(),
         pid: 7,
         connected: true,
+        first_call: None,
         last_call: None,
         calls: 0,
     }
@@ -340,4 +345,75 @@ fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
 
 fn app_number(task: &pilothouse::envelope::TaskId) -> u32 {
     task.as_str().trim_start_matches("task_").trim_start_matches('0').parse().expect("a number")
+}
+
+#[test]
+fn the_time_stands_beside_each_line_of_the_pane() {
+    let mut app = console(snapshot(), (100, 30));
+    select(&mut app, 6);
+    let stamped = |effects: &[Effect]| {
+        let is_it = |effect: &&Effect| matches!(effect, Effect::Page { anchor: Anchor::Stamped, .. });
+        effects.iter().filter(is_it).count()
+    };
+    assert_eq!(stamped(&press(&mut app, &["T"])), 1);
+    assert_eq!(stamped(&press(&mut app, &["t", "t"])), 0, "one read at a time");
+    let page = |anchor| PageView {
+        anchor,
+        picture: picture(Size::clamped(100, 3), "first line\r\nsecond line\r\nthird"),
+        rows: vec![7, 8, 8],
+        times: vec![Some(ago(31)), Some(ago(2)), Some(ago(2))],
+        first_line: 7,
+        next_line: 9,
+        lines: 9,
+    };
+    let _ = app.update(Msg::Page(id(6), page(Anchor::Stamped)));
+    let has = |app: &App, row: &str| shown(app).lines().any(|shown| shown.trim_end() == row);
+    assert!(has(&app, "12:04:00 first line") && has(&app, "12:04:29 second line"), "{}", shown(&app));
+    assert!(has(&app, "         third"), "a line has one time\n{}", shown(&app));
+    let effects = app.update(Msg::Snapshot(Arc::new({
+        let mut next = snapshot();
+        Arc::make_mut(&mut next.tasks[5]).output.bytes += 1;
+        next
+    })));
+    assert_eq!(stamped(&effects), 1, "there is more to show");
+    let _ = press(&mut app, &["C-y"]);
+    let _ = app.update(Msg::Page(id(6), page(Anchor::LineAboveTail)));
+    assert!(has(&app, "12:04:00 first line"), "scrolled back too\n{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "T"]);
+    assert!(!shown(&app).contains("12:04:29"), "{}", shown(&app));
+    let _ = press(&mut app, &["T"]);
+    let vim = picture(Size::clamped(80, 20), "\x1b[?1049ha whole screen");
+    let _ = app.update(Msg::Page(id(6), page(Anchor::Stamped)));
+    let _ = app.update(Msg::Picture(id(6), vim));
+    assert!(has(&app, "a whole screen"), "{}", shown(&app));
+}
+
+#[test]
+fn changed_files_are_shown_of_the_agent_of_the_task_or_of_one_chosen() {
+    let mut state = several();
+    state.agents = vec![
+        AgentView { first_call: Some(ago(60)), ..connected("claude") },
+        AgentView { first_call: Some(ago(30)), ..connected("codex") },
+    ];
+    let asked = |effects: &[Effect]| -> Vec<(String, String)> {
+        let calls = effects.iter().filter_map(|effect| match effect {
+            Effect::Ask(Request::Call { tool, input, .. }) if tool == "ExecCommand" => Some(input.clone()),
+            _ => None,
+        });
+        let text = |input: &serde_json::Value, name: &str| input[name].as_str().expect("a text").to_owned();
+        calls.map(|input| (text(&input, "cmd"), text(&input, "description"))).collect()
+    };
+    let mut app = console(state.clone(), (100, 30));
+    select(&mut app, 1);
+    let shown_of = asked(&press(&mut app, &["M"]));
+    assert!(shown_of[0].0.starts_with("since='2026-11-21T12:03:31Z'\n"), "{}", shown_of[0].0);
+    assert_eq!(shown_of[0].1, "files changed since the first call of claude");
+    let mut app = console(state, (100, 30));
+    select(&mut app, 4);
+    assert_eq!(asked(&press(&mut app, &["M"])), []);
+    assert!(shown(&app).contains("first call at 12:04:01"), "{}", shown(&app));
+    let shown_of = asked(&press(&mut app, &["c", "o", "d", "e", "x", "Enter"]));
+    assert_eq!(shown_of[0].1, "files changed since the first call of codex");
+    let none = console(Snapshot { agents: Vec::new(), calls: Vec::new(), ..several() }, (100, 30));
+    assert_eq!(obstacle(&none, Action::Changes).as_deref(), Some("no agent has called yet"));
 }

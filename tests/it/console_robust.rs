@@ -193,7 +193,7 @@ fn page(first_line: u64, lines: u64, app: &App, asked: &[Effect]) -> Msg {
     let picture = picture(90, 30, "one\ntwo\nthree");
     let next_line = first_line.saturating_add(3);
     let rows = (first_line..next_line).collect();
-    Msg::Page(task, PageView { anchor, picture, rows, first_line, next_line, lines })
+    Msg::Page(task, PageView { anchor, picture, rows, times: Vec::new(), first_line, next_line, lines })
 }
 
 proptest! {

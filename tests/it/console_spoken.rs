@@ -42,6 +42,7 @@ impl Heart {
             can_detach: false,
             recording: None,
             is_person,
+            watch: Vec::new(),
         };
         let (talk, acts) = Session::begin(about, Arc::new(snapshot), now());
         Self { talk, now: now(), acts }
@@ -56,6 +57,7 @@ impl Heart {
             can_detach: false,
             recording: Some("monday".into()),
             is_person: true,
+            watch: Vec::new(),
         };
         (heart.talk, heart.acts) = Session::begin(about, Arc::new(snapshot), now());
         heart
@@ -523,4 +525,31 @@ fn commands_work_in_the_middle_of_a_question() {
     let _ = heart.writes("line t01", 900);
     let _ = heart.writes("/tasks", 900);
     assert_eq!(heart.does().len(), 1, "a secret may look like anything");
+}
+
+#[test]
+fn a_watch_rule_tells_of_a_task_once() {
+    let mut heart = Heart::on(with(vec![task(1, "make test", 9, 0)]));
+    assert!(heart.writes("watch t01 fail", 10).contains("t01 is told of when it fails"));
+    assert!(heart.writes("watch t01 20 s", 10).contains("t01 is told of when it is silent for 20 s"));
+    assert!(heart.writes("watch t01 /panic/", 10).contains("t01 is told of when it prints panic"));
+    let wrote = |bytes| {
+        let task = task(1, "make test", 9, 0);
+        TaskView { output: pilothouse::runtime::OutputView { bytes, ..task.output }, ..task }
+    };
+    let _ = heart.hears(Event::News(Arc::new(with(vec![wrote(50_000)]))));
+    let asked = |act: &Effect| matches!(act, Effect::Read(_, 41_200, Purpose::Watched));
+    assert!(heart.acts.iter().any(asked), "{:?}", heart.acts);
+    let text = "ok\nthread panicked\n".to_owned();
+    let reading = Reading { purpose: Purpose::Watched, text, left_out: 0, next: 50_000 };
+    assert_eq!(heart.hears(Event::Read(id(1), reading)), "system: watch: t01 printed: thread panicked\n");
+    heart.now += SignedDuration::from_secs(19);
+    assert_eq!(heart.hears(Event::Time), "");
+    heart.now += SignedDuration::from_secs(1);
+    assert_eq!(heart.hears(Event::Time), "system: watch: t01 silent for 20 s: make test\n");
+    heart.now += SignedDuration::from_secs(1);
+    assert_eq!(heart.hears(Event::Time), "", "once");
+    let failed = ended(wrote(50_000), TaskStatus::Failed, Some(2), -30);
+    let said = heart.hears(Event::News(Arc::new(with(vec![failed]))));
+    assert!(said.contains("watch: t01 failed: exit 2: make test"), "{said}");
 }

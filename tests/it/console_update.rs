@@ -614,7 +614,15 @@ fn page_around(app: &App, line: u64) -> PageView {
     let wanted = app.scroll.as_ref().map(|scroll| scroll.wanted);
     let anchor = wanted.expect("frozen");
     let rows = (first..first + 20).collect();
-    PageView { anchor, picture, rows, first_line: first, next_line: first + 20, lines: 10_233 }
+    PageView {
+        anchor,
+        picture,
+        rows,
+        times: Vec::new(),
+        first_line: first,
+        next_line: first + 20,
+        lines: 10_233,
+    }
 }
 
 /// Returns the searches asked for: text, line and way.

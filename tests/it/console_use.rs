@@ -145,6 +145,7 @@ fn scrolling_back_where_there_is_nothing_leaves_the_last_screen() {
         anchor: Anchor::AboveTail,
         picture: Picture::default(),
         rows: Vec::new(),
+        times: Vec::new(),
         first_line: 0,
         next_line: 0,
         lines: 1,

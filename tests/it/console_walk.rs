@@ -172,6 +172,8 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Search => {
             here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
         }
+        Action::Changes => here(Does(|effect| calls("ExecCommand")(effect))),
+        Action::Timestamps => here(Is(|app| app.stamps.are_shown)),
         Action::SearchAll => here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::SearchAll, _)))),
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
         Action::Seen | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),

@@ -128,3 +128,28 @@ fn a_pattern_typed_for_a_task_is_looked_for_in_what_it_prints_from_then_on() {
     let _ = press(&mut app, &["W", "(", "Enter"]);
     assert!(shown(&app).contains("no pattern: error: unclosed group"), "{}", shown(&app));
 }
+
+fn uses(app: &mut App, cpu_ms: u64) -> Vec<Effect> {
+    let tree = Some(pilothouse::process::Usage { cpu_ms, memory_bytes: 1 << 20, processes: 2 });
+    app.update(Msg::Usage(vec![pilothouse::runtime::TaskUsage { task: id(6), tree, typed_bytes: 0 }]))
+}
+
+#[test]
+fn a_task_that_is_busy_for_long_rings_until_it_rests() {
+    let mut app = elsewhere(&["prefix = \"cargo test\"\ncpu = 90\ncpu_for = \"10 s\""]);
+    let _ = press(&mut app, &["3"]);
+    let _ = becomes(&mut app, 6, |task| task.output.bytes += 1);
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(1)));
+    assert!(app.view.usage.next().is_some(), "it is measured though it is not on screen");
+    let mut rang = Vec::new();
+    for second in 0..=12 {
+        let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(second)));
+        rang.push(rung(&uses(&mut app, u64::try_from(second).expect("small") * 950)).len());
+        rang.push(rung(&app.update(Msg::WatchDue)).len());
+    }
+    assert_eq!(rang.iter().sum::<usize>(), 1, "{rang:?}");
+    assert_eq!(watched(&app), ["t06 over 90 % of a processor for 10 s: cargo test --workspace"]);
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(13)));
+    let _ = uses(&mut app, 12 * 950 + 100);
+    assert_eq!(watched(&app), Vec::<String>::new(), "it rests");
+}

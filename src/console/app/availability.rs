@@ -165,6 +165,8 @@ impl App {
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
                 need(self.next_of(action).is_some(), what)
             }
+            Changes => runtime.and(need(self.has_caller(), "no agent has called yet")),
+            Timestamps => pane.and(selected),
             SearchAll => need(!self.view.snapshot.tasks.is_empty(), "there are no tasks"),
             PreviousTask | NextTask => need(self.view.snapshot.tasks.len() > 1, "there is no other task"),
             Zoom if self.screen == Screen::Receipts => Ok(()),

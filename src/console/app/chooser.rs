@@ -56,6 +56,8 @@ pub enum Kind {
     Layouts,
     /// Where a text stands, in all tasks.
     Places,
+    /// Agents that have called.
+    Agents,
 }
 
 /// One row.
@@ -102,6 +104,8 @@ pub enum Choice {
     Arranged(Arranged),
     /// Divide the screen so.
     Layout(Pick),
+    /// Show what has changed since the first call of this agent.
+    Changes(String),
     /// Go to this place of those a search found, by number.
     Place(usize),
     /// Nothing: it is there to be read.
@@ -270,6 +274,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Listing => "order, groups and columns",
         Kind::Layouts => "layout",
         Kind::Places => "found in all tasks",
+        Kind::Agents => "files changed since the first call of",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

@@ -26,6 +26,7 @@ impl App {
         self.show_panes(&layout);
         self.fit_watched(&layout);
         self.read_tails(&layout);
+        self.read_stamped(&layout);
         let wanted = self.fetch_call(&layout);
         self.effects.extend(wanted);
         self.lay_out_sheet(&layout);

@@ -5,6 +5,7 @@ pub mod approval;
 mod areas;
 pub mod attention;
 pub mod availability;
+mod changes;
 pub mod chooser;
 pub mod copy;
 pub mod coverage;
@@ -33,6 +34,7 @@ mod restart;
 pub mod search;
 pub mod search_all;
 pub mod setup;
+mod stamps;
 mod status;
 pub mod stop;
 mod task;
@@ -78,6 +80,7 @@ use replay::Replay;
 use search::{Match, Search};
 use search_all::Everywhere;
 pub use setup::Setup;
+use stamps::Stamps;
 use stop::Guard;
 use task_list::TaskList;
 pub(crate) use task_words::{command, who};
@@ -134,6 +137,8 @@ pub struct App {
     pub search: Option<Search>,
     /// The search of all tasks, done last.
     pub everywhere: Everywhere,
+    /// The times beside the lines of the pane, if they are shown.
+    pub stamps: Stamps,
     /// On the screen of all tasks: keys move in the pane, not in the list.
     pub in_pane: bool,
     /// The line that the search being written goes back from.
@@ -230,6 +235,7 @@ impl App {
             scroll: None,
             search: None,
             everywhere: Everywhere::default(),
+            stamps: Stamps::default(),
             in_pane: false,
             search_from: u64::MAX,
             pan: 0,

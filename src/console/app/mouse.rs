@@ -61,7 +61,8 @@ impl App {
         }
         let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
         let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
-        Some((row, column + self.panned(pane)))
+        let gutter = if self.pressed.is_none() { self.stamp_columns(pane) } else { 0 };
+        Some((row, column.saturating_sub(gutter) + self.panned(pane)))
     }
 
     /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.

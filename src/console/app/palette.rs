@@ -218,6 +218,7 @@ impl App {
                 self.show(Screen::Tasks);
             }
             Choice::Place(at) => self.go_to_place(at),
+            Choice::Changes(label) => self.show_changes_of(&label),
             Choice::Nothing => {}
         };
         if is_palette {

@@ -11,6 +11,7 @@ use crate::terminal::{CursorShape, Size};
 use super::copy::Copying;
 use super::picture::Picture;
 use super::search::{Search, matches, row_of};
+use super::stamps;
 use super::task_words::{self, last_sign, usually};
 use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, columns, command};
 use crate::console::keys::Action;
@@ -93,6 +94,7 @@ impl App {
                 scroll.page = Some(page);
                 self.mark_matches();
             }
+            _ if page.anchor == Anchor::Stamped => self.take_stamped(task, page),
             // The last live picture is better than an empty log, and than the log of a program that had the whole screen.
             _ if page.anchor == Anchor::Tail && page.lines > 0 && !is_better_live => {
                 self.view.pictures.insert(task, page.picture);
@@ -138,8 +140,13 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane) {
     }
     let page = scroll.and_then(|scroll| scroll.page.as_ref());
     if let Some((page, scroll)) = page.zip(scroll) {
-        cells(painter, pane, &page.picture, 0);
-        return draw_matches(painter, pane, scroll);
+        let beside = stamps::draw(painter, pane, page);
+        cells(painter, &beside, &page.picture, 0);
+        return draw_matches(painter, &beside, scroll);
+    }
+    if let Some(page) = app.stamped(pane) {
+        let beside = stamps::draw(painter, pane, page);
+        return cells(painter, &beside, &page.picture, 0);
     }
     let Some(picture) = app.view.pictures.get(&task.id) else { return };
     let top = picture.top(pane.cells.height);

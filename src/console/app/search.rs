@@ -293,7 +293,15 @@ mod tests {
         let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
         let rows = page.rows.iter().map(|row| row.line).collect();
         let picture = Picture::of_page(&page);
-        let view = PageView { anchor: Anchor::Tail, picture, rows, first_line: 0, next_line: 9, lines: 9 };
+        let view = PageView {
+            anchor: Anchor::Tail,
+            picture,
+            rows,
+            times: Vec::new(),
+            first_line: 0,
+            next_line: 9,
+            lines: 9,
+        };
         matches(&view, needle).into_iter().map(|found| (found.row, found.columns)).collect()
     }
 

@@ -76,6 +76,8 @@ impl App {
         (self.setup.theme_set, self.setup.ui) = (theme_set, ui);
         // Texts laid out with the old marks are laid out anew.
         self.calls.sheet = None;
+        // Rules may have changed that tasks are measured for.
+        self.view.usage.renew();
         self.touch();
     }
 }

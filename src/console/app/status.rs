@@ -219,7 +219,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         Prompt::Start => " run here ".to_owned(),
         Prompt::Rename(_) => format!(" name for {of} "),
         Prompt::Layout => " save layout as ".to_owned(),
-        Prompt::Watch(_) => format!(" ring for {of}: fail, 30 s, or a pattern "),
+        Prompt::Watch(_) => format!(" ring for {of}: fail, 30 s, 90 %, or a pattern "),
         Prompt::Search(_) => format!(" search {of} "),
         Prompt::SearchAll => " search all tasks ".to_owned(),
         Prompt::Find if app.calls.column == Column::Envelope => " find in the envelope ".to_owned(),

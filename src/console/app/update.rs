@@ -55,6 +55,7 @@ impl App {
             Msg::Usage(seen) => {
                 // A frame follows only if it would show something new, and may move.
                 self.is_dirty |= self.view.take_usage(self.now, seen) && self.setup.ui.motion;
+                self.watch_usage();
                 return;
             }
             Msg::Focus(is_here) => {
@@ -255,6 +256,8 @@ impl App {
             Action::ClearFinished => self.clear_finished(),
             Action::Undo => self.undo(),
             Action::Filter => self.open_filters(),
+            Action::Changes => self.show_changes(),
+            Action::Timestamps => self.toggle_stamps(),
             Action::SearchAll => self.write_search_all(),
             Action::ArrangeList => self.open_arrangement(),
             Action::Fold if self.screen == Screen::Tasks => self.fold_batch(),

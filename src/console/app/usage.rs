@@ -82,6 +82,11 @@ impl Usages {
         true
     }
 
+    /// Has it looked up anew which tasks are measured.
+    pub(crate) fn renew(&mut self) {
+        self.basis = None;
+    }
+
     /// Remembers which tasks are on screen; those that have printed since are measured sooner.
     pub(crate) fn want<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
         self.wanted.clear();
@@ -207,7 +212,13 @@ impl App {
         let is_live = |task: &&TaskView| matches!(task.status, TaskStatus::Running | TaskStatus::Cancelling);
         let rows = listed.rows.iter().skip(from).take(many);
         let shown: Vec<_> = rows.filter_map(|row| self.task_in(row)).cloned().collect();
-        self.view.usage.want(shown.iter().map(|task| &**task).filter(is_live));
+        let watched = match self.setup.recording.is_none() && !self.view.is_lost {
+            true => self.watching.measured(&self.setup.ui.watch, &self.view.snapshot.tasks),
+            false => Vec::new(),
+        };
+        let more: Vec<_> = watched.into_iter().filter(|task| !shown.contains(task)).cloned().collect();
+        let wanted = shown.iter().map(|task| &**task).filter(is_live).chain(more.iter().map(|task| &**task));
+        self.view.usage.want(wanted);
     }
 }
 

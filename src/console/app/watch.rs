@@ -1,5 +1,5 @@
-//! Watch rules: what to ring for beside what waits for the person. A task that failed, has gone silent, or printed a
-//! line somebody looks for stands in the attention list until it was looked at. Pure.
+//! Watch rules: what to ring for beside what waits for the person. A task that failed, has gone silent, is busy for long, or
+//! printed a line somebody looks for stands in the attention list until it was looked at. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ use crate::console::text::visible;
 
 /// Characters of a line that matched.
 const MOST_CHARS: usize = 200;
+/// Tasks measured for rules about the processor, besides those on screen.
+const MOST_MEASURED: usize = 50;
 
 /// The rules of tasks and what came of them.
 #[derive(Debug, Clone, Default)]
@@ -28,11 +30,13 @@ pub struct Watching {
     own: BTreeMap<TaskId, Vec<WatchRule>>,
     /// How far the output of a task was read.
     read: BTreeMap<TaskId, Read>,
+    /// Since when tasks use more of a processor than so many percent.
+    busy: BTreeMap<(TaskId, u32), Timestamp>,
     /// What was seen and not yet looked at, by its name.
     seen: BTreeMap<String, Seen>,
     /// What was looked at and is not to come back.
     over: BTreeSet<String>,
-    /// When a task will have been silent for long enough.
+    /// When a task will have been silent or busy for long enough.
     pub(in crate::console) next: Option<Timestamp>,
 }
 
@@ -55,18 +59,182 @@ impl Read {
 
 /// What was seen of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
-    task: TaskId,
+pub(in crate::console) struct Seen {
+    pub(in crate::console) task: TaskId,
     since: Timestamp,
-    what: String,
+    pub(in crate::console) what: String,
     /// The line that matched.
-    line: Option<String>,
+    pub(in crate::console) line: Option<String>,
+}
+
+/// What rules are applied to: those of the settings, the tasks, the time.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::console) struct Watched<'a> {
+    pub(in crate::console) rules: &'a [WatchRule],
+    pub(in crate::console) tasks: &'a [Arc<TaskView>],
+    pub(in crate::console) now: Timestamp,
 }
 
 impl Watching {
     /// Begins with what happens from now on.
-    pub(super) fn since(began: Timestamp) -> Self {
+    pub(in crate::console) fn since(began: Timestamp) -> Self {
         Self { began, ..Self::default() }
+    }
+
+    /// Adds a rule for one task.
+    pub(in crate::console) fn add(&mut self, task: &TaskView, rule: WatchRule) {
+        self.own.entry(task.id.clone()).or_default().push(rule);
+        self.read.entry(task.id.clone()).or_insert(Read::from(task.output.bytes));
+    }
+
+    /// Takes the rules for one task away.
+    pub(in crate::console) fn clear(&mut self, task: &TaskId) {
+        self.own.remove(task);
+    }
+
+    /// Looks what the rules say of the tasks as they are now. Returns the tasks whose output is to be read, and from where.
+    pub(in crate::console) fn look(&mut self, watched: Watched<'_>) -> Vec<(Arc<TaskView>, u64)> {
+        self.next = None;
+        if watched.rules.is_empty() && self.own.is_empty() {
+            return Vec::new();
+        }
+        let tasks = watched.tasks;
+        let known: BTreeSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();
+        self.own.retain(|task, _| known.contains(task));
+        self.read.retain(|task, _| known.contains(task));
+        self.busy.retain(|(task, _), _| known.contains(task));
+        self.over.retain(|id| known.iter().any(|task| id.starts_with(task.as_str())));
+        let mut reads = Vec::new();
+        for task in tasks {
+            // What ended before the console was opened has nothing new to say.
+            if task.ended.as_ref().is_none_or(|ended| ended.at >= self.began) {
+                let rules = self.rules_of(watched.rules, task);
+                rules.iter().for_each(|rule| self.apply(rule, task, watched.now));
+                if rules.iter().any(|rule| rule.pattern.is_some()) {
+                    reads.extend(self.read_on(task).map(|from| (Arc::clone(task), from)));
+                }
+            }
+        }
+        // A silence that has ended needs nobody, nor does a task that is no longer busy.
+        let busy = &self.busy;
+        self.seen.retain(|id, seen| {
+            let task = tasks.iter().find(|task| task.id == seen.task);
+            let is_busy =
+                || busy.iter().any(|((task, percent), since)| *id == busy_id(task, *percent, *since));
+            task.is_some_and(|task| match id.split(' ').nth(1) {
+                Some("silent") => *id == silence_id(task),
+                Some("busy") => is_busy() && !task.status.is_terminal(),
+                _ => true,
+            })
+        });
+        reads
+    }
+
+    fn rules_of(&self, rules: &[WatchRule], task: &TaskView) -> Vec<WatchRule> {
+        let own = self.own.get(&task.id).into_iter().flatten();
+        let all = rules.iter().filter(|rule| rule.is_about(&task.cmd));
+        own.chain(all).cloned().collect()
+    }
+
+    fn apply(&mut self, rule: &WatchRule, task: &TaskView, now: Timestamp) {
+        if rule.failed
+            && task.status == TaskStatus::Failed
+            && let Some(ended) = &task.ended
+        {
+            let what = format!("failed: {}", how(Some(ended)));
+            let seen = Seen { task: task.id.clone(), since: ended.at, what, line: None };
+            self.see(format!("{} failed", task.id), seen);
+        }
+        if task.status != TaskStatus::Running {
+            return;
+        }
+        if let Some(since) = self.busy.get(&(task.id.clone(), rule.cpu)).copied() {
+            let what = format!("over {} % of a processor for {} s", rule.cpu, rule.cpu_for.as_secs());
+            self.lasts(task, (since, rule.cpu_for), now, (busy_id(&task.id, rule.cpu, since), what));
+        }
+        let waits = task.waiting.as_ref().is_some_and(crate::facts::Waiting::is_certain);
+        if !rule.silence.is_zero() && !waits {
+            let what = format!("silent for {} s", rule.silence.as_secs());
+            self.lasts(task, (last_sign(task), rule.silence), now, (silence_id(task), what));
+        }
+    }
+
+    /// Takes note of what has lasted for long enough, or of when it will have.
+    fn lasts(
+        &mut self,
+        task: &TaskView,
+        (since, least): (Timestamp, std::time::Duration),
+        now: Timestamp,
+        (id, what): (String, String),
+    ) {
+        let least = SignedDuration::try_from(least).unwrap_or(SignedDuration::MAX);
+        let Ok(due) = since.checked_add(least) else { return };
+        if due > now {
+            self.next = Some(self.next.map_or(due, |next| next.min(due)));
+            return;
+        }
+        self.see(id, Seen { task: task.id.clone(), since: due, what, line: None });
+    }
+
+    /// Returns from where the output of a task is to be read, when there is more of it.
+    fn read_on(&mut self, task: &TaskView) -> Option<u64> {
+        let first = if task.created_at >= self.began { 0 } else { task.output.bytes };
+        let read = self.read.entry(task.id.clone()).or_insert(Read::from(first));
+        let at = (task.output.bytes, task.status.is_terminal());
+        if read.is_under_way || read.at == at {
+            return None;
+        }
+        (read.at, read.is_under_way) = (at, true);
+        Some(read.next)
+    }
+
+    /// Takes in output that was read, whole lines, and where to read on.
+    pub(in crate::console) fn printed(
+        &mut self,
+        watched: Watched<'_>,
+        task: &TaskView,
+        (text, next): (&str, u64),
+    ) {
+        if let Some(read) = self.read.get_mut(&task.id) {
+            // Where no whole line came yet, the next change reads it again.
+            (read.next, read.is_under_way) = (next, false);
+        }
+        for (number, rule) in self.rules_of(watched.rules, task).iter().enumerate() {
+            let Some(pattern) = &rule.pattern else { continue };
+            let Some(line) = text.lines().find(|line| pattern.is_in(line)) else { continue };
+            let line = Some(visible::told(line.trim()).chars().take(MOST_CHARS).collect());
+            let seen = Seen { task: task.id.clone(), since: watched.now, what: "printed".to_owned(), line };
+            self.see(format!("{} printed {number}", task.id), seen);
+        }
+    }
+
+    /// Returns the tasks that are measured because of a rule about the processor.
+    pub(in crate::console) fn measured<'a>(
+        &self,
+        rules: &[WatchRule],
+        tasks: &'a [Arc<TaskView>],
+    ) -> Vec<&'a Arc<TaskView>> {
+        let has_rules = rules.iter().chain(self.own.values().flatten()).any(|rule| rule.cpu > 0);
+        let is_meant = |task: &&Arc<TaskView>| {
+            task.status == TaskStatus::Running && self.rules_of(rules, task).iter().any(|rule| rule.cpu > 0)
+        };
+        let running = tasks.iter().filter(|_| has_rules);
+        running.filter(is_meant).take(MOST_MEASURED).collect()
+    }
+
+    /// Takes note of what tasks use: percent of a processor, where it is known.
+    pub(in crate::console) fn used(&mut self, watched: Watched<'_>, of: impl Fn(&TaskId) -> Option<u64>) {
+        for task in self.measured(watched.rules, watched.tasks) {
+            let used = of(&task.id);
+            for rule in self.rules_of(watched.rules, task).iter().filter(|rule| rule.cpu > 0) {
+                let key = (task.id.clone(), rule.cpu);
+                if used.is_some_and(|used| used > u64::from(rule.cpu)) {
+                    self.busy.entry(key).or_insert(watched.now);
+                } else {
+                    self.busy.remove(&key);
+                }
+            }
+        }
     }
 
     /// Returns what was seen, for the attention list.
@@ -86,11 +254,19 @@ impl Watching {
         self.seen.iter().filter_map(item).collect()
     }
 
+    /// Returns what was seen since the last time; it counts as looked at.
+    pub(in crate::console) fn news(&mut self) -> Vec<Seen> {
+        let ids: Vec<String> = self.seen.keys().cloned().collect();
+        ids.iter().filter_map(|id| self.settle(id)).collect()
+    }
+
     /// Records that something was looked at.
-    pub(super) fn settle(&mut self, id: &str) {
-        if self.seen.remove(id).is_some_and(|seen| seen.line.is_none()) {
+    pub(super) fn settle(&mut self, id: &str) -> Option<Seen> {
+        let seen = self.seen.remove(id)?;
+        if seen.line.is_none() {
             self.over.insert(id.to_owned());
         }
+        Some(seen)
     }
 
     fn see(&mut self, id: String, seen: Seen) {
@@ -106,14 +282,14 @@ impl App {
         let Some(view) = self.view.task(task).cloned() else { return };
         let name = alias(&view);
         if text.trim().is_empty() {
-            self.watching.own.remove(task);
+            self.watching.clear(task);
             return self.say(format!("{name}: no rule of its own"));
         }
         match WatchRule::typed(text) {
             Ok(rule) => {
                 self.say(format!("rings when {name}: {}", visible::one_line(&rule.says())));
-                self.watching.own.entry(task.clone()).or_default().push(rule);
-                self.watching.read.entry(task.clone()).or_insert(Read::from(view.output.bytes));
+                self.watching.add(&view, rule);
+                self.view.usage.renew();
                 self.ring();
             }
             Err(why) => self.toasts.fail(format!("no pattern: {}", visible::one_line(&why)), None),
@@ -122,96 +298,42 @@ impl App {
 
     /// Looks what the rules say of the tasks as they are now.
     pub(super) fn watch(&mut self) {
-        self.watching.next = None;
-        if self.setup.ui.watch.is_empty() && self.watching.own.is_empty() || self.setup.recording.is_some() {
+        if self.setup.recording.is_some() {
             return;
         }
-        let tasks: Vec<Arc<TaskView>> = self.view.snapshot.tasks.clone();
-        let known: BTreeSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();
-        self.watching.own.retain(|task, _| known.contains(task));
-        self.watching.read.retain(|task, _| known.contains(task));
-        self.watching.over.retain(|id| known.iter().any(|task| id.starts_with(task.as_str())));
-        for task in &tasks {
-            // What ended before the console was opened has nothing new to say.
-            if task.ended.as_ref().is_none_or(|ended| ended.at >= self.watching.began) {
-                let rules = self.rules_of(task);
-                rules.iter().for_each(|rule| self.apply(rule, task));
-                if rules.iter().any(|rule| rule.pattern.is_some()) {
-                    self.read_watched(task);
-                }
-            }
-        }
-        // A silence that has ended needs nobody.
-        self.watching.seen.retain(|id, seen| {
-            let task = tasks.iter().find(|task| task.id == seen.task);
-            task.is_some_and(|task| !is_silence(id) || *id == silence_id(task))
+        let reads = self.watching.look(Watched {
+            rules: &self.setup.ui.watch,
+            tasks: &self.view.snapshot.tasks,
+            now: self.now,
         });
+        self.effects.extend(reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }));
         if self.screen == Screen::Focus && !self.bell.is_elsewhere {
             let looked_at = self.at_hand().map(|task| task.id.clone());
             let is_looked_at = |seen: &&Seen| Some(&seen.task) == looked_at.as_ref();
             let seen = self.watching.seen.iter().filter(|(_, seen)| is_looked_at(seen));
             let seen: Vec<String> = seen.map(|(id, _)| id.clone()).collect();
-            seen.iter().for_each(|id| self.watching.settle(id));
-        }
-    }
-
-    fn rules_of(&self, task: &TaskView) -> Vec<WatchRule> {
-        let own = self.watching.own.get(&task.id).into_iter().flatten();
-        let all = self.setup.ui.watch.iter().filter(|rule| rule.is_about(&task.cmd));
-        own.chain(all).cloned().collect()
-    }
-
-    fn apply(&mut self, rule: &WatchRule, task: &TaskView) {
-        if rule.failed
-            && task.status == TaskStatus::Failed
-            && let Some(ended) = &task.ended
-        {
-            let what = format!("failed: {}", how(Some(ended)));
-            let seen = Seen { task: task.id.clone(), since: ended.at, what, line: None };
-            self.watching.see(format!("{} failed", task.id), seen);
-        }
-        let waits = task.waiting.as_ref().is_some_and(crate::facts::Waiting::is_certain);
-        if rule.silence.is_zero() || task.status != TaskStatus::Running || waits {
-            return;
-        }
-        let silence = SignedDuration::try_from(rule.silence).unwrap_or(SignedDuration::MAX);
-        let Ok(due) = last_sign(task).checked_add(silence) else { return };
-        if due > self.now {
-            let next = self.watching.next.map_or(due, |next| next.min(due));
-            self.watching.next = Some(next);
-            return;
-        }
-        let what = format!("silent for {} s", rule.silence.as_secs());
-        let seen = Seen { task: task.id.clone(), since: due, what, line: None };
-        self.watching.see(silence_id(task), seen);
-    }
-
-    /// Has output read that came since the last time.
-    fn read_watched(&mut self, task: &Arc<TaskView>) {
-        let first = if task.created_at >= self.watching.began { 0 } else { task.output.bytes };
-        let read = self.watching.read.entry(task.id.clone()).or_insert(Read::from(first));
-        let at = (task.output.bytes, task.status.is_terminal());
-        if !read.is_under_way && read.at != at {
-            (read.at, read.is_under_way) = (at, true);
-            self.effects.push(Effect::ReadWatched { task: task.clone(), from: read.next });
+            seen.iter().for_each(|id| drop(self.watching.settle(id)));
         }
     }
 
     /// Takes in output that was read, whole lines, and where to read on.
     pub(super) fn watched(&mut self, id: &TaskId, text: &str, next: u64) {
         let Some(task) = self.view.task(id).cloned() else { return };
-        if let Some(read) = self.watching.read.get_mut(id) {
-            // Where no whole line came yet, the next change reads it again.
-            (read.next, read.is_under_way) = (next, false);
-        }
-        for (number, rule) in self.rules_of(&task).iter().enumerate() {
-            let Some(pattern) = &rule.pattern else { continue };
-            let Some(line) = text.lines().find(|line| pattern.is_in(line)) else { continue };
-            let line = Some(visible::told(line.trim()).chars().take(MOST_CHARS).collect());
-            let seen = Seen { task: id.clone(), since: self.now, what: "printed".to_owned(), line };
-            self.watching.see(format!("{id} printed {number}"), seen);
-        }
+        let watched =
+            Watched { rules: &self.setup.ui.watch, tasks: &self.view.snapshot.tasks, now: self.now };
+        self.watching.printed(watched, &task, (text, next));
         self.ring();
+    }
+
+    /// Takes note of what tasks with a rule about the processor use.
+    pub(super) fn watch_usage(&mut self) {
+        let watched =
+            Watched { rules: &self.setup.ui.watch, tasks: &self.view.snapshot.tasks, now: self.now };
+        let before = self.watching.busy.clone();
+        self.watching.used(watched, |task| self.view.usage.of(task).and_then(|used| used.cpu));
+        if self.watching.busy != before {
+            self.ring();
+        }
     }
 }
 
@@ -219,6 +341,6 @@ fn silence_id(task: &TaskView) -> String {
     format!("{} silent {}", task.id, last_sign(task))
 }
 
-fn is_silence(id: &str) -> bool {
-    id.split(' ').nth(1) == Some("silent")
+fn busy_id(task: &TaskId, percent: u32, since: Timestamp) -> String {
+    format!("{task} busy {percent} {since}")
 }

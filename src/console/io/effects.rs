@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Outcome, TaskId};
 use crate::link::{self, Error, Operator, Reply, Request};
-use crate::runtime::{Closing, Input, TaskView, past};
+use crate::runtime::{Closing, Input, TaskView};
 use crate::terminal::Size;
 use crate::tools::Answer;
 
@@ -33,9 +33,6 @@ const NEWS_AHEAD: usize = 64;
 /// How long a task that was started may take to show up.
 const LISTED: Duration = Duration::from_secs(5);
 
-/// Past recordings listed.
-const MOST_RECORDINGS: usize = 50;
-
 /// What runs beside the loop.
 pub(in crate::console) struct Effects {
     operator: Operator,
@@ -43,7 +40,7 @@ pub(in crate::console) struct Effects {
     player: Arc<Player>,
     /// Where files go.
     folder: Option<PathBuf>,
-    running: JoinSet<Option<Msg>>,
+    pub(super) running: JoinSet<Option<Msg>>,
     hooks: Hooks,
     typed: mpsc::Sender<(TaskId, Input)>,
     refusals: mpsc::Receiver<Msg>,
@@ -134,8 +131,7 @@ impl Effects {
     /// Reads what a watched task wrote: whole lines, while it runs. What cannot be read says nothing.
     pub(in crate::console) fn read_watched(&mut self, task: Arc<TaskView>, from: u64) {
         self.running.spawn_blocking(move || {
-            let purpose = if task.status.is_terminal() { Purpose::Asked } else { Purpose::Followed };
-            let read = pages::since(&task, from, purpose);
+            let read = pages::since(&task, from, Purpose::Watched);
             let (text, next) = read.map_or((String::new(), from), |read| (read.text, read.next));
             Some(Msg::Watched(task.id.clone(), text, next))
         });
@@ -230,24 +226,6 @@ impl Effects {
                 Some(Msg::LastOutput(String::new(), false))
             }
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
-        });
-    }
-
-    /// Lists the recordings of a workspace that are over, newest first; `own` is the one shown.
-    pub(in crate::console) fn recordings(&mut self, own: PathBuf, workspace: PathBuf) {
-        self.running.spawn_blocking(move || {
-            let folder = own.parent()?;
-            let listed = past::list(folder, Some(&workspace)).into_iter().rev();
-            let over = listed.filter(|listed| !listed.live && listed.folder != own);
-            Some(Msg::Recordings(over.map(|listed| listed.name).take(MOST_RECORDINGS).collect()))
-        });
-    }
-
-    /// Reads how long commands took in the earlier recordings of a workspace; `own` is the one shown.
-    pub(in crate::console) fn durations(&mut self, own: PathBuf, workspace: PathBuf) {
-        self.running.spawn_blocking(move || {
-            let earlier = past::durations(own.parent()?, &workspace, &own);
-            (!earlier.is_empty()).then_some(Msg::Durations(earlier))
         });
     }
 

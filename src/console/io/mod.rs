@@ -3,6 +3,7 @@
 pub(super) mod clipboard;
 pub(super) mod display;
 pub(super) mod driver;
+mod earlier;
 pub(super) mod effects;
 pub(super) mod files;
 pub(super) mod frames;

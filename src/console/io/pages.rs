@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::SignedDuration;
+
 use crate::envelope::TaskId;
 use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
 use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
@@ -46,8 +48,19 @@ pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> i
     let lines = history.lines();
     let page = page(&history, anchor, size)?;
     let picture = Picture::of_page(&page);
-    let rows = page.rows.iter().map(|row| row.line).collect();
-    Ok(PageView { anchor, picture, rows, first_line: page.first_line, next_line: page.next_line, lines })
+    let rows: Vec<u64> = page.rows.iter().map(|row| row.line).collect();
+    let began = task.started_at.unwrap_or(task.created_at);
+    let time = |ms: Option<u32>| began.checked_add(SignedDuration::from_millis(ms?.into())).ok();
+    let times = history.times(&rows)?.into_iter().map(time).collect();
+    Ok(PageView {
+        anchor,
+        picture,
+        rows,
+        times,
+        first_line: page.first_line,
+        next_line: page.next_line,
+        lines,
+    })
 }
 
 /// Searches a task's log. Blocking: as long as it takes to read it.
@@ -144,7 +157,8 @@ pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) ->
     let length = log.len();
     let begin = from.max(length.saturating_sub(MOST_READ)).min(length);
     let mut bytes = log.read_range(begin..length)?;
-    if purpose == Purpose::Followed {
+    let is_cut = purpose == Purpose::Watched && !task.status.is_terminal();
+    if purpose == Purpose::Followed || is_cut {
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
     }
     let next = begin + bytes.len() as u64;
@@ -167,7 +181,7 @@ fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<P
     match anchor {
         Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size),
         Anchor::Before(line) => page_before(history, line, size),
-        Anchor::Tail => page_before(history, lines, size),
+        Anchor::Tail | Anchor::Stamped => page_before(history, lines, size),
         Anchor::AboveTail => {
             let last = page_before(history, lines, size)?;
             page_before(history, last.first_line + 1, size)

@@ -67,6 +67,7 @@ pub(in crate::console) async fn run(
         can_detach: options.can_detach,
         recording: operator.recording().map(str::to_owned),
         is_person: stdin::is_person(),
+        watch: preferences.ui.watch.clone(),
     };
     let (lines, reading_lines) = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
     let snapshot = notices::of_others(&operator.snapshot().borrow());

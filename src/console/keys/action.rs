@@ -22,7 +22,7 @@ const RENAMED: [(Action, &str); 14] = [
 ];
 
 /// Other words that people look for an action by.
-const SYNONYMS: [(Action, &str); 29] = [
+const SYNONYMS: [(Action, &str); 31] = [
     (Action::Type, "type interactive attach"),
     (Action::Line, "compose answer reply"),
     (Action::Approvals, "approve allow permission held gate"),
@@ -31,6 +31,8 @@ const SYNONYMS: [(Action, &str); 29] = [
     (Action::Attend, "attend inbox waiting needs"),
     (Action::Pause, "hold freeze agents go on continue"),
     (Action::Restart, "rerun repeat again"),
+    (Action::Changes, "git status diff modified files"),
+    (Action::Timestamps, "clock when date log"),
     (Action::SearchAll, "grep find everywhere across"),
     (Action::FindText, "filter search grep text list tasks calls"),
     (Action::Start, "run command new shell"),
@@ -88,12 +90,14 @@ impl Action {
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
-        use Action::{Dismiss, Fit, Kill, Line, Release, Restart, Run, Signal, Start, Stop};
-        matches!(self, Line | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss)
-            || matches!(
-                self,
-                AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
-            )
+        use Action::{Changes, Dismiss, Fit, Kill, Line, Release, Restart, Run, Signal, Start, Stop};
+        matches!(
+            self,
+            Changes | Line | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
+        ) || matches!(
+            self,
+            AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
+        )
     }
 }
 
@@ -226,6 +230,8 @@ actions! {
     LineEnd "end" "To the end of the row" ""
     Search "search" "Search the output, backwards" "TaskOutput"
     SearchAll "search all" "Search the output of all tasks" ""
+    Timestamps "times" "The time beside each line, or not" ""
+    Changes "changed files" "Files changed since the agent came" "ExecCommand"
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
     Seen "model saw" "What the model saw of the output" ""

@@ -30,6 +30,8 @@ pub enum Verb {
     Signal,
     /// A name for a task.
     Rename,
+    /// A rule that a task is told of by.
+    Watch,
     /// Words for an agent.
     Tell,
     /// This menu.
@@ -50,7 +52,7 @@ const fn entry(number: u8, verb: Verb, word: &'static str, about: &'static str) 
     Entry { number, verb, word, about }
 }
 
-const MENU: [Entry; 15] = [
+const MENU: [Entry; 16] = [
     entry(1, Verb::Tasks, "tasks", "list them"),
     entry(2, Verb::Output, "output", "what a task wrote since you last asked: output t01"),
     entry(3, Verb::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
@@ -65,6 +67,12 @@ const MENU: [Entry; 15] = [
     entry(12, Verb::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
     entry(13, Verb::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
     entry(14, Verb::Tell, "tell", "write to an agent, for its next answer: tell claude-code TEXT"),
+    entry(
+        15,
+        Verb::Watch,
+        "watch",
+        "say when a task fails, is silent or busy, or prints: watch t01 fail, 30 s, 90 % or PATTERN",
+    ),
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
 
@@ -102,7 +110,8 @@ impl Verb {
     /// Tells whether it means something only where commands can still run: a recording refuses it.
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
-        matches!(self, Self::Attend | Self::Follow) || self.action().is_some_and(Action::changes)
+        matches!(self, Self::Attend | Self::Follow | Self::Watch)
+            || self.action().is_some_and(Action::changes)
     }
 
     /// Returns the console's action that it is, where there is one.
@@ -120,6 +129,7 @@ impl Verb {
             Self::Signal => Action::Signal,
             Self::Rename => Action::Rename,
             Self::Tell => Action::TellAgent,
+            Self::Watch => Action::Watch,
             Self::Pause => Action::Pause,
             Self::Output | Self::Screen | Self::Follow => return None,
         })

@@ -9,6 +9,7 @@ pub mod output;
 pub mod session;
 mod steps;
 pub mod tasks;
+mod watch;
 
 pub use events::events;
 pub use line::Line;

@@ -32,11 +32,16 @@ pub enum Purpose {
     Followed,
     /// It waits: its last line says for what.
     Prompt,
+    /// A watch rule looks for a pattern: whole lines, while it runs.
+    Watched,
 }
 
 impl Session {
     pub(super) fn output(&mut self, task: &TaskId, reading: Reading) -> Vec<Effect> {
         let Some(view) = self.task(task).cloned() else { return Vec::new() };
+        if reading.purpose == Purpose::Watched {
+            return self.watched(task, &reading);
+        }
         let name = alias(&view);
         let said = |line: &str| Effect::Say(Line::Output { task: name.clone(), text: line.to_owned() });
         if reading.purpose == Purpose::Prompt {

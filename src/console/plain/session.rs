@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::config::Prefix;
+use crate::config::{Prefix, WatchRule};
 use crate::envelope::TaskId;
 use crate::runtime::{Snapshot, TaskView};
 
@@ -18,6 +18,8 @@ use super::output::{Purpose, Reading};
 use super::tasks;
 use crate::console::app::attention::Subject;
 use crate::console::app::question::QuestionDialog;
+use crate::console::app::usage::Usages;
+use crate::console::app::watch::Watching;
 use crate::console::msg::{self, Msg};
 use crate::console::text::visible;
 
@@ -81,6 +83,8 @@ pub struct Circumstances {
     pub recording: Option<String>,
     /// Lines come from a terminal: a person writes them.
     pub is_person: bool,
+    /// What tasks are told of for besides.
+    pub watch: Vec<WatchRule>,
 }
 
 /// What the next line is.
@@ -132,6 +136,8 @@ pub struct Session {
     /// How far each task was read.
     pub(super) read: BTreeMap<TaskId, u64>,
     pub(super) follows: Option<TaskId>,
+    pub(super) watching: Watching,
+    pub(super) usage: Usages,
     last_said: Timestamp,
     has_input: bool,
     idle_since: Option<Timestamp>,
@@ -174,6 +180,8 @@ impl Session {
             now,
             read: BTreeMap::new(),
             follows: None,
+            watching: Watching::since(now),
+            usage: Usages::default(),
             last_said: now,
             has_input: true,
             idle_since: None,
@@ -205,7 +213,7 @@ impl Session {
                 self.is_lost = true;
                 vec![say("the runtime went away, and its tasks with it"), Effect::Leave]
             }
-            Event::Time => Vec::new(),
+            Event::Time => self.look(),
         };
         effects.extend(self.by_itself());
         if effects.iter().any(|effect| matches!(effect, Effect::Say(_))) {
@@ -229,7 +237,8 @@ impl Session {
         let after = |from: Timestamp, wait| from.checked_add(wait).ok();
         let heartbeat = after(self.last_said, HEARTBEAT).filter(|_| self.is_busy());
         let idle = self.idle_since.and_then(|since| after(since, IDLE));
-        heartbeat.into_iter().chain(idle).min()
+        let watch = self.watching.next.into_iter().chain(self.usage.next());
+        heartbeat.into_iter().chain(idle).chain(watch).min()
     }
 
     pub(super) fn live(&self) -> impl Iterator<Item = &Arc<TaskView>> {
@@ -285,6 +294,7 @@ impl Session {
             }
         }
         effects.extend(self.overtaken());
+        effects.extend(self.look());
         effects
     }
 
@@ -332,6 +342,7 @@ impl Session {
                 lines.map(|line| Effect::Say(Line::reply(visible::in_text(&line)))).collect()
             }
             Msg::Stopped => vec![Effect::Leave],
+            Msg::Usage(seen) => self.used(seen),
             _ => Vec::new(),
         }
     }

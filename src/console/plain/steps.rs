@@ -158,6 +158,7 @@ impl Session {
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),
             Verb::Tell => self.tell(rest),
+            Verb::Watch => self.watch_for(rest),
             Verb::Attend => self.attend(rest),
             Verb::Pause => vec![Effect::Do(msg::Effect::Ask(Request::Pause {
                 paused: self.snapshot.gate.paused.is_none(),
@@ -183,7 +184,7 @@ impl Session {
     }
 
     /// Does something with the task that is named, or the only one that it can be done with.
-    fn with_task(
+    pub(super) fn with_task(
         &mut self,
         rest: &str,
         fits: impl Fn(&TaskView) -> bool,

@@ -333,6 +333,7 @@ mod tests {
             client: String::new(),
             pid: number,
             connected: false,
+            first_call: None,
             last_call: None,
             calls: 0,
         };

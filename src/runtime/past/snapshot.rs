@@ -53,6 +53,7 @@ impl Recording {
                     client: past.client.clone(),
                     pid: past.pid,
                     connected: false,
+                    first_call: self.calls.values().filter(of).map(|call| call.record.at).next(),
                     last_call: self.calls.values().filter(of).map(|call| call.record.at).next_back(),
                     calls: self.calls.values().filter(of).count() as u64,
                 });

@@ -4,6 +4,7 @@ mod log;
 mod page;
 mod prompts;
 mod search;
+mod times;
 
 use std::io;
 

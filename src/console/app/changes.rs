@@ -1,0 +1,101 @@
+//! What has changed in the files since an agent's first call, as git tells: in a task of the person's, because a repository
+//! can have git run programs of its own, and those belong where everything else that an agent could have set up runs. Nothing
+//! is written, not even git's index.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::chooser::{Choice, Chooser, Item, Kind};
+use super::{App, Layer, Screen, who};
+use crate::console::msg::Effect;
+use crate::console::text::visible;
+use crate::envelope::Actor;
+use crate::runtime::AgentView;
+
+/// What is run; `SINCE` stands for the time. Files are told by their times, because git does not know what was changed
+/// before the first call and not committed.
+const SCRIPT: &str = r#"since='SINCE'
+git='git --no-optional-locks --no-pager -c core.fsmonitor=false'
+written() { find "$@" -newermt "$since" -print 2>/dev/null | head -n 500; }
+if ! command -v git >/dev/null 2>&1; then
+  echo "git is not installed. Files written since $since, by their times:"; written . -type f; exit
+fi
+if ! top=$(git rev-parse --show-toplevel 2>/dev/null); then
+  echo "No git repository. Files written since $since, by their times:"; written . -type f; exit
+fi
+cd "$top" || exit
+echo "Written since $since, by their times, without what git ignores:"
+$git ls-files -z -m -o --exclude-standard | xargs -0 -r sh -c 'find "$@" -maxdepth 0 -newermt "$0" -print 2>/dev/null' "$since"
+echo; echo "Against the commit of that time, with what had been changed before and was not committed:"
+$git diff --no-ext-diff --no-textconv --stat "HEAD@{$since}"
+echo; echo "Not committed now (git status --short):"
+$git status --short"#;
+
+impl App {
+    /// Shows what has changed since the first call of the agent of the task at hand, of the only one, or of one of several.
+    pub(super) fn show_changes(&mut self) {
+        let task = self.at_hand().cloned();
+        let own = task.as_ref().and_then(|task| self.began(&task.started_by).map(|at| (task, at)));
+        if let Some((task, at)) = own {
+            let (label, folder) = (who(&task.started_by), task.workdir.clone());
+            return self.run_changes(&label, at, &folder);
+        }
+        match &self.callers()[..] {
+            [] => {}
+            [(label, _)] => self.show_changes_of(&label.clone()),
+            several => {
+                let items = several.iter().map(|(label, at)| {
+                    let at =
+                        at.to_zoned(self.setup.zone.clone()).strftime("first call at %H:%M:%S").to_string();
+                    Item::new(visible::one_line(label).into_owned(), at, Choice::Changes(label.clone()))
+                });
+                let chooser = Chooser::new(Kind::Agents, items.collect());
+                self.open(Layer::List(Box::new(chooser)));
+            }
+        }
+    }
+
+    /// The same for an agent, by its label.
+    pub(super) fn show_changes_of(&mut self, label: &str) {
+        let Some(at) = self.began(&Actor::Agent(label.to_owned())) else { return };
+        let workspace = self.view.snapshot.workspace.clone();
+        self.run_changes(label, at, &workspace)
+    }
+
+    fn run_changes(&mut self, label: &str, at: Timestamp, folder: &Path) {
+        let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let input = json!({
+            "cmd": SCRIPT.replace("SINCE", &since),
+            "workdir": folder,
+            "shell": "/bin/sh",
+            "login": false,
+            "tty": true,
+            "yield_time_ms": 0,
+            "description": format!("files changed since the first call of {}", visible::one_line(label)),
+        });
+        self.screen = Screen::Focus;
+        self.effects.push(Effect::call("ExecCommand", input));
+    }
+
+    /// Tells whether an agent has called.
+    pub(super) fn has_caller(&self) -> bool {
+        !self.callers().is_empty()
+    }
+
+    /// The agents that have called, and when they did first.
+    fn callers(&self) -> Vec<(String, Timestamp)> {
+        let agents = self.view.snapshot.agents.iter();
+        let first = |agent: &AgentView| self.began(&Actor::Agent(agent.label.clone()));
+        agents.filter_map(|agent| Some((agent.label.clone(), first(agent)?))).collect()
+    }
+
+    /// When an agent called first, as far as is known.
+    fn began(&self, actor: &Actor) -> Option<Timestamp> {
+        let Actor::Agent(label) = actor else { return None };
+        let known = self.view.snapshot.agents.iter().find(|agent| agent.label == *label);
+        let listed = || self.view.snapshot.calls.iter().find(|call| call.actor == *actor).map(|call| call.at);
+        known.and_then(|agent| agent.first_call).or_else(listed)
+    }
+}

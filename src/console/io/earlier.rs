@@ -1,0 +1,30 @@
+//! What the earlier recordings of a workspace tell, read beside the loop.
+
+use std::path::PathBuf;
+
+use super::effects::Effects;
+use crate::console::msg::Msg;
+use crate::runtime::past;
+
+/// Past recordings listed.
+const MOST_RECORDINGS: usize = 50;
+
+impl Effects {
+    /// Lists the recordings of a workspace that are over, newest first; `own` is the one shown.
+    pub(in crate::console) fn recordings(&mut self, own: PathBuf, workspace: PathBuf) {
+        self.running.spawn_blocking(move || {
+            let folder = own.parent()?;
+            let listed = past::list(folder, Some(&workspace)).into_iter().rev();
+            let over = listed.filter(|listed| !listed.live && listed.folder != own);
+            Some(Msg::Recordings(over.map(|listed| listed.name).take(MOST_RECORDINGS).collect()))
+        });
+    }
+
+    /// Reads how long commands took in the earlier recordings of a workspace; `own` is the one shown.
+    pub(in crate::console) fn durations(&mut self, own: PathBuf, workspace: PathBuf) {
+        self.running.spawn_blocking(move || {
+            let earlier = past::durations(own.parent()?, &workspace, &own);
+            (!earlier.is_empty()).then_some(Msg::Durations(earlier))
+        });
+    }
+}

@@ -1,0 +1,103 @@
+//! Watch rules in plain lines: what they find is said once, as a line of its own.
+
+use crate::config::WatchRule;
+use crate::envelope::TaskId;
+use crate::link::Request;
+use crate::runtime::{TaskUsage, TaskView};
+
+use super::line::Line;
+use super::output::{Purpose, Reading};
+use super::session::{Effect, Session};
+use super::steps::reply;
+use super::tasks;
+use crate::console::app::alias;
+use crate::console::app::watch::Watched;
+use crate::console::msg;
+use crate::console::text::visible;
+
+impl Session {
+    /// Sets a rule for a task: `watch t01 fail`; without one, the task has none of its own any more.
+    pub(super) fn watch_for(&mut self, rest: &str) -> Vec<Effect> {
+        let text = rest.split_once(char::is_whitespace).map_or("", |(_, text)| text.trim()).to_owned();
+        let mut effects = self.with_task(
+            rest,
+            |task| !task.status.is_terminal(),
+            |session, task| session.set_rule(task, &text),
+        );
+        effects.extend(self.look());
+        effects
+    }
+
+    fn set_rule(&mut self, task: &TaskView, text: &str) -> Vec<Effect> {
+        let name = alias(task);
+        if text.is_empty() {
+            self.watching.clear(&task.id);
+            return vec![reply(format!(
+                "{name} has no rule of its own; watch {name} with fail, 30 s, 90 % or a pattern behind it sets one"
+            ))];
+        }
+        match WatchRule::typed(text) {
+            Ok(rule) => {
+                let says = visible::one_line(&rule.says()).into_owned();
+                self.watching.add(task, rule);
+                vec![reply(format!("{name} is told of when {says}"))]
+            }
+            Err(why) => vec![reply(format!("no pattern: {}", visible::one_line(&why)))],
+        }
+    }
+
+    /// Looks what the rules say; says what is new, reads and measures what they need.
+    pub(super) fn look(&mut self) -> Vec<Effect> {
+        if self.about.recording.is_some() {
+            return Vec::new();
+        }
+        let snapshot = self.snapshot.clone();
+        let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
+        let reads = self.watching.look(watched);
+        let mut effects: Vec<Effect> = reads
+            .into_iter()
+            .map(|(task, from)| Effect::Read(task.id.clone(), from, Purpose::Watched))
+            .collect();
+        effects.extend(self.say_watched());
+        self.usage
+            .want(self.watching.measured(&self.about.watch, &snapshot.tasks).into_iter().map(|task| &**task));
+        if self.usage.next().is_some_and(|at| at <= self.now) {
+            let tasks = self.usage.due(self.now);
+            effects
+                .extend((!tasks.is_empty()).then(|| Effect::Do(msg::Effect::Ask(Request::Usage { tasks }))));
+        }
+        effects
+    }
+
+    /// Takes in output that was read for the rules.
+    pub(super) fn watched(&mut self, task: &TaskId, reading: &Reading) -> Vec<Effect> {
+        let Some(task) = self.task(task).cloned() else { return Vec::new() };
+        let snapshot = self.snapshot.clone();
+        let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
+        self.watching.printed(watched, &task, (&reading.text, reading.next));
+        self.look()
+    }
+
+    /// Takes in what tasks use.
+    pub(super) fn used(&mut self, seen: Vec<TaskUsage>) -> Vec<Effect> {
+        let snapshot = self.snapshot.clone();
+        let bytes = |usage: &TaskUsage| {
+            snapshot.tasks.iter().find(|task| task.id == usage.task).map_or(0, |task| task.output.bytes)
+        };
+        let seen = seen.into_iter().map(|usage| (bytes(&usage), usage)).map(|(bytes, usage)| (usage, bytes));
+        let _ = self.usage.take(self.now, seen.collect());
+        self.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
+        let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
+        self.watching.used(watched, |task| self.usage.of(task).and_then(|used| used.cpu));
+        self.look()
+    }
+
+    fn say_watched(&mut self) -> Vec<Effect> {
+        let news = self.watching.news().into_iter().filter_map(|seen| {
+            let task = self.task(&seen.task)?;
+            let said = seen.line.unwrap_or_else(|| tasks::command(task));
+            Some(Effect::Say(Line::system(format!("watch: {} {}: {said}", alias(task), seen.what))))
+        });
+        news.collect()
+    }
+}
