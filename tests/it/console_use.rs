@@ -167,6 +167,7 @@ fn a_program_killed_on_its_full_screen_leaves_that_screen() {
         first_line: 0,
         next_line: 0,
         lines: 1,
+        times: Vec::new(),
     };
     let _ = app.update(Msg::Page(id(4), page));
     assert!(shown(&app).contains("the last screen"), "{}", shown(&app));
