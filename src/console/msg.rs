@@ -18,8 +18,8 @@ use super::app::hints::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
-use super::app::setup::Arrangement;
 use super::app::search_all::Place;
+use super::app::setup::Arrangement;
 use super::options::Cue;
 use super::theme::Preferences;
 

@@ -175,11 +175,9 @@ impl<'a> Scan<'a> {
     fn password(&self, start: usize) -> Option<Secret> {
         let open = self.byte(start).filter(|byte| b"\"'".contains(byte));
         let from = start + usize::from(open.is_some());
-        // `date -u +%H:%M`: a form of the time.
-        if self.byte(from) == Some(b'+') {
-            return None;
-        }
-        let name = self.bytes.get(from..)?.iter().take(USER_BYTES).position(|byte| !login::is_user(*byte))?;
+        // No user's name begins with a plus: `date -u +%H:%M`.
+        let named = self.bytes.get(from..).filter(|named| !named.starts_with(b"+"))?;
+        let name = named.iter().take(USER_BYTES).position(|byte| !login::is_user(*byte))?;
         let colon = from + name;
         if self.byte(colon) != Some(b':') || self.bytes[colon + 1..].starts_with(b"//") {
             return None;

@@ -392,7 +392,7 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
     assert!(!shown(&app).contains("detach"), "as in the demo");
     app.setup.can_detach = true;
     let dialog = shown(&app);
-    assert!(dialog.contains("d detach    s stop all and quit"), "the first choice\n{dialog}");
+    assert!(dialog.contains("d detach   s stop all and quit"), "the first choice\n{dialog}");
     assert!(dialog.contains("Detached, the tasks go on"), "{dialog}");
     assert_eq!(acts(&press(&mut app, &["d"])), ["Quit(Detach)"]);
     // With nothing that runs it is the second one, and nobody is asked unless an agent is connected.

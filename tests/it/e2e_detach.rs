@@ -70,7 +70,7 @@ fn detaching_gives_the_shell_its_prompt_and_a_new_console_finds_the_tasks() {
     shell.shows("it-runs");
     let runtime = served(&home);
     shell.keys(b"q");
-    shell.shows("d detach    s stop all and quit");
+    shell.shows("d detach   s stop all and quit");
     shell.keys(b"d");
     shell.shows("They go on: pilothouse shows them again");
     shell.keys(b"echo \"back-$((20+1)) jobs:$(jobs | wc -l)\"\r");
@@ -87,7 +87,7 @@ fn detaching_gives_the_shell_its_prompt_and_a_new_console_finds_the_tasks() {
     shell.shows("it-runs");
     assert_eq!(tag.holders().len(), 1);
     shell.keys(b"q");
-    shell.shows("d detach    s stop all and quit");
+    shell.shows("d detach   s stop all and quit");
     shell.keys(b"s");
     shell.shows("prompt>");
     is_all_gone(&tag, runtime);

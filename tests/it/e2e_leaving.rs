@@ -77,7 +77,7 @@ fn the_window_has_a_title_of_what_waits_and_its_own_again_at_the_end() {
     wait_until("the title says so", || says("◐1 pilothouse workspace") > says("pilothouse workspace"));
     console.stop_all_and_quit();
     // Said when all of it has ended, not while it still ends.
-    console.shows("Tasks: 1 cancelled.");
+    console.shows("Tasks: 1 interrupted.");
     console.is_as_it_was();
     let bytes = console.bytes();
     let (kept, back) = (last(&bytes, b"\x1b[22;2t"), last(&bytes, b"\x1b[23;2t"));
