@@ -6,7 +6,7 @@ use std::iter;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
-use super::{child, fields};
+use super::{child_flags, fields};
 use crate::config::quoted;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
@@ -104,7 +104,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         });
     let clap = fields::declare(command.input_schema(), clap).arg(output).after_help(examples(command));
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
-    let clap = if command.path == "command.run" { clap.args(child::flags()) } else { clap };
+    let clap = if command.path == "command.run" { clap.args(child_flags::flags()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
     let clap = if opens_console { looks(clap) } else { clap };
     let rest = LINE_FLAGS.iter().filter(|flag| flag.name != fields::SCHEMA);

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction};
 use color_eyre::eyre::Result;
 use serde_json::{Value, json};
 
 use super::answer::{self, Form};
 use super::args::Typed;
+use super::child_flags::{EXIT_CODE, RAW};
 use super::env::Env;
 use super::signals::EndSignals;
 use super::{print, run};
@@ -20,29 +19,12 @@ use crate::dispatch::{self, Code, Context, Failure, Flags, Response, find};
 use crate::envelope::TaskId;
 use crate::process::Signal;
 
-const RAW: &str = "raw";
-const EXIT_CODE: &str = "exit-code";
 /// The exit code of a command that was not run, as `timeout` and `env` have it.
 const NOT_RUN: u8 = 125;
 /// The exit code of a command whose time was over, as `timeout` has it.
 const OUT_OF_TIME: u8 = 124;
 /// How long one call waits for a task, in milliseconds.
 const WAIT_MS: u64 = 45_000;
-
-/// Returns the flags of `command run` that hold for the process, not for the request.
-pub(super) fn flags() -> [Arg; 2] {
-    [
-        Arg::new(RAW)
-            .long(RAW)
-            .action(ArgAction::SetTrue)
-            .help("Wait for its end and print what it wrote, byte for byte, on stdout and stderr; no answer"),
-        Arg::new(EXIT_CODE)
-            .long(EXIT_CODE)
-            .value_name("WHOSE")
-            .value_parser(PossibleValuesParser::new(["own", "child"]))
-            .help("`child`: wait for its end and exit as it did, with 128+N after a signal, 124 when its time was over, 125 when it was not run"),
-    ]
-}
 
 /// How the command of a command line shows in the process.
 #[derive(Debug, Clone, Copy)]

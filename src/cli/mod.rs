@@ -3,6 +3,7 @@
 mod answer;
 mod args;
 mod child;
+mod child_flags;
 #[cfg(feature = "console")]
 mod console;
 #[cfg(feature = "console")]

@@ -19,6 +19,7 @@ mod scripts;
 mod server;
 mod socket;
 mod strict;
+mod talk;
 
 pub use access::Access;
 pub use background::{Started, check_room, start as start_background};

@@ -1,17 +1,16 @@
 //! The role `cli`: tool calls in frames and the counters, nothing else.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
+use super::talk::Talk;
 use super::{Client, Error, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
@@ -19,12 +18,10 @@ use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StoredStreams, StreamView, Within};
-use crate::tools::{self, Answer, Caller, Cut, CutShort, IdempotencyKeys};
+use crate::tools::{self, Answer, Caller, Cut, IdempotencyKeys};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
 const EVENTS: usize = 256;
-/// A script is told the number of a call that takes longer than this.
-const SLOW: Duration = Duration::from_millis(100);
 
 /// A script's connection to a runtime.
 #[derive(Debug)]
@@ -344,66 +341,4 @@ fn text(stream: &StreamView) -> String {
     });
     let last = format!("The last {} lines:", stream.lines.len());
     [stream.standing(), String::new(), last].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
-}
-
-/// What is heard and said while a call is under way.
-struct Talk<'a> {
-    id: u64,
-    reader: &'a mut BufReader<OwnedReadHalf>,
-    writer: &'a mut OwnedWriteHalf,
-    cut: &'a Cut,
-    /// A request that came before its turn.
-    next: Option<ClientMessage>,
-}
-
-impl Talk<'_> {
-    /// Waits for the answer of a call. Returns `None` when the other end hangs up: the call is dropped then, unless it is to be
-    /// kept, when it is ended and waited for.
-    async fn until_answered(
-        &mut self,
-        call: impl Future<Output = Answer>,
-        is_kept: bool,
-    ) -> Result<Option<Answer>, Error> {
-        tokio::pin!(call);
-        let slow = tokio::time::sleep(SLOW);
-        tokio::pin!(slow);
-        let mut is_told = false;
-        while self.next.is_none() {
-            tokio::select! {
-                answer = &mut call => return Ok(Some(answer)),
-                () = &mut slow, if !is_told => match self.cut.begun().get() {
-                    Some(seq) => {
-                        is_told = true;
-                        let begun = ServerMessage::Begun { id: self.id, seq: *seq };
-                        // Whoever has gone is noticed by the reader.
-                        drop(Frame::json(&begun)?.write(self.writer).await);
-                    }
-                    None => slow.as_mut().reset(Instant::now() + SLOW),
-                },
-                // Nothing is read of a message that has not begun to come.
-                seen = self.reader.fill_buf() => {
-                    let is_over = seen.map_err(Error::Talk)?.is_empty();
-                    if self.hears(is_over).await? {
-                        if is_kept {
-                            self.cut.ask(CutShort::HungUp);
-                            call.await;
-                        }
-                        return Ok(None);
-                    }
-                }
-            }
-        }
-        Ok(Some(call.await))
-    }
-
-    /// Takes in what came; returns whether the other end has hung up.
-    async fn hears(&mut self, is_over: bool) -> Result<bool, Error> {
-        let frame = if is_over { None } else { Frame::read(self.reader, MAX_FRAME).await? };
-        let Some(frame) = frame else { return Ok(true) };
-        match frame.parse()? {
-            ClientMessage::Cut { id, reason } if id == self.id => self.cut.ask(reason),
-            other => self.next = Some(other),
-        }
-        Ok(false)
-    }
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::verb::Begun;
+/// The number of a call, set once it is on record.
+pub type Begun = Arc<OnceLock<u64>>;
 
 /// Why a call was ended before it had an answer of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,7 +34,7 @@ mod verb;
 
 pub use budget::{Budget, RECEIPT_CHARS, Room};
 pub use call::{Answer, call, call_with_notices};
-pub use cut::{Cut, CutShort};
+pub use cut::{Begun, Cut, CutShort};
 pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
 pub use preview::{Cursor, StreamPreview};
@@ -42,4 +42,4 @@ pub use receipt::{Rendered, Source};
 pub use schema::{input as input_schema, result as output_schema};
 pub use schemas::schemas;
 pub use table::{TOOLS, Tool, find, render, render_with_sources};
-pub use verb::{Begun, Caller, Hints};
+pub use verb::{Caller, Hints};

@@ -1,7 +1,7 @@
 //! What a tool consists of: each implements [`Verb`], and the table lists them.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::budget::Room;
-use super::cut::Cut;
+use super::cut::{Begun, Cut};
 use super::errors::task_not_found;
 use super::receipt::Receipt;
 use super::{input, schema};
@@ -30,9 +30,6 @@ pub struct Caller {
     /// The number of its call, once that is on record.
     pub begun: Begun,
 }
-
-/// The number of a call, set once it is on record.
-pub type Begun = Arc<OnceLock<u64>>;
 
 impl Caller {
     /// Returns a caller of which no more is known.

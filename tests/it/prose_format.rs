@@ -172,7 +172,7 @@ proptest! {
         which in any::<prop::sample::Index>(),
         slips in prop::collection::vec(slip(), 1..5),
     ) {
-        let text = which.get(&*PROGRAMS).clone();
+        let text = which.get(&PROGRAMS).clone();
         holds(&slips.iter().fold(text, |text, slip| slipped(&text, slip)));
     }
 }

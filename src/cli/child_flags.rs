@@ -1,0 +1,24 @@
+//! The flags of `command run` that hold for the process, not for the request.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction};
+
+/// Prints what the command wrote in place of an answer.
+pub(super) const RAW: &str = "raw";
+/// Says whose exit code is that of the process.
+pub(super) const EXIT_CODE: &str = "exit-code";
+
+/// Returns them.
+pub(super) fn flags() -> [Arg; 2] {
+    [
+        Arg::new(RAW)
+            .long(RAW)
+            .action(ArgAction::SetTrue)
+            .help("Wait for its end and print what it wrote, byte for byte, on stdout and stderr; no answer"),
+        Arg::new(EXIT_CODE)
+            .long(EXIT_CODE)
+            .value_name("WHOSE")
+            .value_parser(PossibleValuesParser::new(["own", "child"]))
+            .help("`child`: wait for its end and exit as it did, with 128+N after a signal, 124 when its time was over, 125 when it was not run"),
+    ]
+}
