@@ -62,7 +62,7 @@ pub use question::{
     Question, QuestionId, QuestionKind, READING, Refusal, Settled,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, STEP_GRACE, Step, Stop,
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Marked, Rejection, STEP_GRACE, Step, Stop,
     StopEffect, StopOutcome, Until, Within,
 };
 pub use screen::Screen;

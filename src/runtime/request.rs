@@ -1,10 +1,12 @@
 //! What can be asked of the runtime, and what it answers.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use super::{BatchItem, TaskView};
 use crate::envelope::{Actor, TaskId};
@@ -60,12 +62,42 @@ pub struct Within {
 
 /// What holds for the command of a program: sourced by a shell without profiles, in any directory
 /// (`base`), with the runtime's environment as it is, ended with [`STEP_GRACE`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Step {
     /// Its id, chosen by its caller, who may have to end it before it is known to have started.
     pub id: TaskId,
     /// Variables it gets beside those it inherits.
     pub variables: Vec<(String, String)>,
+    /// The mark of the run, which is written while the command comes up: it does nothing before that is on disk.
+    pub marked: Marked,
+}
+
+/// Something that is being written to disk. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Marked(watch::Receiver<Option<Result<(), String>>>);
+
+impl Marked {
+    /// Writes it, on another thread.
+    #[must_use]
+    pub fn by(write: impl FnOnce() -> io::Result<()> + Send + 'static) -> Self {
+        let (done, marked) = watch::channel(None);
+        tokio::task::spawn_blocking(move || {
+            done.send_replace(Some(write().map_err(|error| error.to_string())))
+        });
+        Self(marked)
+    }
+
+    /// Waits until it is on disk.
+    ///
+    /// # Errors
+    /// When it is not, and never will be.
+    pub async fn on_disk(&self) -> Result<(), String> {
+        let mut marked = self.0.clone();
+        match marked.wait_for(Option::is_some).await {
+            Ok(done) => done.clone().unwrap_or(Ok(())),
+            Err(_) => Err("it was given up".to_owned()),
+        }
+    }
 }
 
 /// Time between TERM and KILL for the command of a program.

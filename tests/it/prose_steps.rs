@@ -9,7 +9,8 @@ use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::facts::Exit;
 use pilothouse::process::script;
 use pilothouse::runtime::{
-    ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Step, Stop, Stream, TaskStatus, TaskView, Until,
+    ExecOutcome, ExecRequest, Handle, Leftovers, Marked, STEP_GRACE, Step, Stop, Stream, TaskStatus,
+    TaskView, Until,
 };
 
 use crate::support::{Tag, start_runtime, wait_until};
@@ -47,7 +48,11 @@ impl Bench {
             leftovers: Leftovers::Keep,
             description: None,
             item: None,
-            step: Some(Step { id: TaskId::random(), variables: Vec::new() }),
+            step: Some(Step {
+                id: TaskId::random(),
+                variables: Vec::new(),
+                marked: Marked::by(|| Ok(())),
+            }),
         }
     }
 

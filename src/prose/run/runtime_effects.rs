@@ -125,7 +125,7 @@ impl RuntimeEffects {
 
 impl Effects for RuntimeEffects {
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        let CommandSpec { id, command, cwd, timeout, place, variables, kept } = order;
+        let CommandSpec { id, command, cwd, timeout, place, variables, kept, marked } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
             actor: self.actor.clone(),
@@ -143,7 +143,7 @@ impl Effects for RuntimeEffects {
             leftovers: Leftovers::Keep,
             description: Some(place),
             item: None,
-            step: Some(Step { id: id.clone(), variables }),
+            step: Some(Step { id: id.clone(), variables, marked }),
         };
         let mut guard = Guard { world: self, id: Some(id.clone()) };
         let running = self.runtime.exec(request);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::TaskId;
-use crate::runtime::{Answer, Asking};
+use crate::runtime::{Answer, Asking, Marked};
 
 /// The effects of a walk.
 pub trait Effects: Send + Sync {
@@ -34,7 +34,7 @@ pub trait Effects: Send + Sync {
 }
 
 /// A command to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct CommandSpec {
     /// The id its task gets.
     pub id: TaskId,
@@ -50,6 +50,8 @@ pub struct CommandSpec {
     pub variables: Vec<(String, String)>,
     /// How many characters of standard output are kept.
     pub kept: usize,
+    /// The mark that it has begun; it does nothing before that is on disk.
+    pub marked: Marked,
 }
 
 /// How a command ended.

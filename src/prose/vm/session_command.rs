@@ -150,6 +150,7 @@ impl<E: Effects> Vm<E> {
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
         };
         let (started, variables) = self.session_files(frame, query, work)?;
+        let marked = self.journal.begin(&frame.key, line, &started.line, self.effects.now())?;
         let order = CommandSpec {
             id: TaskId::random(),
             command: started.line,
@@ -158,8 +159,8 @@ impl<E: Effects> Vm<E> {
             place: format!("{}:{line}", frame.module.library.source.name()),
             variables,
             kept: PRINTED_CHARS,
+            marked: marked.clone(),
         };
-        self.journal.begin(&frame.key, line, &order.command, self.effects.now()).await?;
         let lines = frame.module.lines(query.site.span);
         if frame.module.is_main {
             self.progress.task(lines, &order.id);
@@ -167,6 +168,7 @@ impl<E: Effects> Vm<E> {
         self.tell(frame, "exec", line, order.command.clone(), None, None).await;
         let came = self.first_of(frame, order, self.meanwhile(query, work)).await;
         drop(permit);
+        self.journal.settled(&marked).await?;
         let ran = match came {
             Ok(Came::Ended(ran)) => judged(work, &self.policy.sessions.value, ran),
             Ok(answered) => return Ok(answered),

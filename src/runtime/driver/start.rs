@@ -16,7 +16,7 @@ use crate::process::{
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::events::Row;
-use crate::runtime::request::{ExecOutcome, ExecRequest, Within};
+use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
 use crate::runtime::view::TaskView;
@@ -137,6 +137,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         login: task.request.login,
         is_step: task.request.step.is_some(),
         variables: task.request.step.iter().flat_map(|step| step.variables.iter().cloned()).collect(),
+        marked: task.request.step.as_ref().map(|step| step.marked.clone()),
         tty: task.request.tty,
         shell: PathBuf::from(&task.shell),
         stdio: if task.request.tty {
@@ -214,6 +215,7 @@ struct Intent {
     login: bool,
     is_step: bool,
     variables: Vec<(String, String)>,
+    marked: Option<Marked>,
     tty: bool,
     shell: PathBuf,
     stdio: Stdio,
@@ -229,10 +231,15 @@ impl Intent {
             true => environment::for_step(base, &self.id, &self.variables),
             false => environment::for_task(base, self.tty, &self.id, &shared.env.set),
         };
-        // The host comes up while the start goes on record; the command waits for both.
-        let (recorded, host) =
-            tokio::join!(self.record(shared, &env), spawner.prepare(Some(self.id.as_str())));
+        // The host comes up while the start goes on record, and the mark of a program's run is written; the command
+        // waits for all of them.
+        let (recorded, marked, host) = tokio::join!(
+            self.record(shared, &env),
+            self.is_marked(),
+            spawner.prepare(Some(self.id.as_str()))
+        );
         recorded?;
+        marked?;
         let path = self.workdir.to_string_lossy().into_owned();
         // Opened again right before the start: a directory swapped meanwhile is refused.
         let place = workdir::resolve(root(shared, self.is_step), &self.workdir, Some(&path))
@@ -265,6 +272,12 @@ impl Intent {
             Err(error) => Err(error),
         };
         started.map_err(|error| spawn_error(&error, shell, workdir))
+    }
+
+    async fn is_marked(&self) -> Result<(), Error> {
+        let Some(marked) = &self.marked else { return Ok(()) };
+        let unmarked = |reason| Error::Unrecorded { reason, is_full: false };
+        marked.on_disk().await.map_err(unmarked)
     }
 
     async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) -> Result<(), Error> {

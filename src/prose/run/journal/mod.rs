@@ -20,6 +20,7 @@ use super::SharedDisk;
 use super::error::Error;
 use crate::journal::LineFile;
 use crate::prose::vm::effects::{Decision, Ran};
+use crate::runtime::Marked;
 
 /// The file, in the folder of the run.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -138,16 +139,25 @@ impl RunJournal {
         }
     }
 
-    /// Notes that a command is about to start; it is on disk when this returns.
+    /// Notes that a command is about to start. The row is written when this returns, and on its way to the disk: the
+    /// command must do nothing before it is there.
     ///
     /// # Errors
-    /// When it is not, and then the command must not start.
-    pub async fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<(), Error> {
+    /// When it cannot be written, and then the command must not start.
+    pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<Marked, Error> {
         self.write(&Row::Begun { key: key.clone(), line, cmd: cmd.to_owned(), at })?;
         let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
         let disk = self.disk.clone();
-        let synced = tokio::task::spawn_blocking(move || disk.sync(&file)).await;
-        synced.unwrap_or_else(|gone| Err(gone.into())).map_err(Error::io("sync", &self.path))
+        Ok(Marked::by(move || disk.sync(&file)))
+    }
+
+    /// Waits until a mark is on disk.
+    ///
+    /// # Errors
+    /// When it is not: the run cannot go on.
+    pub async fn settled(&self, marked: &Marked) -> Result<(), Error> {
+        let failed = |why: String| Error::io("sync", &self.path)(std::io::Error::other(why));
+        marked.on_disk().await.map_err(failed)
     }
 
     /// Returns how the question at a place was settled.
@@ -279,7 +289,8 @@ mod tests {
         {
             let journal = RunJournal::create(os(), dir.path(), first()).expect("made");
             for name in ["a", "b"] {
-                journal.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).await.expect("synced");
+                let marked = journal.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).expect("written");
+                journal.settled(&marked).await.expect("synced");
             }
             let ran = Box::new(Ran { stdout: "x\n".into(), ..Ran::default() });
             journal.write(&Row::Ran { key: key("a"), ran }).expect("written");

@@ -51,6 +51,9 @@ struct Play {
 
 impl Effects for Play {
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+        if order.marked.on_disk().await.is_err() {
+            return Err(NotRun::Cancelled);
+        }
         let cwd = order.cwd.display().to_string();
         let command = order.command.trim_end_matches(" <\"$PILOTHOUSE_SESSION_TASK\"");
         self.ran.lock().expect("ran").push(command.to_owned());
