@@ -260,7 +260,7 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     for _ in 0..5 {
         let _ = press(&mut app, &["Z"]);
         seen.push(app.layout().panes.len());
-        assert!(shown(&app).contains("layout "), "it says which");
+        assert!(shown(&app).contains("layout: "), "it says which");
     }
     assert_eq!(seen, [1, 1, 2, 2, 4, 4]);
     let _ = press(&mut app, &["z"]);

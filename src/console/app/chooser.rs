@@ -258,8 +258,14 @@ pub(super) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
             });
         }
     }
-    if chooser.shown().len() == 0 {
+    let all = chooser.shown().len();
+    if all == 0 {
         painter.row(list, 0, &[piece("  no match", Role::Faint)]);
+    }
+    if all > shown && shown > 0 {
+        let place = format!(" {}-{} of {all} ", top + 1, top + shown);
+        let foot = Rect { y: area.bottom() - 1, height: 1, width: area.width.saturating_sub(2), ..area };
+        painter.row_right(foot, 0, &[piece(place, Role::Faint)]);
     }
 }
 

@@ -56,8 +56,17 @@ impl Term {
     }
 
     /// Returns the name it is remembered by, which no action has.
-    fn name(self) -> String {
-        format!("word {}", <&str>::from(self))
+    fn name(self) -> &'static str {
+        match self {
+            Self::Receipt => "word receipt",
+            Self::Envelope => "word envelope",
+            Self::Input => "word input",
+            Self::Lease => "word lease",
+            Self::Held => "word held",
+            Self::Trips => "word trips",
+            Self::Values => "word values",
+            Self::Gate => "word gate",
+        }
     }
 
     /// Tells whether it stands on the screen.
@@ -113,7 +122,7 @@ impl App {
         if !self.setup.ui.hints {
             return;
         }
-        let open = Term::VARIANTS.iter().filter(|term| !self.memory.learnt.contains(&term.name()));
+        let open = Term::VARIANTS.iter().filter(|term| !self.memory.learnt.contains(term.name()));
         let shown: Vec<Term> = open.copied().filter(|term| term.is_shown(self, layout)).collect();
         let now = self.now;
         let met = &mut self.terms.met;
@@ -134,7 +143,7 @@ impl App {
             self.terms.met.remove(term);
         }
         if !terms.is_empty() {
-            self.remember(|memory| memory.learnt.extend(terms.iter().map(|term| term.name())));
+            self.remember(|memory| memory.learnt.extend(terms.iter().map(|term| term.name().to_owned())));
         }
     }
 }

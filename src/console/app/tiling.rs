@@ -235,7 +235,8 @@ impl App {
         let Some(item) = items.get(at).or(items.first()) else { return };
         if let Choice::Layout(pick) = &item.choice {
             self.pick_layout(pick);
-            self.say(format!("layout {}: {}", item.label, item.about));
+            let said = if matches!(pick, Pick::Named(_)) { &item.label } else { &item.about };
+            self.say(format!("layout: {said}"));
         }
     }
 
