@@ -67,6 +67,8 @@ pub struct AgentSettings {
 pub struct ProgramSettings {
     /// Which commands of a program you are asked about before they run, where `run --exec` does not say.
     pub exec: ExecPolicy,
+    /// Folders with programs that `use "@handle/name"` names: `handle/name.prose` in them. Absolute.
+    pub path: Vec<String>,
     /// Who answers sessions.
     pub sessions: SessionSettings,
 }

@@ -58,6 +58,10 @@ pub struct RunInput {
     /// Stop before the next session once so many have begun (`5`), or so much time has passed (`30m`); `--resume` goes on.
     #[serde(default)]
     pub budget: Vec<String>,
+    /// Programs that `use` names by their address, and that are not here, may be fetched over https. Each is kept, and locked by its
+    /// digest in `prose.lock`.
+    #[serde(default)]
+    pub allow_fetch: bool,
     /// Write lines, also on a terminal, where the console opens otherwise.
     #[serde(default)]
     pub plain: bool,
@@ -132,6 +136,8 @@ impl RunInput {
         })?;
         Ok(Request {
             budget,
+            path: settings.path.iter().map(|folder| cwd.join(folder)).collect(),
+            allow_fetch: self.allow_fetch,
             program,
             cwd: cwd.to_owned(),
             inputs,
@@ -264,7 +270,7 @@ impl Local for RunProgram {
             told["missing"] = json!(true);
             return Ok(told);
         }
-        let loaded = load::load(&path, None, profile)
+        let loaded = load::load(&path, None, profile, &run::registry::Registry::default())
             .map_err(|error| Failure::new(Code::ProgramRefused, error.to_string()))?;
         let asks = loaded.survey.questions.iter().map(|possible| {
             json!({ "line": possible.line, "construct": possible.construct, "name": possible.name, "text": possible.text })

@@ -104,6 +104,7 @@ mod prose_refused;
 mod prose_resume;
 mod prose_sessions;
 mod prose_steps;
+mod prose_use;
 mod prose_whole;
 mod record;
 mod recording_v1;

@@ -53,6 +53,8 @@ fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request
         session: Vec::new(),
         allow_unenforced: false,
         budget: Budget::default(),
+        path: settings.path.iter().map(PathBuf::from).collect(),
+        allow_fetch: false,
     }
 }
 

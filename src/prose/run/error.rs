@@ -32,12 +32,42 @@ pub enum Error {
         report: String,
     },
     /// A used program is not on this machine.
-    #[error("line {line}: use \"{path}\": only programs on this machine can be used")]
+    #[error(
+        "line {line}: use \"{path}\": only programs on this machine can be used; name their folder in programs.path, or fetch it over https with --allow-fetch"
+    )]
     NotLocal {
         /// The line.
         line: usize,
         /// What was named.
         path: String,
+        /// Where it could be fetched.
+        url: Option<String>,
+    },
+    /// A used program cannot be fetched.
+    #[error("fetch {url}: {reason}")]
+    NotFetched {
+        /// Its address.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// A used program is not the one that is locked.
+    #[error(
+        "{url} is not the program that {path} has locked; take its entry out of there to accept another one"
+    )]
+    Digest {
+        /// Its address.
+        url: String,
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The lock makes no sense.
+    #[error("{path}: {reason}")]
+    Lock {
+        /// The lock.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A program uses itself, directly or by others.
     #[error("{path} uses itself")]

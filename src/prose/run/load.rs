@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::program_file::read_text;
-use crate::prose::ast::UsePath;
+use super::registry::{Found, Registry};
+use crate::prose::ast::{Use, UsePath};
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
 use crate::prose::vm::module::Library;
@@ -16,14 +17,19 @@ use crate::prose::{Checked, Contract, Diagnostic, Imports, Profile, check_with, 
 ///
 /// # Errors
 /// When it, or one it uses, cannot be read or has errors.
-pub fn load(path: &Path, text: Option<String>, profile: Profile) -> Result<Library, Error> {
+pub fn load(
+    path: &Path,
+    text: Option<String>,
+    profile: Profile,
+    registry: &Registry,
+) -> Result<Library, Error> {
     let mut names = HashMap::new();
     let mut open = Vec::new();
     let text = match text {
         Some(text) => text,
         None => read(path)?,
     };
-    load_one(path, &text, profile, &mut names, &mut open)
+    Loading { profile, registry }.one(path, &text, &mut names, &mut open)
 }
 
 /// Reads the text of a program.
@@ -34,48 +40,67 @@ pub fn read(path: &Path) -> Result<String, Error> {
     read_text(path).map_err(|reason| Error::Unreadable { path: path.to_owned(), reason })
 }
 
-fn load_one(
-    path: &Path,
-    text: &str,
+/// How programs are read.
+struct Loading<'a> {
     profile: Profile,
-    names: &mut HashMap<String, PathBuf>,
-    open: &mut Vec<PathBuf>,
-) -> Result<Library, Error> {
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if open.contains(&real) {
-        return Err(Error::UsesItself { path: path.to_owned() });
-    }
-    let name = path.display().to_string();
-    let source = Source::new(&name, text)
-        .map_err(|error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
-    open.push(real);
-    let (mut uses, mut imports) = (HashMap::new(), Imports::new());
-    for used in &parse(&source, profile).program.uses {
-        let UsePath::File(file) = &used.from else {
-            let line = source.line_of(used.span.start());
-            return Err(Error::NotLocal { line, path: used.path.value.clone() });
+    registry: &'a Registry,
+}
+
+impl Loading<'_> {
+    fn one(
+        &self,
+        path: &Path,
+        text: &str,
+        names: &mut HashMap<String, PathBuf>,
+        open: &mut Vec<PathBuf>,
+    ) -> Result<Library, Error> {
+        let profile = self.profile;
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if open.contains(&real) {
+            return Err(Error::UsesItself { path: path.to_owned() });
+        }
+        let name = path.display().to_string();
+        let source = Source::new(&name, text)
+            .map_err(|error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
+        open.push(real);
+        let (mut uses, mut imports) = (HashMap::new(), Imports::new());
+        for used in &parse(&source, profile).program.uses {
+            let file = self.used(path, used, source.line_of(used.span.start()))?;
+            let library = self.one(&file, &read(&file)?, names, open)?;
+            imports.insert(used.path.value.clone(), Ok(Contract::of(&library.program)));
+            if let Some(called) = used.called() {
+                let library = Library { name: folder_name(&file, names), ..library };
+                uses.insert(called.to_owned(), Arc::new(library));
+            }
+        }
+        open.pop();
+        // Only now is it known what the programs take that it calls.
+        let checked = check_with(&source, profile, &imports);
+        if checked.has_errors() {
+            return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
+        }
+        let survey = survey(&source, &checked.program);
+        let warning = |one: &Diagnostic| {
+            let line = u32::try_from(source.line_of(one.span.start())).unwrap_or(u32::MAX);
+            (line, format!("{}: {}", one.code, one.message))
         };
-        let file = path.parent().unwrap_or(Path::new(".")).join(file);
-        let library = load_one(&file, &read(&file)?, profile, names, open)?;
-        imports.insert(used.path.value.clone(), Ok(Contract::of(&library.program)));
-        if let Some(called) = used.called() {
-            let library = Library { name: folder_name(&file, names), ..library };
-            uses.insert(called.to_owned(), Arc::new(library));
+        let warnings = checked.diagnostics.iter().map(warning).collect();
+        Ok(Library { name: String::new(), program: checked.program, survey, warnings, uses, source })
+    }
+
+    /// Returns the file of a program that the one at `path` uses.
+    fn used(&self, path: &Path, used: &Use, line: usize) -> Result<PathBuf, Error> {
+        let found = match &used.from {
+            UsePath::File(file) => Found::Here(path.parent().unwrap_or(Path::new(".")).join(file)),
+            other => self.registry.find(other)?,
+        };
+        let nowhere = |url| Error::NotLocal { line, path: used.path.value.clone(), url };
+        match found {
+            Found::Here(file) => Ok(file),
+            Found::At(url) => Err(nowhere(Some(url))),
+            Found::Nowhere => Err(nowhere(None)),
         }
     }
-    open.pop();
-    // Only now is it known what the programs take that it calls.
-    let checked = check_with(&source, profile, &imports);
-    if checked.has_errors() {
-        return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
-    }
-    let survey = survey(&source, &checked.program);
-    let warning = |one: &Diagnostic| {
-        let line = u32::try_from(source.line_of(one.span.start())).unwrap_or(u32::MAX);
-        (line, format!("{}: {}", one.code, one.message))
-    };
-    let warnings = checked.diagnostics.iter().map(warning).collect();
-    Ok(Library { name: String::new(), program: checked.program, survey, warnings, uses, source })
 }
 
 /// Returns a name for the folder of a used program; no two files have the same.

@@ -3,12 +3,14 @@
 mod answerable;
 pub mod binding;
 mod error;
+mod fetch;
 pub mod folder;
 pub mod journal;
 pub mod load;
 mod outcome;
 mod preflight;
 pub mod program_file;
+pub mod registry;
 pub mod state;
 
 mod runtime_effects;
@@ -90,6 +92,12 @@ pub struct Request {
     /// What its sessions may take, each time it is run or resumed.
     #[serde(default)]
     pub budget: Budget,
+    /// Folders with programs that `use` names.
+    #[serde(default)]
+    pub path: Vec<PathBuf>,
+    /// Programs that `use` names may be fetched.
+    #[serde(default)]
+    pub allow_fetch: bool,
 }
 
 /// A run about to be walked.
@@ -130,7 +138,10 @@ impl Run {
         let begun_with = resumed.as_ref().map(|resumed| resumed.first.program.clone());
         let program = request.program.clone().or(begun_with).unwrap_or_default();
         let text = resumed.as_ref().map(|resumed| resumed.text.clone());
-        let library = load(&program, text, profile)?;
+        let library = fetch::with_used(runtime, &by, &request, |registry| {
+            load(&program, text.clone(), profile, registry)
+        })
+        .await?;
         let inputs = match &resumed {
             Some(resumed) => resumed.first.inputs.iter().chain(&request.inputs).cloned().collect(),
             None => request.inputs.clone(),
