@@ -57,6 +57,34 @@ fn a_console_attaches_to_a_runtime_with_a_past() {
 }
 
 #[test]
+fn a_console_tells_how_long_a_command_usually_takes_out_of_earlier_recordings() {
+    let home = Home::new();
+    let run = json!({"cmd": "sleep 0.1", "shell": "/bin/sh", "login": false, "yield_time_ms": 30_000});
+    let failed =
+        json!({"cmd": "sleep 0.1; false", "shell": "/bin/sh", "login": false, "yield_time_ms": 30_000});
+    for _ in 0..2 {
+        let mut served = home.serve();
+        let agent = Agent::connect(&home, &[]);
+        (0..2).for_each(|_| drop(agent.call("ExecCommand", &run)));
+        drop(agent.call("ExecCommand", &failed));
+        agent.leave();
+        home.run(&["serve", "--stop"]);
+        let _ = served.wait();
+    }
+    let mut served = home.serve();
+    let agent = Agent::connect(&home, &[]);
+    drop(agent.call("ExecCommand", &run));
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("sleep 0.1");
+    console.keys(b"w");
+    console.shows("s: the median of 4 earlier runs");
+    agent.leave();
+    drop(console);
+    home.run(&["serve", "--stop"]);
+    let _ = served.wait();
+}
+
+#[test]
 #[ignore = "minutes; .ci/long runs it"]
 fn long_a_console_attaches_after_20_000_calls_and_300_of_100_kb() {
     attaches_after(20_000, 300);

@@ -15,7 +15,8 @@ use crate::envelope::Actor;
 use crate::runtime::AgentView;
 
 /// What is run; `SINCE` stands for the time. Files are told by their times, because git does not know what was changed
-/// before the first call and not committed.
+/// before the first call and not committed. A file's name never begins an
+/// argument of `find`.
 const SCRIPT: &str = r#"since='SINCE'
 git='git --no-optional-locks --no-pager -c core.fsmonitor=false'
 written() { find "$@" -newermt "$since" -print 2>/dev/null | head -n 500; }
@@ -26,8 +27,10 @@ if ! top=$(git rev-parse --show-toplevel 2>/dev/null); then
   echo "No git repository. Files written since $since, by their times:"; written . -type f; exit
 fi
 cd "$top" || exit
-echo "Written since $since, by their times, without what git ignores:"
-$git ls-files -z -m -o --exclude-standard | xargs -0 -r sh -c 'find "$@" -maxdepth 0 -newermt "$0" -print 2>/dev/null' "$since"
+echo "Written since $since and not committed, by their times, without what git ignores:"
+$git ls-files -z -m -o --exclude-standard | xargs -0 -r sh -c '
+  for file do set -- "$@" "./$file"; shift; done
+  find "$@" -maxdepth 0 -newermt "$0" -print 2>/dev/null' "$since"
 echo; echo "Against the commit of that time, with what had been changed before and was not committed:"
 $git diff --no-ext-diff --no-textconv --stat "HEAD@{$since}"
 echo; echo "Not committed now (git status --short):"
