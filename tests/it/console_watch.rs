@@ -148,7 +148,7 @@ fn a_task_that_is_busy_for_long_rings_until_it_rests() {
         rang.push(rung(&app.update(Msg::WatchDue)).len());
     }
     assert_eq!(rang.iter().sum::<usize>(), 1, "{rang:?}");
-    assert_eq!(watched(&app), ["t06 over 90 % of a processor for 10 s: cargo test --workspace"]);
+    assert_eq!(watched(&app), ["t06 CPU over 90 % 10 s: cargo test --workspace"]);
     let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(13)));
     let _ = uses(&mut app, 12 * 950 + 100);
     assert_eq!(watched(&app), Vec::<String>::new(), "it rests");

@@ -17,7 +17,8 @@ use crate::runtime::AgentView;
 /// What is run; `SINCE` stands for the time. Files are told by their times, because git does not know what was changed
 /// before the first call and not committed. A file's name never begins an
 /// argument of `find`.
-const SCRIPT: &str = r#"since='SINCE'
+const SCRIPT: &str = r#"# files changed since the first call of an agent
+since='SINCE'
 git='git --no-optional-locks --no-pager -c core.fsmonitor=false'
 written() { find "$@" -newermt "$since" -print 2>/dev/null | head -n 500; }
 if ! command -v git >/dev/null 2>&1; then

@@ -149,7 +149,7 @@ impl Watching {
             return;
         }
         if let Some(since) = self.busy.get(&(task.id.clone(), rule.cpu)).copied() {
-            let what = format!("over {} % of a processor for {} s", rule.cpu, rule.cpu_for.as_secs());
+            let what = format!("CPU over {} % {} s", rule.cpu, rule.cpu_for.as_secs());
             self.lasts(task, (since, rule.cpu_for), now, (busy_id(&task.id, rule.cpu, since), what));
         }
         let waits = task.waiting.as_ref().is_some_and(crate::facts::Waiting::is_certain);
