@@ -48,11 +48,7 @@ impl Bench {
             leftovers: Leftovers::Keep,
             description: None,
             item: None,
-            step: Some(Step {
-                id: TaskId::random(),
-                variables: Vec::new(),
-                marked: Marked::by(|| Ok(())),
-            }),
+            step: Some(Step { id: TaskId::random(), variables: Vec::new(), marked: Marked::by(|| Ok(())) }),
         }
     }
 
