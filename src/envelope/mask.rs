@@ -19,9 +19,6 @@ use self::name::Name;
 /// What replaces a secret.
 pub const MASKED: &str = "[masked]";
 
-/// Longest user name before a password.
-const USER_BYTES: usize = 128;
-
 /// Returns the text with every secret in it replaced by [`MASKED`].
 #[must_use]
 pub fn mask(text: &str) -> Cow<'_, str> {
@@ -175,10 +172,7 @@ impl<'a> Scan<'a> {
     fn password(&self, start: usize) -> Option<Secret> {
         let open = self.byte(start).filter(|byte| b"\"'".contains(byte));
         let from = start + usize::from(open.is_some());
-        // No user's name begins with a plus: `date -u +%H:%M`.
-        let named = self.bytes.get(from..).filter(|named| !named.starts_with(b"+"))?;
-        let name = named.iter().take(USER_BYTES).position(|byte| !login::is_user(*byte))?;
-        let colon = from + name;
+        let colon = from + login::user(self.bytes.get(from..)?)?;
         if self.byte(colon) != Some(b':') || self.bytes[colon + 1..].starts_with(b"//") {
             return None;
         }

@@ -399,7 +399,7 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
     let mut idle = console(Snapshot { agents: opened().view.snapshot.agents.clone(), ..empty() }, (80, 24));
     (idle.setup.is_remote, idle.setup.can_detach) = (false, true);
     let _ = press(&mut idle, &["q"]);
-    assert!(shown(&idle).contains("s end it and quit    d detach"), "{}", shown(&idle));
+    assert!(shown(&idle).contains("s end it and quit   d detach"), "{}", shown(&idle));
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! Ten minutes of two agents' work, three hundred commands, and a person at the console who answers, approves, denies
 //! and finds what failed, from what the screen shows alone.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a trace is played in real time; its figures are printed"
+)]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,7 +132,6 @@ fn commit(home: &Home) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the trace says when")]
 fn until(time: Instant) {
     std::thread::sleep(time.saturating_duration_since(Instant::now()));
 }

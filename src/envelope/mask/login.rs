@@ -6,6 +6,9 @@ const REGISTRIES: [&[u8]; 10] =
 /// Letters of curl's options that take no value, as in `-fsSLu`.
 const SWITCHES: &[u8] = b"fgijklnpqsvGIJLNOSZ0123456#";
 
+/// Longest user name before a password.
+const USER_BYTES: usize = 128;
+
 /// The program whose options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Program {
@@ -57,7 +60,9 @@ pub(super) fn has_attached(word: &[u8], option: &[u8]) -> bool {
     value.is_some_and(|first| !first.is_ascii_whitespace() && *first != b'=')
 }
 
-/// Tells whether a byte may be part of a user name.
-pub(super) fn is_user(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"._@%+$-{}".contains(&byte)
+/// Returns how long the user's name is that a text begins with. None begins with a plus: `date -u +%H:%M`.
+pub(super) fn user(text: &[u8]) -> Option<usize> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._@%+$-{}".contains(&byte);
+    let length = text.iter().take(USER_BYTES).position(|byte| !is_part(*byte))?;
+    (!text.starts_with(b"+")).then_some(length)
 }

@@ -150,7 +150,9 @@ impl<E: Effects> Vm<E> {
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
         };
         let (started, variables) = self.session_files(frame, query, work)?;
+        // On disk before anybody is asked, too: an answer must not come before its question.
         let marked = self.journal.begin(&frame.key, line, &started.line, self.effects.now())?;
+        self.journal.settled(&marked).await?;
         let order = CommandSpec {
             id: TaskId::random(),
             command: started.line,
@@ -159,7 +161,7 @@ impl<E: Effects> Vm<E> {
             place: format!("{}:{line}", frame.module.library.source.name()),
             variables,
             kept: PRINTED_CHARS,
-            marked: marked.clone(),
+            marked,
         };
         let lines = frame.module.lines(query.site.span);
         if frame.module.is_main {
@@ -168,7 +170,6 @@ impl<E: Effects> Vm<E> {
         self.tell(frame, "exec", line, order.command.clone(), None, None).await;
         let came = self.first_of(frame, order, self.meanwhile(query, work)).await;
         drop(permit);
-        self.journal.settled(&marked).await?;
         let ran = match came {
             Ok(Came::Ended(ran)) => judged(work, &self.policy.sessions.value, ran),
             Ok(answered) => return Ok(answered),
