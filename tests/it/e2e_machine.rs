@@ -55,8 +55,9 @@ fn f07_a_fork_bomb_ends_with_its_task() {
     let mut served = group.serve(&home);
     let agent = Agent::connect(&home, &[]);
     let bomb = format!("bomb.{}", tag.0);
-    fs::write(home.workspace().join(&bomb), format!("sh ./{bomb} & sh ./{bomb} & sh ./{bomb}; wait\n"))
-        .expect("written");
+    // A shell that finds no room to fork gives up; what sleeps keeps the group full.
+    let text = format!("sleep {} & sh ./{bomb} & sh ./{bomb} & sh ./{bomb}; wait\n", tag.0);
+    fs::write(home.workspace().join(&bomb), text).expect("written");
     let task = agent.call("ExecCommand", &json!({"cmd": format!("sh ./{bomb}"), "yield_time_ms": 0})).task();
     wait_until("it has filled the group", || tag.holders().len() > 100);
     // A new command finds no room, and is told so; what runs can be looked at and stopped.
