@@ -1,7 +1,5 @@
 //! What an answer costs: from a megabyte of output to the receipt, as ratios to checking the same
 //! megabyte for UTF-8 in the same run.
-#![expect(clippy::print_stdout, reason = "the report is the purpose")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,12 +11,14 @@ use pilothouse::runtime::{Ended, OutputView, TaskStatus, TaskView};
 use pilothouse::terminal::{Origin, Size, clean};
 use pilothouse::tools::{StreamPreview, exec_command, render};
 
+use crate::report::{self, Target};
+
 const OUTPUT: usize = 1 << 20;
 const RUNS: usize = 15;
 /// Budgets in characters: the usual one and the largest.
 const BUDGETS: [usize; 2] = [32_000, 256_000];
 
-fn main() {
+pub(crate) fn run() {
     let log: String = (0..)
         .map(line)
         .scan(0, |length, line| {
@@ -29,16 +29,10 @@ fn main() {
     let list: Vec<_> =
         (0..OUTPUT / 24).map(|n| serde_json::json!({ "index": n, "ok": n % 3 == 0 })).collect();
     let json = serde_json::to_string(&list).unwrap_or_default();
-    println!("1 MiB of output, median of {RUNS} runs; ratio to the UTF-8 check of the same bytes");
     for (name, text) in [("log", &log), ("one JSON document", &json)] {
         let check = median(|| black_box(std::str::from_utf8(black_box(text.as_bytes()))).is_ok());
-        let copy = median(|| black_box(black_box(text).clone()).is_empty());
-        println!(
-            "\n{name}, {} KiB: UTF-8 check {:.0} us, copy {:.0} us",
-            text.len() >> 10,
-            check * 1e6,
-            copy * 1e6
-        );
+        report::head(&format!("a result of 1 MiB, {name}: multiples of its UTF-8 check"));
+        report::line("UTF-8 check", check * 1e6, "us", Target::None);
         row("clean (bytes to text)", check, || {
             clean(black_box(text.as_bytes()), Origin::Pipe, Size::default()).is_empty()
         });
@@ -58,8 +52,7 @@ fn main() {
 }
 
 fn row(what: &str, check: f64, work: impl FnMut() -> bool) {
-    let time = median(work);
-    println!("  {what:<34} {:>8.0} us {:>8.1} x", time * 1e6, time / check);
+    report::line(what, median(work) / check, "x", Target::None);
 }
 
 fn median(mut work: impl FnMut() -> bool) -> f64 {

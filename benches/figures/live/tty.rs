@@ -28,8 +28,8 @@ pub(crate) struct Seen {
     /// When the first bytes came, and the end of the first frame.
     pub(crate) first: (Option<Instant>, Option<Instant>),
     text: Vec<u8>,
-    /// Wanted inside a whole frame, and when it came.
-    needle: Option<Vec<u8>>,
+    /// Wanted, and with what after it; and when that came.
+    needle: Option<(Vec<u8>, &'static [u8])>,
     found: Option<Instant>,
     ended: bool,
 }
@@ -51,9 +51,9 @@ impl Seen {
         if ends > 0 {
             self.first.1.get_or_insert(now);
         }
-        if let Some(needle) = &self.needle
+        if let Some((needle, end)) = &self.needle
             && let Some(at) = memchr::memmem::find(&self.text, needle)
-            && memchr::memmem::find(&self.text[at..], FRAME_END).is_some()
+            && memchr::memmem::find(&self.text[at..], end).is_some()
         {
             (self.needle, self.found) = (None, Some(now));
         }
@@ -123,10 +123,19 @@ impl Tty {
 
     /// Types, and returns how long it took until a whole frame with `needle` had come out.
     pub(crate) fn time_to(&mut self, keys: &str, needle: &str) -> Duration {
+        self.timed(keys, needle, FRAME_END)
+    }
+
+    /// Types, and returns how long it took until `needle` had come out, of a program that marks no frames.
+    pub(crate) fn time_to_text(&mut self, keys: &str, needle: &str) -> Duration {
+        self.timed(keys, needle, b"")
+    }
+
+    fn timed(&mut self, keys: &str, needle: &str, end: &'static [u8]) -> Duration {
         {
             let mut seen = self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
             seen.text.clear();
-            (seen.needle, seen.found) = (Some(needle.as_bytes().to_vec()), None);
+            (seen.needle, seen.found) = (Some((needle.as_bytes().to_vec(), end)), None);
         }
         let started = Instant::now();
         self.type_in(keys);

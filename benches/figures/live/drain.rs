@@ -1,12 +1,12 @@
-//! A long log through a pane, against a bare terminal that is only read, and against tmux.
+//! A long log through a pane, against a bare terminal that is only read, and against other multiplexers.
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 
 use portable_pty::CommandBuilder;
 
 use super::house::{self, House, PANE};
+use super::peers::Peer;
 use super::report::{self, Target, median};
 use super::tty::Tty;
 
@@ -20,23 +20,25 @@ pub(crate) fn run() {
     let log = house.path("log");
     write_log(&log);
     house.start_idle(IDLE_PANES);
-    let has_tmux = Command::new("tmux").arg("-V").output().is_ok();
-    let (mut bare, mut pane, mut tmux) = (Vec::new(), Vec::new(), Vec::new());
+    let peers = Peer::installed();
+    let (mut bare, mut pane) = (Vec::new(), Vec::new());
+    let mut others = vec![Vec::new(); peers.len()];
     for _ in 0..ROUNDS {
         bare.push(timed(&house, &log, in_bare_terminal));
         pane.push(timed(&house, &log, |cmd| drop(house.start(cmd))));
-        if has_tmux {
-            tmux.push(timed(&house, &log, |cmd| in_tmux(&house, cmd)));
+        for (peer, times) in peers.iter().zip(&mut others) {
+            times.push(timed(&house, &log, |cmd| peer.open(&house.folder(), cmd)));
         }
     }
     let [bare, pane] = [bare, pane].map(|times| median(&times));
     report::line("bare terminal, read only", bare, "s", Target::None);
     report::line("pane", pane, "s", Target::None);
     report::line("bare / pane", bare / pane, "x", Target::AtLeast(0.9));
-    if has_tmux {
-        let tmux = median(&tmux);
-        report::line("tmux, attached", tmux, "s", Target::None);
-        report::line("tmux / pane", tmux / pane, "x", Target::AtLeast(3.0));
+    for (peer, times) in peers.iter().zip(&others) {
+        let name = peer.name();
+        report::line(&format!("{name}, attached"), median(times), "s", Target::None);
+        let target = if *peer == Peer::Tmux { Target::AtLeast(3.0) } else { Target::None };
+        report::line(&format!("{name} / pane"), median(times) / pane, "x", target);
     }
 }
 
@@ -59,34 +61,23 @@ fn write_log(path: &Path) {
 }
 
 /// Runs `cat` of the log, timed by the shell that runs it: the same in every terminal. Returns seconds.
-fn timed(house: &House, log: &Path, run: impl FnOnce(&str)) -> f64 {
+fn timed<T>(house: &House, log: &Path, run: impl FnOnce(&str) -> T) -> f64 {
     let result = house.path("result");
     let cmd = format!(
         "s=$(date +%s%N); cat {}; e=$(date +%s%N); echo $((e-s)) >{result}.new; mv {result}.new {result}",
         log.display(),
         result = result.display()
     );
-    run(&cmd);
+    // What it returns holds the terminal open until the log is through.
+    let _open = run(&cmd);
     house::until("the log to be through", || result.exists());
     let nanoseconds = std::fs::read_to_string(&result).expect("read the result");
     std::fs::remove_file(&result).expect("remove the result");
     nanoseconds.trim().parse::<f64>().expect("a number") / 1e9
 }
 
-fn in_bare_terminal(cmd: &str) {
+fn in_bare_terminal(cmd: &str) -> Tty {
     let mut command = CommandBuilder::new("/bin/sh");
     command.args(["-c", cmd]);
-    Tty::start(command, PANE).end();
-}
-
-fn in_tmux(house: &House, cmd: &str) {
-    let server = format!("bench{}", house.tty.pid());
-    let (cols, rows) = PANE;
-    let mut command = CommandBuilder::new("tmux");
-    command.args(["-L", &server, "-f", "/dev/null", "new-session", "/bin/sh", "-c", cmd]);
-    command.env("TERM", "xterm-256color");
-    command.env("LANG", "C.UTF-8");
-    command.env_remove("TMUX");
-    // One row more for its status line.
-    Tty::start(command, (cols, rows + 1)).end();
+    Tty::start(command, PANE)
 }

@@ -36,6 +36,11 @@ impl House {
         self.dir.path().join(name)
     }
 
+    /// Returns the folder of this run.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
     /// Returns the program as another process of this workspace.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(PROGRAM);

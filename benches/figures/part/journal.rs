@@ -1,7 +1,5 @@
 //! What a row on record costs, as ratios to a plain loop of the same system calls in the same run: numbers a
 //! second say more about the disk than about the code.
-#![expect(clippy::print_stdout, reason = "the report is the purpose")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,14 +11,15 @@ use pilothouse::clock::Clock;
 use pilothouse::journal::{Durability, Journal, META_VERSION, Meta, verify};
 use serde_json::{Value, json};
 
+use crate::report::{self, Target, median};
+
 const RUNS: usize = 5;
 /// Bytes of a row: a call with a short command.
 const FILLING: usize = 700;
 
-fn main() {
+pub(crate) fn run() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    println!("rows of about 1 KiB, median of {RUNS} runs, plain loop of the same calls beside it");
-    println!("{:<44} {:>12} {:>12} {:>7}", "", "journal /s", "plain /s", "ratio");
+    report::head("the record: rows of 1 KiB a second, against a plain loop of the same system calls");
     for (what, rows, group, durability) in [
         ("noted, nobody waits, group sync", 20_000, 64, None),
         ("appended one by one, written", 5_000, 64, Some(Durability::Written)),
@@ -31,8 +30,9 @@ fn main() {
             own.push(runtime.block_on(journal(rows, durability)));
             plain.push(loop_of_calls(rows, group));
         }
-        let (own, plain) = (median(own), median(plain));
-        println!("{what:<44} {own:>12.0} {plain:>12.0} {:>7.2}", own / plain);
+        let (own, plain) = (median(&own), median(&plain));
+        report::line(&format!("{what}: rows a second"), own, "/s", Target::None);
+        report::line(&format!("{what}: record / plain loop"), own / plain, "x", Target::None);
     }
     recover(&runtime);
 }
@@ -97,7 +97,7 @@ fn recover(runtime: &tokio::runtime::Runtime) {
     let report = verify(dir.path()).expect("verifies");
     assert!(report.is_whole() && report.records == rows);
     let spent = started.elapsed().as_secs_f64();
-    println!("checked: {rows} rows in {:.0} ms, {:.2} s for 100,000", spent * 1e3, spent * 1e5 / rows as f64);
+    report::line("100,000 rows read and checked", spent * 1e5 / rows as f64, "s", Target::None);
 }
 
 fn create(folder: &Path) -> Journal {
@@ -111,9 +111,4 @@ fn create(folder: &Path) -> Journal {
         program: "bench".into(),
     };
     Journal::create(folder, &meta, Clock::start(), Arc::default()).expect("a journal")
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

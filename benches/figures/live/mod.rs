@@ -1,0 +1,18 @@
+//! The built program under load, in a terminal as a person has it: what it costs and how long it takes.
+
+pub(crate) mod batch;
+pub(crate) mod drain;
+pub(crate) mod echo;
+pub(crate) mod exec;
+pub(crate) mod frame;
+mod house;
+pub(crate) mod idle;
+pub(crate) mod memory;
+mod peers;
+mod proc;
+pub(crate) mod prose;
+pub(crate) mod spawn;
+pub(crate) mod start;
+mod tty;
+
+use super::report;

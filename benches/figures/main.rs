@@ -1,0 +1,90 @@
+//! Every figure of the program beside its limit or its peer, measured in one run.
+//!
+//! `cargo bench` runs all parts; `cargo bench -- drain echo` these two; `--list` names them. `--runs 3` repeats
+//! everything and shows all values, `--json FILE` keeps the raw numbers and what machine they come from,
+//! `--markdown FILE` puts the tables into a document, between its two marks. Figures in seconds say more about the
+//! machine than about the program: what counts are ratios and limits, measured inside one run.
+#![expect(clippy::print_stdout, reason = "the report is the purpose")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark measures time, and waits for programs it does not own"
+)]
+
+mod arguments;
+mod live;
+mod machine;
+mod part;
+mod report;
+mod tables;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use arguments::Arguments;
+use machine::Machine;
+
+/// A part: its name on the command line, and what it runs.
+type Part = (&'static str, fn());
+
+const PARTS: [Part; 12] = [
+    ("start", live::start::run),
+    ("spawn", live::spawn::run),
+    ("batch", live::batch::run),
+    ("drain", live::drain::run),
+    ("exec", live::exec::run),
+    ("prose", live::prose::run),
+    ("echo", live::echo::run),
+    ("frame", live::frame::run),
+    ("memory", live::memory::run),
+    ("idle", live::idle::run),
+    ("envelope", part::envelope::run),
+    ("journal", part::journal::run),
+];
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::parse(std::env::args().skip(1), PARTS.map(|(name, _)| name).as_slice()) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            println!("{message}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if arguments.list {
+        PARTS.iter().for_each(|(name, _)| println!("{name}"));
+        return ExitCode::SUCCESS;
+    }
+    let machine = Machine::look();
+    println!("{}", machine.in_words());
+    for run in 1..=arguments.runs {
+        if arguments.runs > 1 {
+            println!("\n== run {run} of {}", arguments.runs);
+        }
+        for (_, part) in PARTS.iter().filter(|(name, _)| arguments.wants(name)) {
+            part();
+        }
+    }
+    match write(&arguments, &machine) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("the report could not be written: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(arguments: &Arguments, machine: &Machine) -> std::io::Result<()> {
+    let figures = report::figures();
+    if arguments.runs > 1 {
+        println!("\n{}", tables::markdown(machine, arguments.runs, &figures));
+    }
+    if let Some(file) = &arguments.json {
+        std::fs::write(file, tables::json(machine, arguments.runs, &figures))?;
+    }
+    if let Some(file) = &arguments.markdown {
+        let file: &Path = file.as_ref();
+        let document = std::fs::read_to_string(file)?;
+        let tables = tables::markdown(machine, arguments.runs, &figures);
+        std::fs::write(file, tables::placed(&document, &tables).map_err(std::io::Error::other)?)?;
+    }
+    Ok(())
+}
