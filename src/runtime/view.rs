@@ -101,6 +101,12 @@ pub struct BatchItem {
 }
 
 impl TaskView {
+    /// Returns what it waits for, where that is known by more than silence or a prompt's looks.
+    #[must_use]
+    pub fn certain_wait(&self) -> Option<&Waiting> {
+        self.waiting.as_ref().filter(|waiting| waiting.is_certain())
+    }
+
     /// Returns how its shell ended, also while processes it left behind live on.
     #[must_use]
     pub fn shell_end(&self) -> Option<&Exit> {

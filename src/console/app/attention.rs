@@ -108,8 +108,7 @@ fn task_waits<'a>(
     task: &'a TaskView,
     typing: Option<&TaskId>,
 ) -> Option<(Timestamp, Waits<'a>)> {
-    let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain());
-    if let Some(waiting) = waiting.filter(|_| typing != Some(&task.id)) {
+    if let Some(waiting) = task.certain_wait().filter(|_| typing != Some(&task.id)) {
         return Some((waiting.since, Waits::Input(task, waiting)));
     }
     if let Some(ended) = &task.ended {

@@ -347,7 +347,7 @@ impl App {
     /// types into it.
     pub fn waiter(&self) -> Option<&Arc<TaskView>> {
         let since = |task: &&Arc<TaskView>| {
-            let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain())?;
+            let waiting = task.certain_wait()?;
             (self.typing_into() != Some(&task.id)).then_some(waiting.since)
         };
         let waiting = self.view.snapshot.tasks.iter().filter(|task| since(task).is_some());

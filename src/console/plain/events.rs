@@ -95,7 +95,7 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
     }
     let known = before.map(|before| before.events.as_slice()).unwrap_or_default();
     lines.extend(fresh(known, &task.events).iter().filter_map(|event| told(&name, event)));
-    if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.is_certain()) {
+    if let Some(waiting) = task.certain_wait() {
         let same = |known: &TaskView| {
             known
                 .waiting

@@ -280,9 +280,8 @@ impl Session {
         let mut effects: Vec<Effect> = events(&before, &self.snapshot).into_iter().map(Effect::Say).collect();
         for task in &self.snapshot.tasks {
             let known = before.tasks.iter().find(|known| known.id == task.id);
-            let wants =
-                |task: &TaskView| task.waiting.as_ref().filter(|waiting| waiting.is_certain()).cloned();
-            if wants(task).is_some() && known.and_then(|known| wants(known)) != wants(task) {
+            let wants = task.certain_wait();
+            if wants.is_some() && known.and_then(|known| known.certain_wait()) != wants {
                 effects.push(Effect::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
             }
             let bytes = known.map_or(0, |known| known.output.bytes);

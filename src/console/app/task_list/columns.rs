@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::console::app::agents::short_name;
 use crate::console::app::task_words::how;
 use crate::console::app::{Painter, who};
-use crate::console::text::{Piece, column, cut_middle, millis, piece, right};
+use crate::console::text::{Piece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
 use crate::runtime::TaskView;
 
@@ -109,7 +109,7 @@ impl ListColumn {
                     Some(below) => below.into_owned(),
                     None => task.workdir.to_string_lossy().into_owned(),
                 };
-                let text = crate::console::text::visible::one_line(&text).into_owned();
+                let text = visible::one_line(&text).into_owned();
                 let text = cut_middle(&text, DIRECTORY, dots);
                 piece(format!("  {}", column(&text, DIRECTORY, dots)), Role::Faint)
             }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::console::app::task_words::{short_command, usually, why};
 use crate::console::app::{Layout, Painter, alias, columns, command, cut_top};
 use crate::console::keys::{Action, Context};
-use crate::console::text::{Piece, column, cut, piece};
+use crate::console::text::{Piece, column, cut, piece, visible};
 use crate::console::theme::Role;
 use crate::runtime::TaskView;
 
@@ -76,7 +76,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 
 /// The head of a group: who, and how many of theirs there are, by state.
 fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
-    let name = crate::console::text::visible::one_line(&head.name).into_owned();
+    let name = visible::one_line(&head.name).into_owned();
     let noun = if head.counts.all == 1 { "task" } else { "tasks" };
     let mut row = vec![
         piece(" ", Role::Text),
@@ -113,9 +113,9 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     let is_narrow = layout.item_rows > 1;
     let mut words: Vec<String> = Vec::new();
     words.extend((filters.state != super::Filter::All).then(|| filters.state.word().to_owned()));
-    let name = |whose: &super::Whose| crate::console::text::visible::one_line(whose.name()).into_owned();
+    let name = |whose: &super::Whose| visible::one_line(whose.name()).into_owned();
     words.extend(filters.whose.as_ref().map(name).map(|name| cut(&name, MOST_TEXT, dots)));
-    let text = crate::console::text::visible::one_line(&filters.text).into_owned();
+    let text = visible::one_line(&filters.text).into_owned();
     let most = if is_narrow { MOST_TEXT / 3 } else { MOST_TEXT };
     words.extend((!text.is_empty()).then(|| format!("\"{}\"", cut(&text, most, dots))));
     let range = position(painter, layout).filter(|_| !is_narrow || words.len() == 1);

@@ -258,12 +258,13 @@ fn work_out(basis: &Basis, now: Timestamp) -> Listed {
     }
     let (sort, groups) = basis.order;
     let agents: Vec<&str> = basis.snapshot.0.agents.iter().map(|agent| agent.label.as_str()).collect();
+    let group_of = |at: usize| group_of(&tasks[at], groups, &agents);
     places.sort_by_cached_key(|at| {
         let task = &*tasks[*at];
-        (group_of(task, groups, &agents), rank(task, sort, now), Reverse(task.number))
+        (group_of(*at), rank(task, sort, now), Reverse(task.number))
     });
     let rows = match basis.is_list {
-        true => rows(&places, tasks, basis),
+        true => rows(&places, tasks, basis, group_of),
         false => places.iter().map(|at| Row::Task { at: *at, batch: None }).collect(),
     };
     Listed { tasks: places, rows, matching }
@@ -304,8 +305,7 @@ fn rank(task: &TaskView, sort: Sort, now: Timestamp) -> (u8, i64, String) {
 }
 
 fn waits(task: &TaskView) -> bool {
-    let is_asked = task.waiting.as_ref().is_some_and(|waiting| waiting.is_certain());
-    !task.status.is_terminal() && (is_asked || task.held.is_some())
+    !task.status.is_terminal() && (task.certain_wait().is_some() || task.held.is_some())
 }
 
 fn urgency(task: &TaskView) -> u8 {
@@ -322,21 +322,22 @@ fn urgency(task: &TaskView) -> u8 {
 }
 
 /// Puts heads before groups, and the tasks of a batch into one row.
-fn rows(places: &[usize], tasks: &[Arc<TaskView>], basis: &Basis) -> Vec<Row> {
-    let agents: Vec<&str> = basis.snapshot.0.agents.iter().map(|agent| agent.label.as_str()).collect();
+fn rows<G: PartialEq>(
+    places: &[usize],
+    tasks: &[Arc<TaskView>],
+    basis: &Basis,
+    group_of: impl Fn(usize) -> (G, String),
+) -> Vec<Row> {
     let mut batches: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for at in places.iter().filter(|at| tasks[**at].item.is_some()) {
         batches.entry(tasks[*at].call).or_default().push(*at);
     }
     batches.retain(|call, items| items.len() > 1 && !basis.unfolded.contains(call));
     let mut rows = Vec::new();
-    let groups = basis.order.1;
-    for group in places.chunk_by(|one, next| {
-        group_of(&tasks[*one], groups, &agents) == group_of(&tasks[*next], groups, &agents)
-    }) {
+    for group in places.chunk_by(|one, next| group_of(*one) == group_of(*next)) {
         let counts = Counts::of(group.iter().map(|at| &*tasks[*at]));
-        if let Some(first) = group.first().filter(|_| groups != Grouping::None) {
-            let name = group_of(&tasks[*first], groups, &agents).1;
+        if let Some(first) = group.first().filter(|_| basis.order.1 != Grouping::None) {
+            let name = group_of(*first).1;
             rows.push(Row::Head(Head { by: tasks[*first].started_by.clone(), name, counts }));
         }
         for &at in group {
