@@ -20,8 +20,8 @@ pub(super) enum TokenKind {
     Number,
     /// Digits followed by something else: `5m`, `1.5`.
     Quantity,
-    /// A string or discretion: its index among the texts.
-    Text(u32),
+    /// A string or discretion.
+    Text,
     Colon,
     Comma,
     Dot,
@@ -84,7 +84,7 @@ pub(super) fn is_spaced(source: &Source, before: Token, left: Token, right: Toke
         (Word, Open(Square)) => matches!(word(), "in" | "and" | "or" | "not") || apart,
         (Close(_), Open(Square)) => apart,
         // A sign, and not a subtraction.
-        (Minus, Number) => matches!(before.kind, Word | Number | Close(_) | TokenKind::Text(_)),
+        (Minus, Number) => matches!(before.kind, Word | Number | Close(_) | TokenKind::Text),
         _ => true,
     }
 }

@@ -25,9 +25,9 @@ pub enum Expr {
     /// `{ a, b }`; in `compat` also `{ a: … }`.
     Record(Spanned<Vec<Entry>>),
     /// `session …`.
-    Session(Session),
+    Session(Box<Session>),
     /// `resume: agent`.
-    Resume(Resume),
+    Resume(Box<Resume>),
     /// `exec "…"`.
     Exec(Exec),
     /// `do:`.
@@ -43,7 +43,7 @@ pub enum Expr {
     /// `for x in xs:` or `parallel for x in xs:`.
     For(For),
     /// `loop:`.
-    Loop(Loop),
+    Loop(Box<Loop>),
     /// `try:`.
     Try(Try),
     /// `choice **…**:`.
@@ -122,7 +122,7 @@ pub struct Exec {
     /// What a failure does, where it says so.
     pub on_fail: Option<Spanned<OnFail>>,
     /// Where it runs, where it says so.
-    pub cwd: Option<Text>,
+    pub cwd: Option<Box<Text>>,
     /// The whole expression with its properties.
     pub span: Span,
 }

@@ -3,42 +3,22 @@
 
 mod layout;
 mod strings;
+mod text;
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use super::ast::{Name, Text};
 use super::codes::Code;
 use super::diagnostic::Reports;
 use super::source::{Source, Span, to_offset};
 use super::token::{Bracket, Token, TokenKind};
+
+pub(super) use text::read_text;
 
 /// What a text is made of.
 #[derive(Debug)]
 pub(super) struct Lexed {
     /// Tokens, at least the one at the end.
     pub(super) tokens: Vec<Token>,
-    /// Strings and discretion, in the order of their tokens.
-    pub(super) texts: Vec<Text>,
     /// Comments, each from `#` to the end of its line.
     pub(super) comments: Vec<Span>,
-    /// Names that have been met.
-    pub(super) names: Names,
-}
-
-/// Makes equal names share their text.
-#[derive(Debug, Default)]
-pub(super) struct Names(HashSet<Arc<str>>);
-
-impl Names {
-    pub(super) fn name(&mut self, text: &str, span: Span) -> Name {
-        if let Some(known) = self.0.get(text) {
-            return Name { text: known.clone(), span };
-        }
-        let fresh: Arc<str> = text.into();
-        self.0.insert(fresh.clone());
-        Name { text: fresh, span }
-    }
 }
 
 /// How strings that go over several lines are taken.
@@ -99,7 +79,7 @@ impl<'a> Lexer<'a> {
     fn new(source: &'a Source, reports: &'a mut Reports, quoting: Quoting) -> Self {
         let text = source.text();
         let tokens = Vec::with_capacity(text.len() / 6);
-        let lexed = Lexed { tokens, texts: Vec::new(), comments: Vec::new(), names: Names::default() };
+        let lexed = Lexed { tokens, comments: Vec::new() };
         Self {
             text,
             bytes: text.as_bytes(),

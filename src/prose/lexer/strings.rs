@@ -1,68 +1,40 @@
-//! Strings and discretion: quotes, escapes, interpolation.
+//! Strings and discretion: where they end, and what is wrong with them. What they say is read by the parser, text by
+//! text, when it takes them: kept until then, the texts of a long program would not stay in the caches.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memchr3, memmem};
 
-use super::{Ended, Lexer, Quoting, identifier_end};
-use crate::prose::ast::{Part, Quote, Text};
+use super::text::escaped;
+use super::{Ended, Lexer, Quoting};
+use crate::prose::ast::Quote;
 use crate::prose::codes::Code;
 use crate::prose::token::TokenKind;
 
-/// A string as it is read.
+/// A string on the way to its end.
 struct Draft {
     start: usize,
     quote: Quote,
-    parts: Vec<Part>,
-    literal: String,
     /// Where the first line ends that it goes beyond.
     newline: Option<usize>,
-}
-
-impl Draft {
-    fn new(start: usize, quote: Quote) -> Self {
-        Self { start, quote, parts: Vec::new(), literal: String::new(), newline: None }
-    }
-
-    fn hole(&mut self, part: Part) {
-        self.flush();
-        self.parts.push(part);
-    }
-
-    fn flush(&mut self) {
-        if !self.literal.is_empty() {
-            self.parts.push(Part::Literal(std::mem::take(&mut self.literal)));
-        }
-    }
 }
 
 impl Lexer<'_> {
     /// Reads a string; the cursor is at its first quote.
     pub(super) fn string(&mut self) {
         let start = self.at;
-        let triple = self.text[start..].starts_with("\"\"\"");
-        let quote = if triple { Quote::Triple } else { Quote::Single };
-        let mut draft = Draft::new(start, quote);
-        self.at += if triple { 3 } else { 1 };
-        if triple {
+        let quote = Quote::at(self.bytes, start);
+        let mut draft = Draft { start, quote, newline: None };
+        self.at += quote.marker().len();
+        if quote == Quote::Triple {
             self.check_opening();
         }
         let closed = self.string_body(&mut draft);
         if !closed {
-            self.unclosed(&mut draft);
-        } else if let Some(newline) = draft.newline
-            && quote == Quote::Single
-        {
+            self.unclosed(&draft);
+        } else if let Some(newline) = draft.newline {
             let span = Self::span(start, newline);
             self.reports.add(Code::HPW014, span, "this string goes over several lines between single quotes");
         }
-        self.add_text(draft);
-    }
-
-    fn add_text(&mut self, mut draft: Draft) {
-        draft.flush();
-        let span = Self::span(draft.start, self.at);
-        let index = crate::prose::source::to_offset(self.lexed.texts.len());
-        self.lexed.texts.push(Text { parts: draft.parts, quote: draft.quote, span });
-        self.push(TokenKind::Text(index), draft.start);
+        self.push(TokenKind::Text, start);
     }
 
     fn check_opening(&mut self) {
@@ -77,36 +49,27 @@ impl Lexer<'_> {
 
     /// Reads up to the closing quote; returns whether there is one.
     fn string_body(&mut self, draft: &mut Draft) -> bool {
-        let triple = draft.quote == Quote::Triple;
+        let marker = draft.quote.marker();
         loop {
-            let plain =
-                self.bytes[self.at..].iter().position(|b| matches!(b, b'"' | b'\\' | b'{' | b'\n' | b'\r'));
-            let Some(plain) = plain else {
-                draft.literal.push_str(&self.text[self.at..]);
+            let rest = &self.bytes[self.at..];
+            let found = match draft.quote {
+                Quote::Triple => memchr2(b'"', b'\\', rest),
+                _ => memchr3(b'"', b'\\', b'\n', rest),
+            };
+            let Some(plain) = found else {
                 self.at = self.bytes.len();
                 return false;
             };
-            draft.literal.push_str(&self.text[self.at..self.at + plain]);
             self.at += plain;
             let byte = self.bytes[self.at];
             match byte {
-                b'"' if !triple => {
-                    self.at += 1;
+                b'\\' => self.escape(draft.quote),
+                b'\n' if self.ends_here(draft) => return false,
+                b'"' if self.text[self.at..].starts_with(marker) => {
+                    self.at += marker.len();
                     return true;
                 }
-                b'"' if self.text[self.at..].starts_with("\"\"\"") => {
-                    self.at += 3;
-                    return true;
-                }
-                b'\\' => self.escape(draft),
-                b'{' => self.brace(draft),
-                b'\n' if !triple && self.ends_here(draft) => return false,
-                // Lines end alike whatever the file says: a shell takes no carriage return.
-                b'\r' if self.peek_at(1) == Some(b'\n') => self.at += 1,
-                _ => {
-                    draft.literal.push(char::from(byte));
-                    self.at += 1;
-                }
+                _ => self.at += 1,
             }
         }
     }
@@ -124,7 +87,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn unclosed(&mut self, draft: &mut Draft) {
+    fn unclosed(&mut self, draft: &Draft) {
         let at_end = self.at == self.bytes.len();
         if at_end && self.quoting == Quoting::Open && draft.quote == Quote::Single {
             self.ended = Ended::InString;
@@ -145,89 +108,48 @@ impl Lexer<'_> {
             // Nothing closes it: the lines after it are program again. No later string searches that far.
             self.quoting = Quoting::Line;
             self.at = first_line;
-            if let Some(Part::Literal(text)) = draft.parts.first() {
-                draft.literal = text.lines().next().unwrap_or_default().to_owned();
-                draft.parts.clear();
-            }
         }
     }
 
-    fn escape(&mut self, draft: &mut Draft) {
+    fn escape(&mut self, quote: Quote) {
         let start = self.at;
-        let Some(next) = self.text[start + 1..].chars().next() else {
-            draft.literal.push('\\');
+        self.at += 1;
+        let Some(next) = self.text[self.at..].chars().next() else { return };
+        if escaped(next).is_some() {
             self.at += 1;
             return;
-        };
-        let meant = match next {
-            '\\' | '"' | '{' | '}' => Some(next),
-            'n' => Some('\n'),
-            't' => Some('\t'),
-            _ => None,
-        };
-        if let Some(meant) = meant {
-            draft.literal.push(meant);
-            self.at += 2;
-            return;
         }
-        let ends_line = next == '\n' || self.text[start + 1..].starts_with("\r\n");
+        let ends_line = next == '\n' || self.text[self.at..].starts_with("\r\n");
         if !ends_line {
-            let span = Self::span(start, start + 1 + next.len_utf8());
+            self.at += next.len_utf8();
+            let span = Self::span(start, self.at);
             let hint = format!("write `\\\\{next}` if a backslash is meant");
             self.reports
                 .add(Code::E002, span, format!("there is no escape `\\{}`", next.escape_debug()))
                 .hint(hint);
-        } else if self.reports.is_strict() && draft.quote == Quote::Triple {
-            let span = Self::span(start, start + 1);
+        } else if self.reports.is_strict() && quote == Quote::Triple {
             self.reports
-                .add(Code::E002, span, "there is no escape of a line's end")
+                .add(Code::E002, Self::span(start, self.at), "there is no escape of a line's end")
                 .hint("write `\\\\` at the end of the line");
-        }
-        // The backslash stays, and what follows is taken literally: the shell joins lines with it.
-        draft.literal.push('\\');
-        self.at += 1;
-        if !ends_line {
-            draft.literal.push(next);
-            self.at += next.len_utf8();
-        }
-    }
-
-    /// Reads an opening brace: a variable when an identifier and a closing brace follow, else text.
-    fn brace(&mut self, draft: &mut Draft) {
-        let start = self.at + 1;
-        let end = identifier_end(self.bytes, start);
-        if end > start && self.bytes.get(end) == Some(&b'}') {
-            let name = self.lexed.names.name(&self.text[start..end], Self::span(start, end));
-            draft.hole(Part::Hole(name));
-            self.at = end + 1;
-        } else {
-            draft.literal.push('{');
-            self.at += 1;
         }
     }
 
     /// Reads discretion; the cursor is at its first star.
     pub(super) fn discretion(&mut self) {
         let start = self.at;
-        let stars = self.bytes[start..].iter().take_while(|byte| **byte == b'*').count();
-        let long = stars == 3 || stars >= 6;
-        let (quote, marker) = if long { (Quote::LongDiscretion, "***") } else { (Quote::Discretion, "**") };
+        let quote = Quote::at(self.bytes, start);
+        let marker = quote.marker();
         let inside = start + marker.len();
-        let limit = if long {
+        let limit = if quote == Quote::LongDiscretion {
             self.bytes.len()
         } else {
             memchr(b'\n', &self.bytes[inside..]).map_or(self.bytes.len(), |more| inside + more)
         };
-        let found = memmem::find(&self.bytes[inside..limit], marker.as_bytes());
-        let mut draft = Draft::new(start, quote);
-        let end = match found {
-            Some(more) => inside + more,
+        self.at = match memmem::find(&self.bytes[inside..limit], marker.as_bytes()) {
+            Some(more) => inside + more + marker.len(),
             None => self.unclosed_discretion(start, inside, marker),
         };
-        self.at = inside;
-        self.discretion_body(&mut draft, end);
-        self.at = if found.is_some() { end + marker.len() } else { end };
-        self.add_text(draft);
+        self.push(TokenKind::Text, start);
     }
 
     fn unclosed_discretion(&mut self, start: usize, inside: usize, marker: &str) -> usize {
@@ -240,29 +162,5 @@ impl Lexer<'_> {
         let end = memchr(b'\n', &self.bytes[inside..]).map_or(self.bytes.len(), |more| inside + more);
         // The colon belongs to the header.
         inside + self.text[inside..end].trim_end().trim_end_matches(':').len()
-    }
-
-    /// Discretion has no escapes: people read it, not machines. Variables are inserted.
-    fn discretion_body(&mut self, draft: &mut Draft, end: usize) {
-        while self.at < end {
-            let rest = &self.text[self.at..end];
-            match rest.find(['{', '\r']) {
-                None => {
-                    draft.literal.push_str(rest);
-                    self.at = end;
-                }
-                Some(0) if rest.starts_with('{') => self.brace(draft),
-                Some(0) => {
-                    if !rest.starts_with("\r\n") {
-                        draft.literal.push('\r');
-                    }
-                    self.at += 1;
-                }
-                Some(plain) => {
-                    draft.literal.push_str(&rest[..plain]);
-                    self.at += plain;
-                }
-            }
-        }
     }
 }

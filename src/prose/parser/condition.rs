@@ -151,7 +151,7 @@ impl Parser<'_> {
 
     fn factor(&mut self) -> Option<Expr> {
         match self.kind() {
-            TokenKind::Text(_) => self.string_here().map(Expr::Text),
+            TokenKind::Text => self.string_here().map(Expr::Text),
             TokenKind::Number => {
                 let token = self.bump();
                 let value = self.source.slice(token.span).parse().ok()?;

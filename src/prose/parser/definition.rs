@@ -213,10 +213,7 @@ impl Parser<'_> {
 
     /// Returns whether `input` opens a declaration here, and is not just a name.
     pub(super) fn opens_input(&self) -> bool {
-        matches!(
-            self.kind_at(1),
-            TokenKind::Word | TokenKind::Colon | TokenKind::Text(_) | TokenKind::Newline
-        )
+        matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon | TokenKind::Text | TokenKind::Newline)
     }
 
     pub(super) fn input(&mut self) -> Parsed<Input> {

@@ -124,7 +124,7 @@ impl Parser<'_> {
     /// Reads what an arrow, a sum or a pipe may begin with.
     pub(super) fn operand(&mut self) -> Parsed<Expr> {
         match self.kind() {
-            TokenKind::Text(_) => match self.string_here() {
+            TokenKind::Text => match self.string_here() {
                 Some(text) => Ok(Expr::Text(text)),
                 None => Err(self.expected("a value")),
             },
@@ -161,6 +161,7 @@ impl Parser<'_> {
             values.push(parser.value()?);
             Ok(())
         })?;
+        values.shrink_to_fit();
         Ok(Expr::List(Spanned { value: values, span: self.since(start.span) }))
     }
 
@@ -175,6 +176,7 @@ impl Parser<'_> {
             entries.push(Entry { key, value });
             Ok(())
         })?;
+        entries.shrink_to_fit();
         let span = self.since(start.span);
         if valued {
             self.old_form(
@@ -202,17 +204,17 @@ impl Parser<'_> {
         let opens = |next| matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round));
         match self.word() {
             "session" if !matches!(next, TokenKind::Dot | TokenKind::Pipe | TokenKind::Open(_)) => {
-                self.session().map(Expr::Session)
+                self.session().map(Box::new).map(Expr::Session)
             }
-            "resume" if next == TokenKind::Colon => self.resume().map(Expr::Resume),
+            "resume" if next == TokenKind::Colon => self.resume().map(Box::new).map(Expr::Resume),
             "exec" if self.is_string(1) || self.opens_bad_exec() => self.exec().map(Expr::Exec),
             "do" if matches!(next, TokenKind::Colon | TokenKind::Word) || self.opens_block(1) => self.done(),
             "parallel" if follows(&["for"]) => self.each(),
             "parallel" if opens(next) || self.opens_block(1) => self.parallel().map(Expr::Parallel),
             "repeat" if !is_end(next) && next != TokenKind::Dot => self.repeat().map(Expr::Repeat),
             "for" if next == TokenKind::Word => self.each(),
-            "loop" if follows(&["until", "while", "as"]) => self.unbounded().map(Expr::Loop),
-            "loop" if opens(next) || self.opens_block(1) => self.unbounded().map(Expr::Loop),
+            "loop" if follows(&["until", "while", "as"]) => self.unbounded().map(Box::new).map(Expr::Loop),
+            "loop" if opens(next) || self.opens_block(1) => self.unbounded().map(Box::new).map(Expr::Loop),
             "try" if next == TokenKind::Colon || self.opens_block(1) => self.attempt().map(Expr::Try),
             "choice" if !is_end(next) => self.choice().map(Expr::Choice),
             "if" if !is_end(next) || next == TokenKind::Colon => self.decision().map(Expr::If),
@@ -236,7 +238,7 @@ impl Parser<'_> {
         match next {
             TokenKind::Word => is_first,
             TokenKind::Newline | TokenKind::End => self.token().opens_line,
-            TokenKind::Open(_) | TokenKind::Text(_) | TokenKind::Colon | TokenKind::Unknown => is_first,
+            TokenKind::Open(_) | TokenKind::Text | TokenKind::Colon | TokenKind::Unknown => is_first,
             _ => false,
         }
     }
@@ -262,7 +264,7 @@ impl Parser<'_> {
         if self.kind() != TokenKind::Dot {
             return Ok(Expr::Name(of));
         }
-        let mut path = Vec::new();
+        let mut path = Vec::with_capacity(1);
         while self.eat(TokenKind::Dot) {
             path.push(self.name("the name of an output")?);
         }
@@ -304,7 +306,7 @@ impl Parser<'_> {
                 if self.is_operator() { Expr::Opaque(self.opaque(from)) } else { value }
             }
             TokenKind::Open(_) => self.operand()?,
-            TokenKind::Text(_) => {
+            TokenKind::Text => {
                 let text = self.string("the name of a variable")?;
                 self.reports.add(Code::HPW023, text.span, "a context is a variable, not a string");
                 Expr::Text(text)

@@ -8,17 +8,19 @@ mod definition;
 mod expression;
 mod gate;
 mod header;
+mod names;
 mod pipe;
 mod property;
 mod session;
 mod statement;
 
-use super::ast::{Body, Name, Program, Statement, Text};
+use super::ast::{Body, Name, Program, Quote, Statement, Text};
 use super::codes::Code;
 use super::diagnostic::Reports;
-use super::lexer::{Lexed, Names};
+use super::lexer::{Lexed, read_text};
 use super::source::{Source, Span, to_offset};
 use super::token::{Token, TokenKind, is_spaced};
+use names::Names;
 
 /// How deep blocks and brackets may be nested.
 const DEPTH: usize = 64;
@@ -31,14 +33,11 @@ type Parsed<T> = Result<T, ParseFailed>;
 
 /// Reads a program.
 pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Program {
-    let Lexed { tokens, texts, names, .. } = lexed;
-    let texts = texts.into_iter().map(Some).collect();
     let program = Program::default();
     let mut parser = Parser {
         source,
-        tokens,
-        texts,
-        names,
+        tokens: lexed.tokens,
+        names: Names::default(),
         reports,
         program,
         at: 0,
@@ -56,8 +55,6 @@ pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Pro
 struct Parser<'a> {
     source: &'a Source,
     tokens: Vec<Token>,
-    /// Texts of tokens; each is taken once.
-    texts: Vec<Option<Text>>,
     names: Names,
     reports: &'a mut Reports,
     /// What has been hoisted so far.
@@ -71,7 +68,7 @@ struct Parser<'a> {
     branches_at: Option<usize>,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     fn everything(&mut self) -> Vec<Statement> {
         let mut body = self.statements();
         while self.kind() != TokenKind::End {
@@ -100,11 +97,11 @@ impl Parser<'_> {
     }
 
     /// Returns the word at the cursor; nothing for another token.
-    fn word(&self) -> &str {
+    fn word(&self) -> &'a str {
         self.word_at(0)
     }
 
-    fn word_at(&self, ahead: usize) -> &str {
+    fn word_at(&self, ahead: usize) -> &'a str {
         let token = self.token_at(ahead);
         if token.kind == TokenKind::Word { self.source.slice(token.span) } else { "" }
     }
@@ -201,10 +198,8 @@ impl Parser<'_> {
 
     fn described(&self, token: Token) -> String {
         match token.kind {
-            TokenKind::Text(index) => match self.texts.get(index as usize).and_then(Option::as_ref) {
-                Some(text) if text.quote.is_discretion() => "discretion (`**…**`)".to_owned(),
-                _ => "a string".to_owned(),
-            },
+            TokenKind::Text if self.quote_of(token).is_discretion() => "discretion (`**…**`)".to_owned(),
+            TokenKind::Text => "a string".to_owned(),
             TokenKind::Newline => "the end of the line".to_owned(),
             TokenKind::Indent => "a deeper line".to_owned(),
             TokenKind::Dedent => "the end of the block".to_owned(),
@@ -227,32 +222,36 @@ impl Parser<'_> {
 
     /// Takes the string at the cursor, if there is one; discretion does not count.
     fn string_here(&mut self) -> Option<Text> {
-        self.text_here(|text| !text.quote.is_discretion())
+        self.is_string(0).then(|| self.text_here())
     }
 
     /// Takes the discretion at the cursor, if there is any.
     fn discretion_here(&mut self) -> Option<Text> {
-        self.text_here(|text| text.quote.is_discretion())
+        self.is_discretion(0).then(|| self.text_here())
     }
 
-    fn text_here(&mut self, wanted: impl Fn(&Text) -> bool) -> Option<Text> {
-        let TokenKind::Text(index) = self.kind() else { return None };
-        let text = self.texts.get_mut(index as usize)?.take_if(|text| wanted(text))?;
-        self.bump();
-        Some(text)
+    fn text_here(&mut self) -> Text {
+        let token = self.bump();
+        self.text_of(token)
+    }
+
+    /// Reads what a string or discretion says.
+    fn text_of(&mut self, token: Token) -> Text {
+        read_text(self.source, token.span, |text, span| self.names.name(text, span))
     }
 
     fn is_string(&self, ahead: usize) -> bool {
-        self.is_text(ahead, |text| !text.quote.is_discretion())
+        let token = self.token_at(ahead);
+        token.kind == TokenKind::Text && !self.quote_of(token).is_discretion()
     }
 
     fn is_discretion(&self, ahead: usize) -> bool {
-        self.is_text(ahead, |text| text.quote.is_discretion())
+        let token = self.token_at(ahead);
+        token.kind == TokenKind::Text && self.quote_of(token).is_discretion()
     }
 
-    fn is_text(&self, ahead: usize, wanted: impl Fn(&Text) -> bool) -> bool {
-        let TokenKind::Text(index) = self.kind_at(ahead) else { return false };
-        self.texts.get(index as usize).and_then(Option::as_ref).is_some_and(wanted)
+    fn quote_of(&self, token: Token) -> Quote {
+        Quote::at(self.source.text().as_bytes(), token.span.start())
     }
 
     fn string(&mut self, what: &str) -> Parsed<Text> {

@@ -14,7 +14,7 @@ use crate::prose::token::{STATEMENTS, Token, TokenKind};
 /// What a session may say of itself.
 pub(super) const SESSION: [&str; 6] = ["model", "prompt", "context", "retry", "backoff", "timeout"];
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// Reads the properties below, if there are any. Unknown ones are skipped; with nothing known, all are read.
     pub(super) fn properties(
         &mut self,
@@ -22,7 +22,7 @@ impl Parser<'_> {
         known: &[&str],
         mut read: impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
     ) {
-        let mut seen: Vec<(String, Span)> = Vec::new();
+        let mut seen: Vec<(&str, Span)> = Vec::new();
         self.entries(|parser| {
             let has_key = parser.kind() == TokenKind::Word && parser.kind_at(1) == TokenKind::Colon;
             if has_key && !STATEMENTS.contains(&parser.word()) {
@@ -60,24 +60,24 @@ impl Parser<'_> {
         &mut self,
         of: &str,
         known: &[&str],
-        seen: &mut Vec<(String, Span)>,
+        seen: &mut Vec<(&'a str, Span)>,
         read: &mut impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
     ) {
         let token = self.bump();
         self.bump();
-        let key = self.source.slice(token.span).to_owned();
+        let key = self.source.slice(token.span);
         if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
             let message = format!("`{key}` is given twice");
             self.reports.add(Code::E009, token.span, message).related(*first, "first given here");
         } else if seen.len() < 64 {
-            seen.push((key.clone(), token.span));
+            seen.push((key, token.span));
         }
-        if !known.is_empty() && !known.contains(&&*key) {
-            self.unknown_property(of, known, &key, token.span);
+        if !known.is_empty() && !known.contains(&key) {
+            self.unknown_property(of, known, key, token.span);
             self.skip_line_and_block();
             return;
         }
-        if read(self, &key, token).is_err() {
+        if read(self, key, token).is_err() {
             self.skip_line_and_block();
             return;
         }
@@ -141,16 +141,10 @@ impl Parser<'_> {
     }
 
     /// Returns the word or string at the cursor.
-    fn choice_word(&self) -> String {
+    fn choice_word(&mut self) -> String {
         let token = self.token();
         match token.kind {
-            TokenKind::Text(index) => self
-                .texts
-                .get(index as usize)
-                .and_then(Option::as_ref)
-                .and_then(|text| text.as_literal())
-                .unwrap_or_default()
-                .to_owned(),
+            TokenKind::Text => self.text_of(token).as_literal().unwrap_or_default().to_owned(),
             _ => self.word().to_owned(),
         }
     }
@@ -164,7 +158,7 @@ impl Parser<'_> {
             return Ok(Spanned { value, span: token.span });
         }
         let found = match token.kind {
-            TokenKind::Text(_) if !word.is_empty() => format!("\"{}\"", word.escape_debug()),
+            TokenKind::Text if !word.is_empty() => format!("\"{}\"", word.escape_debug()),
             _ => self.described(token),
         };
         let span = self.visible(token);

@@ -143,7 +143,7 @@ impl Parser<'_> {
                     }
                 }
                 "on-fail" => on_fail = parser.on_fail(),
-                _ => cwd = Some(parser.string("a folder between quotes")?),
+                _ => cwd = Some(Box::new(parser.string("a folder between quotes")?)),
             }
             Ok(())
         });

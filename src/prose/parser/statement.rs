@@ -152,8 +152,7 @@ impl Parser<'_> {
                 self.reports.add(Code::E023, token.span, "this output has no name");
             }
             word @ ("let" | "const") => {
-                let what = format!("a name after `{word}`");
-                return Err(self.expected(&what));
+                return Err(self.expected(&format!("a name after `{word}`")));
             }
             _ => {}
         }
@@ -168,11 +167,14 @@ impl Parser<'_> {
 
     fn binding(&mut self, mutability: Mutability) -> Parsed<StatementKind> {
         let word = self.bump();
-        let word = self.source.slice(word.span).to_owned();
+        let word = self.source.slice(word.span);
         let target = if self.kind() == TokenKind::Open(Bracket::Curly) {
             Target::Outputs(self.names_between(Bracket::Curly, "the name of an output")?)
+        } else if self.kind() == TokenKind::Word {
+            let token = self.bump();
+            Target::Name(self.name_of(token))
         } else {
-            Target::Name(self.name(&format!("a name after `{word}`"))?)
+            return Err(self.expected(&format!("a name after `{word}`")));
         };
         let value = self.need(TokenKind::Equal, "`=`").and_then(|()| self.value());
         let value = self.value_of(target.names(), value)?;

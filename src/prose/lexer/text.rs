@@ -1,0 +1,162 @@
+//! What a string or discretion says: escapes, interpolation. What is wrong with it has been said by then.
+
+use std::mem;
+
+use memchr::{memchr2, memmem};
+
+use super::identifier_end;
+use crate::prose::ast::{Name, Part, Quote, Text};
+use crate::prose::source::{Source, Span, to_offset};
+
+impl Quote {
+    /// Returns how the text is written that starts with the quote or star at a place.
+    pub(in crate::prose) fn at(bytes: &[u8], start: usize) -> Self {
+        let rest = bytes.get(start..).unwrap_or_default();
+        if rest.first() != Some(&b'*') {
+            return if rest.starts_with(b"\"\"\"") { Self::Triple } else { Self::Single };
+        }
+        match rest.iter().take_while(|byte| **byte == b'*').count() {
+            3 | 6.. => Self::LongDiscretion,
+            _ => Self::Discretion,
+        }
+    }
+
+    /// Returns what it begins and ends with.
+    pub(super) fn marker(self) -> &'static str {
+        match self {
+            Self::Single => "\"",
+            Self::Triple => "\"\"\"",
+            Self::Discretion => "**",
+            Self::LongDiscretion => "***",
+        }
+    }
+}
+
+/// Returns what a character means after a backslash, if it means something.
+pub(super) fn escaped(letter: char) -> Option<char> {
+    match letter {
+        '\\' | '"' | '{' | '}' => Some(letter),
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        _ => None,
+    }
+}
+
+/// Reads the string or discretion of a token.
+pub(in crate::prose) fn read_text(source: &Source, span: Span, name: impl FnMut(&str, Span) -> Name) -> Text {
+    let quote = Quote::at(source.text().as_bytes(), span.start());
+    let at = (span.start() + quote.marker().len()).min(span.end());
+    let reader =
+        Reader { text: source.text(), at, end: span.end(), name, parts: Vec::new(), literal: String::new() };
+    let parts = if quote.is_discretion() { reader.discretion(quote) } else { reader.string(quote) };
+    Text { parts, quote, span }
+}
+
+struct Reader<'a, N> {
+    text: &'a str,
+    at: usize,
+    /// Where the token ends: behind the closing quote, if there is one.
+    end: usize,
+    name: N,
+    parts: Vec<Part>,
+    literal: String,
+}
+
+impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
+    fn string(mut self, quote: Quote) -> Vec<Part> {
+        let marker = quote.marker();
+        while self.at < self.end {
+            let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | b'{' | b'\r');
+            self.plain(|rest| rest.iter().position(ends));
+            match self.text.as_bytes().get(self.at) {
+                _ if self.at == self.end => break,
+                Some(b'"') if self.text[self.at..].starts_with(marker) => break,
+                Some(b'\\') => self.escape(),
+                Some(b'{') => self.brace(),
+                // Lines end alike whatever the file says: a shell takes no carriage return.
+                Some(b'\r') if self.feeds() => self.at += 1,
+                _ => self.take(1),
+            }
+        }
+        self.into_parts()
+    }
+
+    /// Discretion has no escapes: people read it, not machines. Variables are inserted.
+    fn discretion(mut self, quote: Quote) -> Vec<Part> {
+        let inside = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
+        if let Some(more) = memmem::find(inside, quote.marker().as_bytes()) {
+            self.end = self.at + more;
+        }
+        while self.at < self.end {
+            self.plain(|rest| memchr2(b'{', b'\r', rest));
+            match self.text.as_bytes().get(self.at) {
+                _ if self.at == self.end => break,
+                Some(b'{') => self.brace(),
+                Some(b'\r') if self.feeds() => self.at += 1,
+                _ => self.take(1),
+            }
+        }
+        self.into_parts()
+    }
+
+    /// Takes what is before the next byte that `find` finds.
+    fn plain(&mut self, find: impl Fn(&[u8]) -> Option<usize>) {
+        let rest = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
+        self.take(find(rest).unwrap_or(rest.len()));
+    }
+
+    /// Takes bytes as they are.
+    fn take(&mut self, bytes: usize) {
+        self.literal.push_str(self.text.get(self.at..self.at + bytes).unwrap_or_default());
+        self.at += bytes;
+    }
+
+    /// Returns whether a line feed follows the byte here.
+    fn feeds(&self) -> bool {
+        self.text.as_bytes().get(self.at + 1) == Some(&b'\n')
+    }
+
+    fn escape(&mut self) {
+        let next = self.text[self.at + 1..].chars().next();
+        if let Some(meant) = next.and_then(escaped) {
+            self.literal.push(meant);
+            self.at += 2;
+            return;
+        }
+        // The backslash stays, and what follows is taken literally: the shell joins lines with it.
+        let ends_line = next == Some('\n') || self.text[self.at + 1..].starts_with("\r\n");
+        self.take(1);
+        if let Some(next) = next.filter(|_| !ends_line) {
+            self.take(next.len_utf8());
+        }
+    }
+
+    /// Reads an opening brace: a variable when an identifier and a closing brace follow, else text.
+    fn brace(&mut self) {
+        let start = self.at + 1;
+        let end = identifier_end(self.text.as_bytes(), start);
+        if end > start && self.text.as_bytes().get(end) == Some(&b'}') {
+            let name = (self.name)(&self.text[start..end], Span::new(to_offset(start), to_offset(end)));
+            self.flush();
+            self.parts.push(Part::Hole(name));
+            self.at = end + 1;
+        } else {
+            self.take(1);
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.literal.is_empty() {
+            self.parts.push(Part::Literal(mem::take(&mut self.literal)));
+        }
+    }
+
+    fn into_parts(mut self) -> Vec<Part> {
+        if self.parts.is_empty() && !self.literal.is_empty() {
+            // Most texts are a single literal: no room for more.
+            return vec![Part::Literal(self.literal)];
+        }
+        self.flush();
+        self.parts
+    }
+}
