@@ -14,6 +14,7 @@ mod results;
 mod schema;
 mod script;
 mod service;
+pub mod shell;
 mod shim;
 mod transport;
 

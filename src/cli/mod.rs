@@ -28,6 +28,7 @@ mod rules;
 mod run;
 mod serve;
 mod server;
+mod shell;
 mod signals;
 mod stdout;
 
@@ -70,6 +71,10 @@ struct Start {
 /// Runs the program with `argv` (program name first) and returns its exit code.
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     let argv: Vec<OsString> = argv.into_iter().collect();
+    // An agent's shell comes before everything: it is in the way of each of its commands.
+    if let Some(code) = shell::run_as_shell(&argv) {
+        return code;
+    }
     // A task host comes before everything: no thread, no allocation to spare.
     if argv.get(1).is_some_and(|word| word == "__host") {
         return process::host_main(argv.into_iter().nth(2));

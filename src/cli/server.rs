@@ -40,6 +40,7 @@ struct Service {
     runtime: Handle,
     ended: CancellationToken,
     idempotency: Arc<IdempotencyKeys>,
+    shells: agent::shell::Sessions,
     stop: CancellationToken,
 }
 
@@ -61,6 +62,7 @@ impl RuntimeServer {
             runtime: runtime.clone(),
             ended: own.ended.clone(),
             idempotency: own.idempotency.clone(),
+            shells: agent::shell::Sessions::default(),
             stop: stop.clone(),
         };
         let rules = tokio::spawn(rules.follow(runtime, close.clone()));
@@ -114,15 +116,21 @@ impl RuntimeServer {
 
 impl Service {
     async fn serve(self, mut client: Client) {
-        let Self { runtime, ended, idempotency, stop } = self;
+        let Self { runtime, ended, idempotency, shells, stop } = self;
         let own = client.hello.environment.take();
-        let runtime = own.map_or_else(|| runtime.clone(), |environment| runtime.for_caller(&environment));
+        let runtime = match own {
+            None => runtime,
+            // Its command runs in exactly that; nothing of it is changed.
+            Some(environment) if client.hello.role == Role::Shell => runtime.with_exactly(environment),
+            Some(environment) => runtime.for_caller(&environment),
+        };
         let served = match client.hello.role {
             Role::Mcp => {
                 agent::serve(client, runtime, stop).await;
                 Ok(())
             }
             Role::Operator => link::serve_operator(client, runtime, ended, stop).await,
+            Role::Shell => agent::shell::serve(client, runtime, shells).await,
             Role::Cli => link::serve_scripts(client, &runtime, &idempotency, &stop).await,
         };
         if let Err(error) = served {

@@ -27,6 +27,8 @@ pub struct Settings {
     pub record: Record,
     /// What agents may do. Read when a runtime starts.
     pub agents: AgentSettings,
+    /// What becomes of the commands of agents' own shells. Read when one begins.
+    pub shell: ShellSettings,
     /// How programs run. Read when a run begins.
     pub programs: ProgramSettings,
     /// Commands that wait for your word before they start, each named by one rule. Read again when the
@@ -59,6 +61,26 @@ pub struct AgentSettings {
     /// The most characters of a receipt for an agent, by its label, where its client cuts more than Pilothouse knows of.
     /// From 2000.
     pub receipt_chars: BTreeMap<String, usize>,
+}
+
+/// What becomes of the commands of agents' own shells.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShellSettings {
+    /// Where no runtime can be had for such a command: it runs without one, and a line says so (`plain`), or it does
+    /// not run (`refuse`).
+    pub on_failure: OnFailure,
+}
+
+/// What becomes of a command for which no runtime can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// It runs all the same, seen by nobody.
+    #[default]
+    Plain,
+    /// It does not run.
+    Refuse,
 }
 
 /// How programs run.

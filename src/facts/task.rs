@@ -62,6 +62,8 @@ pub enum TaskFact {
         /// It was kept because of its leftovers.
         kept: bool,
     },
+    /// It goes on though its caller has gone; why.
+    Outlived(String),
     /// So many bytes were typed into it.
     Input(u64),
     /// An input was refused.
@@ -118,7 +120,7 @@ impl TaskFact {
     pub fn note(&self) -> Cow<'_, str> {
         match self {
             Self::Held(reason) => reason.as_str().into(),
-            Self::Approved(text) | Self::Denied(text) => Cow::Borrowed(text),
+            Self::Approved(text) | Self::Denied(text) | Self::Outlived(text) => Cow::Borrowed(text),
             Self::Waiting(Waiting { kind, evidence, .. }) => {
                 let (need, evidence): (&str, &str) = (kind.into(), evidence.into());
                 format!("{need}, {}", evidence.replace('_', " ")).into()
@@ -221,6 +223,7 @@ impl<'a> Words<'a> {
                 })
             }
             "promoted" => TaskFact::Promoted { kept: note == "kept" },
+            "outlived" => TaskFact::Outlived(text()),
             "input" => TaskFact::Input(bytes),
             "refused" => TaskFact::Refused(note.parse().ok()?),
             "lease" => TaskFact::Lease,
@@ -287,6 +290,7 @@ mod tests {
             TaskFact::Waiting(waiting(Need::Secret, InputEvidence::EchoOff)),
             TaskFact::Promoted { kept: true },
             TaskFact::Promoted { kept: false },
+            TaskFact::Outlived("a person holds it".into()),
             TaskFact::Input(7),
             TaskFact::Refused(RejectionReason::HeldByOperator),
             TaskFact::Lease,

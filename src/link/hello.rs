@@ -12,7 +12,7 @@ use super::{Error, Line, Lines, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The version of the hello and of all that follows it.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The longest hello or ack.
 pub(super) const MAX_HELLO: usize = 1 << 20;
 /// How long a handshake may take.
@@ -26,6 +26,8 @@ pub enum Role {
     Mcp,
     /// A command line; frames with tool calls follow.
     Cli,
+    /// An agent's own shell; one command follows, with its descriptors.
+    Shell,
     /// A console; frames of the operator link follow.
     Operator,
 }

@@ -1,10 +1,11 @@
 //! The runtime's sockets: hello, framing, client and server side, shared by the front doors.
 //!
-//! Two sockets, two planes. `agent.sock` admits the roles `mcp` and `cli`, which may only call
-//! tools; `operator.sock` admits the role `operator` and refuses every process that descends from
+//! Two sockets, two planes. `agent.sock` admits the roles `mcp`, `cli` and `shell`, which may only call
+//! tools and run commands; `operator.sock` admits the role `operator` and refuses every process that descends from
 //! a managed task, so that an agent's command cannot act as the person.
 
 mod access;
+mod at_once;
 mod background;
 mod connections;
 mod error;
@@ -17,11 +18,13 @@ mod operator;
 mod protocol;
 mod scripts;
 mod server;
+mod shell;
 mod socket;
 mod strict;
 mod talk;
 
 pub use access::Access;
+pub use at_once::join_at_once;
 pub use background::{Started, check_room, start as start_background};
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
@@ -34,5 +37,6 @@ pub use operator::{Operator, serve as serve_operator};
 pub use protocol::{Answered, Reply, Request};
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
+pub use shell::{Asked, ShellCall, ShellLine, ShellMessage, ShellReply, ShellRequest};
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;

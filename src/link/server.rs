@@ -184,7 +184,7 @@ impl Drop for Inside {
 impl Socket {
     fn admits(self, role: Role) -> bool {
         match self {
-            Self::Agent => matches!(role, Role::Mcp | Role::Cli),
+            Self::Agent => matches!(role, Role::Mcp | Role::Cli | Role::Shell),
             Self::Operator => role == Role::Operator,
         }
     }

@@ -235,13 +235,13 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
 }
 
 /// A path short enough for a socket address. One that is not goes by way of its open folder.
-struct Address {
-    path: PathBuf,
+pub(super) struct Address {
+    pub(super) path: PathBuf,
     _folder: Option<OwnedFd>,
 }
 
 impl Address {
-    fn of(path: &Path) -> Result<Self, Error> {
+    pub(super) fn of(path: &Path) -> Result<Self, Error> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             let source = io::Error::from(io::ErrorKind::InvalidInput);
             return Err(Error::Io { verb: "name the socket", path: path.to_owned(), source });

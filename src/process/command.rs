@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Workdir;
+use super::{Exact, Workdir};
 use crate::terminal::Size;
 
 /// One command to start.
@@ -25,6 +25,8 @@ pub struct Command {
     pub umask: Option<u32>,
     /// Its standard streams.
     pub stdio: Stdio,
+    /// How it runs where another program would have run it: then `cmd` and `profile` count for nothing.
+    pub exact: Option<Exact>,
     /// The task's folder; the host writes `exit.json` there.
     pub folder: PathBuf,
 }

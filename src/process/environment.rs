@@ -16,6 +16,8 @@ use crate::envelope::TaskId;
 pub const TASK_ID: &str = "PILOTHOUSE_TASK_ID";
 /// The variable that says what a task holds: `agent` for a pane in which an agent runs.
 pub const TASK_KIND: &str = "PILOTHOUSE_TASK_KIND";
+/// What a task holds that is no agent: what it starts belongs to it.
+pub const COMMAND: &str = "command";
 /// The largest environment that a caller can hand over, in bytes.
 pub const MAX_BYTES: usize = 2 << 20;
 
@@ -175,6 +177,17 @@ pub fn for_step(
     base.filter(|(name, _)| is_kept(name))
         .chain(own)
         .chain([(TASK_ID.into(), task_id.as_str().into())])
+        .collect()
+}
+
+/// Returns the environment of a command of an agent's own shell: all that its caller has, with the task's id and kind.
+#[must_use]
+pub fn for_native(
+    base: impl Iterator<Item = (OsString, OsString)>,
+    task_id: &TaskId,
+) -> Vec<(OsString, OsString)> {
+    base.filter(|(name, _)| name != TASK_ID && name != TASK_KIND)
+        .chain([(TASK_ID.into(), task_id.as_str().into()), (TASK_KIND.into(), COMMAND.into())])
         .collect()
 }
 

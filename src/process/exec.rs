@@ -44,7 +44,10 @@ fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {
     let (spec, fds) = received.ok_or(Stage::Prepare.failed(Errno::PIPE))?;
     setsid().map_err(|errno| Stage::Prepare.failed(errno))?;
     let workdir = take_streams(&spec, fds)?;
-    limits::apply(spec.descriptor_limit);
+    match &spec.limits {
+        Some(limits) => limits.apply(),
+        None => limits::apply(spec.descriptor_limit),
+    }
     if let Some(mask) = spec.umask {
         umask(Mode::from_raw_mode(mask));
     }
@@ -123,11 +126,15 @@ impl LongCommand {
 /// Executes the shell: the one of this path, or the first of this name in the command's `PATH`.
 fn execute(spec: Spec<'_>, text: Option<&LongCommand>) -> io::Result<Infallible> {
     let shell = spec.shell.into_os();
-    let cmd = text.map_or(spec.cmd, LongCommand::shell_command);
-    let flags = flags(spec.profile, &shell).iter().chain(end_of_options(&shell, &cmd));
-    let flags = flags.map(|flag| (*flag).to_owned());
-    let args: Vec<CString> =
-        [c_string(shell.clone())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect();
+    let args: Vec<CString> = match spec.args {
+        Some(args) => args.into_iter().map(|arg| c_string(arg.into_os())).collect::<io::Result<_>>()?,
+        None => {
+            let cmd = text.map_or(spec.cmd, LongCommand::shell_command);
+            let flags = flags(spec.profile, &shell).iter().chain(end_of_options(&shell, &cmd));
+            let flags = flags.map(|flag| (*flag).to_owned());
+            [c_string(shell.clone())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect()
+        }
+    };
     let env = variables(spec.env)?;
     if let Some(text) = text {
         fcntl_setfd(text.fd.as_fd(), FdFlags::empty())?;

@@ -56,6 +56,24 @@ pub fn task_host(pid: u32) -> Option<u32> {
     topmost_host(i32::try_from(pid).ok()?, inspect)?.try_into().ok()
 }
 
+/// Returns the parents of a process, the nearest first, as far as they can be seen.
+pub fn ancestors(pid: u32) -> impl Iterator<Item = u32> {
+    let parent = |pid: u32| {
+        let parent = Process::read(i32::try_from(pid).ok()?)?.parent;
+        u32::try_from(parent).ok().filter(|parent| *parent > 0)
+    };
+    std::iter::successors(parent(pid), move |pid| parent(*pid)).take(MAX_CHAIN)
+}
+
+/// Tells whether a process runs in a task that holds a command: that of the nearest host above it, unless an agent
+/// stands between them. Cheap where there is no host.
+#[must_use]
+pub fn is_in_command(pid: u32) -> bool {
+    let is_host =
+        |pid: u32| i32::try_from(pid).ok().and_then(Process::read).is_some_and(|at| at.name == HOST);
+    ancestors(pid).any(is_host) && enclosing_task(pid).is_some_and(|task| !task.is_agent)
+}
+
 /// Finds the task that a process runs in: that of the nearest host above it. Where that host was killed, the
 /// process's own environment decides. `None` when it runs in no task.
 #[must_use]

@@ -49,8 +49,8 @@ pub enum Io {
         stdin: Option<OwnedFd>,
         /// From its standard output.
         stdout: OwnedFd,
-        /// From its standard error.
-        stderr: OwnedFd,
+        /// From its standard error; none where that is its standard output.
+        stderr: Option<OwnedFd>,
     },
     /// A terminal.
     Pty(Pty),

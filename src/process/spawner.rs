@@ -222,9 +222,14 @@ impl PreparedHost {
 
     /// Hands the command over.
     fn instruct(&self, command: Command) -> Result<Streams, SpawnError> {
-        let streams = Streams::open(command.stdio)?;
-        let fds: Vec<_> =
-            [&command.workdir.fd].into_iter().chain(&streams.theirs).map(OwnedFd::as_fd).collect();
+        let streams = Streams::open(&command)?;
+        let stdin = command.exact.iter().map(|exact| &exact.stdin);
+        let fds: Vec<_> = [&command.workdir.fd]
+            .into_iter()
+            .chain(stdin)
+            .chain(&streams.theirs)
+            .map(OwnedFd::as_fd)
+            .collect();
         self.control
             .set_write_timeout(Some(PATIENCE))
             .and_then(|()| wire::send(&self.control, &Spec::of(&command), &fds))
@@ -290,10 +295,12 @@ impl<'a> Spec<'a> {
             shell: OsText::of(&command.shell),
             profile: command.profile,
             cmd: command.cmd.clone(),
+            args: command.exact.as_ref().map(|exact| exact.args.iter().map(OsText::of).collect()),
+            limits: command.exact.as_ref().map(|exact| exact.limits.clone()),
             env: command.env.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))).collect(),
             umask: command.umask,
             tty: matches!(command.stdio, Stdio::Pty { .. }),
-            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }),
+            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }) || command.exact.is_some(),
             descriptor_limit: limits::original(),
             folder: OsText::of(&command.folder),
         }
@@ -307,18 +314,21 @@ struct Streams {
 }
 
 impl Streams {
-    fn open(stdio: Stdio) -> Result<Self, SpawnError> {
-        match stdio {
+    fn open(command: &Command) -> Result<Self, SpawnError> {
+        let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
+        match command.stdio {
             Stdio::Pty { size } => {
                 let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
                 let (pty, slave) = Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))?;
                 Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })
             }
-            Stdio::Pipes { stdin } => Self::pipes(stdin).map_err(|source| SpawnError::opening(PIPE, source)),
+            Stdio::Pipes { stdin } => {
+                Self::pipes(stdin, one_output).map_err(|source| SpawnError::opening(PIPE, source))
+            }
         }
     }
 
-    fn pipes(with_stdin: bool) -> io::Result<Self> {
+    fn pipes(with_stdin: bool, one_output: bool) -> io::Result<Self> {
         let mut theirs = Vec::new();
         let mut stdin = None;
         if with_stdin {
@@ -327,10 +337,17 @@ impl Streams {
             stdin = Some(non_blocking(write)?);
         }
         let (stdout, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        theirs.push(write);
-        let (stderr, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        theirs.push(write);
-        let io = Io::Pipes { stdin, stdout: non_blocking(stdout)?, stderr: non_blocking(stderr)? };
+        let mut stderr = None;
+        if one_output {
+            theirs.push(write.try_clone()?);
+            theirs.push(write);
+        } else {
+            theirs.push(write);
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            theirs.push(write);
+            stderr = Some(non_blocking(read)?);
+        }
+        let io = Io::Pipes { stdin, stdout: non_blocking(stdout)?, stderr };
         Ok(Self { io, theirs })
     }
 }

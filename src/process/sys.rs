@@ -45,6 +45,12 @@ pub(super) fn ignore(signals: &[libc::c_int]) {
     }
 }
 
+/// Gives a signal its default disposition.
+pub(super) fn restore(signal: libc::c_int) {
+    // SAFETY: SIG_DFL is no handler; no code of ours runs on the signal.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+}
+
 /// Gives every signal its default disposition and blocks none.
 pub(super) fn reset_signals() {
     const DEFAULT: [u64; 8] = [0; 8];

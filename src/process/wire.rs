@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
-use super::{ExitStatus, Leftovers, Profile, Scope, Signal};
+use super::{ExitStatus, Leftovers, Profile, ResourceLimits, Scope, Signal};
 
 /// A longer message means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -28,6 +28,12 @@ pub(super) struct Spec<'a> {
     pub(super) shell: OsText<'a>,
     pub(super) profile: Profile,
     pub(super) cmd: String,
+    /// The whole command line of the shell, in place of `profile` and `cmd`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) args: Option<Vec<OsText<'a>>>,
+    /// The limits of the program that would have run it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) limits: Option<ResourceLimits>,
     pub(super) env: Vec<(OsText<'a>, OsText<'a>)>,
     /// The mode bits that new files do not get; `None` for those of the runtime.
     pub(super) umask: Option<u32>,

@@ -85,6 +85,13 @@ impl TaskView {
         (!causes.is_empty()).then(|| causes.join(", "))
     }
 
+    /// Returns why the runtime ended, where the task ends with it.
+    #[must_use]
+    pub fn ended_with_runtime(&self) -> Option<String> {
+        let by_runtime = self.stop.as_ref().is_some_and(|stop| stop.by == Actor::System);
+        self.stop_cause().filter(|_| by_runtime)
+    }
+
     /// Returns whose stop ended it, or is ending it.
     fn stop_cause(&self) -> Option<String> {
         let stop = self.stop.as_ref()?;

@@ -16,6 +16,7 @@ mod handle;
 mod histogram;
 mod log;
 mod metrics;
+mod native;
 mod output;
 pub mod past;
 mod playback;
@@ -52,6 +53,7 @@ pub use handle::{AgentNotices, Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{StoredLog, log_path, read_marks};
 pub use metrics::{Metrics, MetricsReport};
+pub use native::{Native, NativeRequest, Stage};
 pub use output::{Output, Piece, StoredStreams, Stream};
 pub use playback::Playback;
 pub use program::{

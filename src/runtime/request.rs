@@ -49,6 +49,8 @@ pub struct ExecRequest {
     pub item: Option<BatchItem>,
     /// What else holds for it as a step of a program, if it is one.
     pub step: Option<Step>,
+    /// The id of the task, where it is a command of an agent's own shell: it may start in any directory (`base`).
+    pub native: Option<TaskId>,
 }
 
 /// The task that a caller runs in.

@@ -119,7 +119,7 @@ impl TaskState {
                 enter(task, at, TaskStatus::Running);
             }
             TaskFact::Waiting(waiting) => task.waiting = Some(waiting.clone()),
-            TaskFact::Promoted { .. } => task.promoted = true,
+            TaskFact::Promoted { .. } | TaskFact::Outlived(_) => task.promoted = true,
             TaskFact::Lease => task.lease = Some(Lease { holder: by.clone(), until: at }),
             TaskFact::Released => task.lease = None,
             TaskFact::Resize(size) => task.size = *size,

@@ -56,6 +56,7 @@ impl Bench {
             env: vec![(OsString::from("PATH"), path), (OsString::from("HOME"), self.path().into())],
             stdio,
             umask: None,
+            exact: None,
             folder: self.path(),
         }
     }
@@ -104,9 +105,7 @@ impl Task {
     fn of(running: Running) -> Self {
         let Running { pid, io, host, events } = running;
         let (pty, stdin, stdout, stderr) = match io {
-            Io::Pipes { stdin, stdout, stderr } => {
-                (None, stdin, Output::of(stdout), Some(Output::of(stderr)))
-            }
+            Io::Pipes { stdin, stdout, stderr } => (None, stdin, Output::of(stdout), stderr.map(Output::of)),
             Io::Pty(pty) => {
                 let reader = Output::of(pty.duplicate().expect("reader"));
                 (Some(pty), None, reader, None)

@@ -49,6 +49,7 @@ impl Bench {
             description: None,
             item: None,
             step: Some(Step { id: TaskId::random(), variables: Vec::new(), marked: Marked::by(|| Ok(())) }),
+            native: None,
         }
     }
 

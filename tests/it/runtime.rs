@@ -48,6 +48,7 @@ impl Bench {
             description: None,
             item: None,
             step: None,
+            native: None,
         }
     }
 

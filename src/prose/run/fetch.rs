@@ -87,6 +87,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         description: Some(format!("use {url}")),
         item: None,
         step: Some(Step { id: TaskId::random(), variables: Vec::new(), marked: Marked::by(|| Ok(())) }),
+        native: None,
     };
     let task = match runtime.exec(request).await.map_err(|error| error.to_string())? {
         ExecOutcome::Completed(task) => task,

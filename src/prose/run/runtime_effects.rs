@@ -144,6 +144,7 @@ impl Effects for RuntimeEffects {
             description: Some(place),
             item: None,
             step: Some(Step { id: id.clone(), variables, marked }),
+            native: None,
         };
         let mut guard = Guard { world: self, id: Some(id.clone()) };
         let running = self.runtime.exec(request);

@@ -7,6 +7,8 @@ use std::time::Duration;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 
+use super::copying::Delivery;
+use super::outlet::Outlet;
 use super::pump::Source;
 use super::task_io::TaskIo;
 
@@ -16,13 +18,18 @@ pub(super) const QUIET: Duration = Duration::from_millis(100);
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Reads from one descriptor before it is the next one's turn.
 const READS: usize = 4;
-/// Descriptors of one task: two to read, one to write.
-pub(super) const SLOTS: u64 = 4;
+/// Descriptors of one task: three to read, one to write, three to copy to.
+pub(super) const SLOTS: u64 = 8;
+/// The first of those that are copied to; what is read from the first goes there.
+pub(super) const FIRST_OUTLET: u64 = 4;
 
 /// One task's descriptors.
 pub(super) struct FdEntry {
     pub(super) io: Arc<TaskIo>,
     pub(super) sources: [Option<Source>; 3],
+    /// Where each source is copied to.
+    pub(super) outlets: [Option<Outlet>; 3],
+    pub(super) delivery: Delivery,
     pub(super) writer: Option<OwnedFd>,
     pub(super) drain: Option<Drain>,
     pub(super) paused: bool,
@@ -37,9 +44,10 @@ pub(super) struct Drain {
 impl FdEntry {
     /// Tells whether a drain is over: end of file everywhere, quiet, or out of time.
     pub(super) fn is_drained(&mut self, now: Duration) -> bool {
+        let waits = self.paused || self.is_undelivered();
         let Some(drain) = &mut self.drain else { return true };
-        if self.paused {
-            // Its bytes wait for a parser: the task is not quiet.
+        if waits {
+            // Its bytes wait for a parser, or for whoever reads them: the task is not quiet.
             drain.last_byte = now;
         }
         let ended = self.sources.iter().all(Option::is_none);

@@ -3,13 +3,17 @@
 //! One pump thread reads from all tasks and writes their input; a small pool of parsers feeds terminals. tokio is never
 //! in this path, and the console never waits for it.
 
+mod copying;
+mod ending;
 mod fd_entry;
+mod outlet;
 mod parsers;
 mod pump;
 mod ring;
 mod task_io;
 mod viewers;
 
+pub(crate) use outlet::{Outlet, are_one};
 pub(crate) use parsers::Parsers;
 pub(crate) use pump::Pump;
 pub(crate) use task_io::{TaskIo, TaskIoSpec};
@@ -25,6 +29,8 @@ use crate::envelope::TaskId;
 pub(crate) enum ByteEvent {
     /// All output written before the exit is stored.
     Drained(TaskId),
+    /// All that its shell wrote has been delivered to its caller.
+    Delivered(TaskId),
     /// The task has written more than its limit.
     Overrun(TaskId),
     /// The log of an ended task is complete.

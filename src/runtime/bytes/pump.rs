@@ -6,13 +6,16 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, SLOTS, read_available};
+use super::copying::Delivery;
+use super::fd_entry::{FIRST_OUTLET, FdEntry, SLOTS, read_available};
+use super::outlet::Outlet;
 use super::parsers::Parsers;
 use super::task_io::TaskIo;
 use super::{ByteEvent, lock};
@@ -21,7 +24,7 @@ use crate::envelope::TaskId;
 use crate::terminal::Stream;
 
 /// As much as a pipe holds.
-const BUFFER_BYTES: usize = 64 << 10;
+pub(super) const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
 const WRITER: u64 = 3;
 
@@ -45,11 +48,13 @@ struct Shared {
 
 #[derive(Debug)]
 enum Request {
-    Watch { io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd> },
+    Watch { io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>, writer: Option<OwnedFd> },
     Write(TaskId),
     Unblock(TaskId),
     Drain(TaskId),
-    Close(TaskId),
+    Deliver(TaskId),
+    Detach(TaskId),
+    Close { id: TaskId, patience: Option<Duration> },
     Prioritize(Vec<TaskId>),
     Quit,
 }
@@ -78,6 +83,7 @@ impl Pump {
             entries: HashMap::new(),
             names: HashMap::new(),
             draining: Vec::new(),
+            closing: Vec::new(),
             prioritized: Vec::new(),
             next: 0,
             buffer: vec![0; BUFFER_BYTES],
@@ -88,7 +94,22 @@ impl Pump {
 
     /// Reads from these non-blocking descriptors from now on, and writes input to `writer`.
     pub(crate) fn watch(&self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
-        self.request(Request::Watch { io, sources, writer });
+        self.request(Request::Watch { io, sources, outlets: Vec::new(), writer });
+    }
+
+    /// Reads from these, and copies each to the outlet of the same place.
+    pub(crate) fn watch_and_copy(&self, io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>) {
+        self.request(Request::Watch { io, sources, outlets, writer: None });
+    }
+
+    /// Reports `Delivered` once what lies in the task's pipes now has reached its caller.
+    pub(crate) fn deliver(&self, id: &TaskId) {
+        self.request(Request::Deliver(id.clone()));
+    }
+
+    /// The task's caller has gone: it goes on, whoever reads.
+    pub(crate) fn detach(&self, id: &TaskId) {
+        self.request(Request::Detach(id.clone()));
     }
 
     /// Writes what is queued for the task.
@@ -106,9 +127,10 @@ impl Pump {
         self.request(Request::Drain(id.clone()));
     }
 
-    /// Reads what is left, completes the log and closes the descriptors.
-    pub(crate) fn close(&self, id: &TaskId) {
-        self.request(Request::Close(id.clone()));
+    /// Reads what is left, completes the log and closes the descriptors, once its caller has read everything: after
+    /// `patience` at the latest.
+    pub(crate) fn close(&self, id: &TaskId, patience: Option<Duration>) {
+        self.request(Request::Close { id: id.clone(), patience });
     }
 
     /// Reads these tasks before all others: a person types into them.
@@ -135,20 +157,22 @@ impl Pump {
     }
 }
 
-struct Worker {
+pub(super) struct Worker {
     shared: Arc<Shared>,
-    poll: OwnedFd,
-    clock: Clock,
-    parsers: Arc<Parsers>,
-    events: mpsc::Sender<ByteEvent>,
-    entries: HashMap<u64, FdEntry>,
-    names: HashMap<TaskId, u64>,
+    pub(super) poll: OwnedFd,
+    pub(super) clock: Clock,
+    pub(super) parsers: Arc<Parsers>,
+    pub(super) events: mpsc::Sender<ByteEvent>,
+    pub(super) entries: HashMap<u64, FdEntry>,
+    pub(super) names: HashMap<TaskId, u64>,
     /// Tasks whose drain is under way.
-    draining: Vec<u64>,
+    pub(super) draining: Vec<u64>,
+    /// Tasks that have ended, until their callers have read everything.
+    pub(super) closing: Vec<u64>,
     /// Tasks that are read before all others.
     prioritized: Vec<TaskId>,
     next: u64,
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
 }
 
 impl Worker {
@@ -170,6 +194,8 @@ impl Worker {
                     self.clear_wake();
                 } else if token % SLOTS == WRITER {
                     self.can_write(token / SLOTS, event.flags);
+                } else if token % SLOTS >= FIRST_OUTLET {
+                    self.can_copy(token / SLOTS, token % SLOTS - FIRST_OUTLET);
                 } else {
                     self.read(token / SLOTS, token % SLOTS);
                 }
@@ -180,6 +206,7 @@ impl Worker {
                 self.read_prioritized();
             }
             self.settle_drains();
+            self.settle_closing();
         }
     }
 
@@ -201,14 +228,16 @@ impl Worker {
         let requests = std::mem::take(&mut *lock(&self.shared.requests));
         for request in requests {
             match request {
-                Request::Watch { io, sources, writer } => self.add(io, sources, writer),
+                Request::Watch { io, sources, outlets, writer } => self.add(io, sources, outlets, writer),
                 Request::Write(id) => self.by_name(&id, Self::write),
                 Request::Unblock(id) => self.by_name(&id, Self::resume),
                 Request::Drain(id) => self.by_name(&id, Self::begin_drain),
-                Request::Close(id) => {
-                    self.by_name(&id, Self::close);
-                    let _ = self.events.blocking_send(ByteEvent::Closed(id));
-                }
+                Request::Deliver(id) => self.by_name(&id, Self::begin_delivery),
+                Request::Detach(id) => self.by_name(&id, Self::detach),
+                Request::Close { id, patience } => match self.names.get(&id) {
+                    Some(&key) => self.begin_close(key, patience),
+                    None => drop(self.events.blocking_send(ByteEvent::Closed(id))),
+                },
                 Request::Prioritize(ids) => self.prioritized = ids,
                 Request::Quit => return true,
             }
@@ -222,7 +251,7 @@ impl Worker {
         }
     }
 
-    fn add(&mut self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
+    fn add(&mut self, io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>, writer: Option<OwnedFd>) {
         let key = self.next;
         self.next += 1;
         let mut slots = [const { None }; 3];
@@ -240,15 +269,21 @@ impl Worker {
             }
         }
         self.names.insert(io.id.clone(), key);
-        self.entries.insert(key, FdEntry { io, sources: slots, writer, drain: None, paused: false });
+        let mut copies = [const { None }; 3];
+        copies.iter_mut().zip(outlets).for_each(|(slot, outlet)| *slot = Some(outlet));
+        let (drain, delivery) = (None, Delivery::default());
+        let entry = FdEntry { io, sources: slots, outlets: copies, delivery, writer, drain, paused: false };
+        self.entries.insert(key, entry);
         self.write(key);
     }
 
     fn read(&mut self, key: u64, slot: u64) {
         let Some(entry) = self.entries.get_mut(&key) else { return };
-        let Some(source) = usize::try_from(slot).ok().and_then(|slot| entry.sources.get_mut(slot)) else {
+        let Ok(slot) = usize::try_from(slot) else { return };
+        if entry.is_stalled(slot) {
             return;
-        };
+        }
+        let Some(source) = entry.sources.get_mut(slot) else { return };
         let Some((stream, fd)) = source else { return };
         let (length, ended) = read_available(fd, &mut self.buffer);
         let stream = *stream;
@@ -261,6 +296,7 @@ impl Worker {
             if let Some(drain) = &mut entry.drain {
                 drain.last_byte = self.clock.now().mono;
             }
+            entry.copy(&self.poll, key, slot, &self.buffer[..length], self.clock.now().mono);
             self.parsers.submit(&entry.io);
             if taken.full {
                 entry.pause(&self.poll, key);
@@ -269,6 +305,10 @@ impl Worker {
                 let _ = self.events.blocking_send(ByteEvent::Overrun(entry.io.id.clone()));
             }
         }
+        if ended {
+            entry.end_outlet(slot);
+        }
+        entry.settle_delivery(&self.events);
     }
 
     fn resume(&mut self, key: u64) {
@@ -325,65 +365,5 @@ impl Worker {
         } else {
             let _ = epoll::modify(&self.poll, writer, data, interest);
         }
-    }
-
-    fn begin_drain(&mut self, key: u64) {
-        let now = self.clock.now().mono;
-        if let Some(entry) = self.entries.get_mut(&key) {
-            entry.drain = Some(Drain { since: now, last_byte: now });
-            self.draining.push(key);
-        }
-    }
-
-    /// Reports the drains that are over.
-    fn settle_drains(&mut self) {
-        if self.draining.is_empty() {
-            return;
-        }
-        let now = self.clock.now().mono;
-        let (entries, events) = (&mut self.entries, &self.events);
-        self.draining.retain(|key| {
-            let Some(entry) = entries.get_mut(key) else { return false };
-            let over = entry.is_drained(now);
-            if over {
-                entry.drain = None;
-                let _ = events.blocking_send(ByteEvent::Drained(entry.io.id.clone()));
-            }
-            !over
-        });
-    }
-
-    fn next_deadline(&self) -> Option<Timespec> {
-        let now = self.clock.now().mono;
-        let drains = self.draining.iter().filter_map(|key| self.entries.get(key)?.drain.as_ref());
-        let next = drains.map(|drain| (drain.last_byte + QUIET).min(drain.since + DRAIN_LIMIT)).min()?;
-        let wait = next.saturating_sub(now);
-        Some(Timespec {
-            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: wait.subsec_nanos().into(),
-        })
-    }
-
-    fn close(&mut self, key: u64) {
-        let Some(entry) = self.entries.remove(&key) else { return };
-        self.names.remove(&entry.io.id);
-        for (stream, fd) in entry.sources.into_iter().flatten() {
-            // What was written between the drain and the end of the tree: at most what the system buffers.
-            let mut taken = 0;
-            while taken < BUFFER_BYTES {
-                let (length, ended) = read_available(&fd, &mut self.buffer);
-                if length > 0 {
-                    entry.io.ingest(stream, &self.buffer[..length]);
-                }
-                taken += length;
-                if length == 0 || ended {
-                    break;
-                }
-            }
-            let _ = epoll::delete(&self.poll, &fd);
-        }
-        entry.io.finish_log();
-        entry.io.close();
-        self.parsers.submit(&entry.io);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
+use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::TaskFact;
 use crate::runtime::events::Row;
@@ -36,6 +37,9 @@ impl Driver {
         }
         self.publish();
         self.shared.ios().remove(id);
+        if let Some(caller) = &live.caller {
+            caller.tell(stage_at_end(&view));
+        }
         if let Some(waiter) = live.waiter.take() {
             let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
             let _ = waiter.send(answer);

@@ -1,6 +1,7 @@
 //! Carries out what the supervisor decides: the one task that owns the state of all tasks.
 
 mod approval;
+mod caller;
 mod completion;
 mod input;
 mod order;
@@ -35,6 +36,7 @@ use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::events::Row;
+use crate::runtime::native::{Caller, Stage};
 use crate::runtime::request::{ExecOutcome, StopOutcome};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
@@ -80,6 +82,8 @@ pub(super) struct Live {
     start_error: Option<Error>,
     /// What its command will inherit, until it is started.
     environment: Option<Environment>,
+    /// The program that waits for it, where it is a command of an agent's own shell.
+    caller: Option<Caller>,
     /// Bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
@@ -225,6 +229,7 @@ impl Driver {
             Order::StartFailed { id, error } => start::failed(self, &id, error),
             Order::Waiting { seen } => return self.seen(seen),
             Order::Question(order) => self.question(order),
+            Order::CallerGone { id } => self.caller_gone(&id),
             Order::Host { id, event } => self.host_event(id, event),
             Order::Shutdown { closing, reply } => {
                 self.closing.push(reply);
@@ -255,12 +260,15 @@ impl Driver {
                 Action::WakeHold { ticket, at } => self.timers.set(at, Due::Hold { ticket }),
                 Action::Drain(id) => self.shared.pump.drain(&id),
                 Action::Promote(id) => self.answer(&id, ExecOutcome::Promoted),
-                Action::Queue(id) => self.queue(&id),
+                Action::Queue(id) => {
+                    self.queue(&id);
+                    self.tell_caller(&id, Stage::Held);
+                }
                 Action::Hold(id) => self.answer(&id, ExecOutcome::Held),
                 Action::Refuse { id, note } => self.refuse(&id, note),
                 Action::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
                 Action::Gate(event) => self.note_gate(&event),
-                Action::Close(id) => self.shared.pump.close(&id),
+                Action::Close(id) => self.close_output(&id),
                 Action::Note(id, event) => self.note(&id, &event),
             }
         }
@@ -283,7 +291,13 @@ impl Driver {
         self.jobs.spawn_blocking(work);
     }
 
-    fn adopt(&mut self, io: Arc<TaskIo>, environment: Environment, waiter: Reply<ExecOutcome>) {
+    fn adopt(
+        &mut self,
+        io: Arc<TaskIo>,
+        environment: Environment,
+        caller: Option<Caller>,
+        waiter: Reply<ExecOutcome>,
+    ) {
         let id = io.id.clone();
         self.shared.ios().insert(id.clone(), io.clone());
         self.live.insert(
@@ -294,6 +308,7 @@ impl Driver {
                 waiter: Some(waiter),
                 start_error: None,
                 environment: Some(environment),
+                caller,
                 typed_bytes: 0,
                 looks: Looks::default(),
             },
@@ -301,6 +316,9 @@ impl Driver {
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {
+        if matches!(event, HostEvent::Exited(_)) {
+            self.deliver(&id);
+        }
         self.step(match event {
             HostEvent::Exited(ExitStatus::Code(code)) => Input::Exited { id, exit: Exit::Code(code) },
             HostEvent::Exited(ExitStatus::Signal(signal)) => {
@@ -337,6 +355,7 @@ impl Driver {
     fn byte_event(&mut self, event: ByteEvent) {
         match event {
             ByteEvent::Drained(id) => self.step(Input::Drained { id }),
+            ByteEvent::Delivered(id) => self.delivered(&id),
             ByteEvent::Overrun(id) => self.step(Input::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
             ByteEvent::ScreenReset(id) => self.step(Input::ScreenReset { id }),

@@ -28,6 +28,7 @@ pub(in crate::runtime) enum Order {
     Pause { paused: bool, from: Option<ConsoleProcess> },
     Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
+    CallerGone { id: TaskId },
     CancelForeground { call: u64, by: Actor, why: String },
     Started { id: TaskId, running: Box<Running> },
     StartFailed { id: TaskId, error: Error },

@@ -1,6 +1,7 @@
 //! Starts a command: resolves where and how, makes its folder, records the intent, spawns.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +12,13 @@ use crate::files;
 use crate::journal::Durability;
 use crate::process::environment::Environment;
 use crate::process::{
-    Command, Io, Profile, Running, SpawnError, Stdio, WorkdirError, environment, script, workdir,
+    Command, Exact, Io, Profile, Running, SpawnError, Stdio, Workdir, WorkdirError, environment, script,
+    workdir,
 };
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::events::Row;
+use crate::runtime::native::{Caller, Stage};
 use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
@@ -32,6 +35,7 @@ pub(in crate::runtime) struct Prepared {
     new: Box<NewTask>,
     folder: Folder,
     environment: Environment,
+    caller: Option<Caller>,
 }
 
 /// The folder of a task, removed again unless the task comes into being.
@@ -61,6 +65,13 @@ pub(in crate::runtime) async fn prepare(
     prepared.await.map_err(|_| Error::ShuttingDown)?
 }
 
+impl Prepared {
+    /// Adds what a command of an agent's own shell has from its caller.
+    pub(in crate::runtime) fn called_by(self, caller: Caller) -> Self {
+        Self { caller: Some(caller), ..self }
+    }
+}
+
 /// Takes a command in, or refuses it before anything has happened.
 pub(super) fn exec(
     driver: &mut Driver,
@@ -76,25 +87,26 @@ pub(super) fn exec(
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, new, mut folder, environment } = prepared;
+    let Prepared { io, new, mut folder, environment, caller } = prepared;
     folder.0 = None;
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
-    driver.adopt(io, environment, reply);
+    driver.adopt(io, environment, caller, reply);
     driver.step(Input::Start(new));
 }
 
 impl Prepared {
     fn new(shared: &Shared, request: ExecRequest, environment: Environment) -> Result<Self, Error> {
         enough_disk(&shared.recording)?;
-        let root = root(shared, request.step.is_some());
+        let root = root(shared, request.step.is_some() || request.native.is_some());
         let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
             .map_err(|error| refused_workdir(&request, root, &error))?;
         let shell = match request.step {
             Some(_) => environment::step_shell(environment.get("PATH")),
             None => environment::choose_shell(request.shell.as_deref(), environment.get("SHELL")),
         };
-        let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
+        let chosen = request.step.as_ref().map(|step| &step.id).or(request.native.as_ref());
+        let id = chosen.map_or_else(TaskId::random, TaskId::clone);
         let tasks = shared.recording.join("tasks");
         if !tasks.exists() {
             // A folder made here would look like a recording, and none of what went before would be in it.
@@ -118,13 +130,16 @@ impl Prepared {
         })?;
         let shell = shell.to_string_lossy().into_owned();
         let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder };
-        Ok(Self { io, new: Box::new(new), folder: own, environment })
+        Ok(Self { io, new: Box::new(new), folder: own, environment, caller: None })
     }
 }
 
 /// Starts the process beside the loop; the driver hears of it by an order.
 pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
-    let environment = driver.live.get_mut(id).and_then(|live| live.environment.take());
+    let live = driver.live.get_mut(id);
+    let (environment, native) = live.map_or((None, None), |live| {
+        (live.environment.take(), live.caller.as_mut().and_then(|caller| caller.start.take()))
+    });
     let (Some(task), Some(view), Some(environment)) =
         (driver.supervisor.get(id), driver.view(id), environment)
     else {
@@ -136,6 +151,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         cmd: task.request.cmd.clone(),
         login: task.request.login,
         is_step: task.request.step.is_some(),
+        native,
         variables: task.request.step.iter().flat_map(|step| step.variables.iter().cloned()).collect(),
         marked: task.request.step.as_ref().map(|step| step.marked.clone()),
         tty: task.request.tty,
@@ -166,7 +182,7 @@ pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     let Running { pid, io: streams, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
-        watch(&driver.shared, &live.io, streams);
+        watch(&driver.shared, &live.io, streams, live.caller.as_mut());
     }
     let (own, name) = (driver.own.clone(), id.clone());
     driver.job(async move {
@@ -189,11 +205,19 @@ pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
 }
 
 /// Hands a started command's descriptors to the pump.
-fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io) {
+fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io, caller: Option<&mut Caller>) {
     match streams {
         Io::Pipes { stdin, stdout, stderr } => {
-            let sources = vec![(Stream::Stdout, stdout), (Stream::Stderr, stderr)];
-            shared.pump.watch(io.clone(), sources, stdin);
+            let stderr = stderr.map(|stderr| (Stream::Stderr, stderr));
+            let sources = [(Stream::Stdout, stdout)].into_iter().chain(stderr).collect();
+            match caller {
+                Some(caller) => {
+                    let outlets = std::mem::take(&mut caller.outlets);
+                    shared.pump.watch_and_copy(io.clone(), sources, outlets);
+                    caller.tell(Stage::Started);
+                }
+                None => shared.pump.watch(io.clone(), sources, stdin),
+            }
         }
         Io::Pty(pty) => match (pty.duplicate(), pty.duplicate()) {
             (Ok(reader), Ok(writer)) => {
@@ -214,6 +238,8 @@ struct Intent {
     cmd: String,
     login: bool,
     is_step: bool,
+    /// What a command of an agent's own shell starts with, and where.
+    native: Option<(Exact, OwnedFd)>,
     variables: Vec<(String, String)>,
     marked: Option<Marked>,
     tty: bool,
@@ -227,9 +253,10 @@ struct Intent {
 impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
         let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
-        let env = match self.is_step {
-            true => environment::for_step(base, &self.id, &self.variables),
-            false => environment::for_task(base, self.tty, &self.id, &shared.env.set),
+        let env = match (self.is_step, &self.native) {
+            (_, Some(_)) => environment::for_native(base, &self.id),
+            (true, None) => environment::for_step(base, &self.id, &self.variables),
+            (false, None) => environment::for_task(base, self.tty, &self.id, &shared.env.set),
         };
         // The host comes up while the start goes on record, and the mark of a program's run is written; the command
         // waits for all of them.
@@ -241,9 +268,16 @@ impl Intent {
         recorded?;
         marked?;
         let path = self.workdir.to_string_lossy().into_owned();
-        // Opened again right before the start: a directory swapped meanwhile is refused.
-        let place = workdir::resolve(root(shared, self.is_step), &self.workdir, Some(&path))
-            .map_err(|error| Error::WorkdirNotFound { workdir: path, reason: error.to_string() })?;
+        let (exact, place) = match self.native {
+            Some((exact, fd)) => (Some(exact), Workdir { fd, path: self.workdir.clone() }),
+            // Opened again right before the start: a directory swapped meanwhile is refused.
+            None => {
+                let place = workdir::resolve(root(shared, self.is_step), &self.workdir, Some(&path));
+                let reason = |error: WorkdirError| error.to_string();
+                let failed = |error| Error::WorkdirNotFound { workdir: path, reason: reason(error) };
+                (None, place.map_err(failed)?)
+            }
+        };
         let shell = self.shell.to_string_lossy().into_owned();
         let (profile, cmd) = match (self.is_step, self.login) {
             (true, _) => {
@@ -264,6 +298,7 @@ impl Intent {
             env,
             umask,
             stdio: self.stdio,
+            exact,
             folder: self.folder,
         };
         let workdir = self.workdir;

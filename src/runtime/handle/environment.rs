@@ -15,6 +15,12 @@ impl Handle {
         Self { environment: Environment::new(variables, environment.umask()), ..self.clone() }
     }
 
+    /// Returns a handle for a caller whose commands get its environment as it is.
+    #[must_use]
+    pub fn with_exactly(&self, environment: Environment) -> Self {
+        Self { environment, ..self.clone() }
+    }
+
     /// Returns a variable that commands inherit.
     #[must_use]
     pub fn inherited(&self, name: &str) -> Option<OsString> {

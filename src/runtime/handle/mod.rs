@@ -31,6 +31,7 @@ use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
 use crate::runtime::driver::{Driver, Order, Reply, prepare, to_past};
 use crate::runtime::events::Row;
+use crate::runtime::native::{Caller, NativeRequest};
 use crate::runtime::request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
 };
@@ -141,6 +142,26 @@ impl Handle {
         let prepared = Box::new(prepare(&self.shared, request, self.environment.clone()).await?);
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
+    }
+
+    /// Starts a command of an agent's own shell, with what it has from its caller, and waits until it ends or becomes a
+    /// task. How far it is, its caller is told.
+    ///
+    /// # Errors
+    /// When it was refused or could not be started.
+    pub async fn exec_native(&self, request: NativeRequest) -> Result<ExecOutcome, Error> {
+        let NativeRequest { exec, native, told } = request;
+        let caller =
+            Caller::new(native, told).map_err(Error::io("take over the descriptors of", &exec.base))?;
+        let prepared = prepare(&self.shared, exec, self.environment.clone()).await?;
+        let prepared = Box::new(prepared.called_by(caller));
+        let within = self.within.clone();
+        self.order(|reply| Order::Exec { prepared, within, reply }).await
+    }
+
+    /// The caller of such a command has gone: it is ended, unless a person holds it.
+    pub async fn caller_gone(&self, id: &TaskId) {
+        self.tell(Order::CallerGone { id: id.clone() }).await;
     }
 
     /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.

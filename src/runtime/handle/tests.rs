@@ -99,6 +99,7 @@ fn failing(cmd: String) -> ExecRequest {
         description: None,
         item: None,
         step: None,
+        native: None,
     }
 }
 

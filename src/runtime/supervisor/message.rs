@@ -79,6 +79,10 @@ pub(crate) enum Input {
     HostLost {
         id: TaskId,
     },
+    /// Whoever asked for it and waits for it was killed.
+    CallerGone {
+        id: TaskId,
+    },
     Typed {
         id: TaskId,
         by: Actor,
@@ -142,6 +146,8 @@ pub(crate) enum Timer {
     Lease,
     /// The keys typed in a row go on record together.
     Burst,
+    /// Its caller has been gone for a while.
+    Caller,
 }
 
 /// Something to do.

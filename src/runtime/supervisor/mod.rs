@@ -4,6 +4,7 @@
 //! process, a file or a clock; the driver does what it decides.
 
 mod approval;
+mod calling;
 mod driving;
 mod exit;
 mod holding;
@@ -78,6 +79,7 @@ impl Supervisor {
                 self.with(&id, |task, _| task.overrun(now, limit, grace))
             }
             Input::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
+            Input::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
             Input::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
             Input::HostLost { id } => self.with(&id, |task, _| task.host_lost(now)),
             Input::Typed { id, by, bytes } => self.with(&id, |task, lease| task.typed(now, by, bytes, lease)),

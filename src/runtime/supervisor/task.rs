@@ -53,7 +53,7 @@ pub(crate) struct Task {
     /// Bytes the operator typed that are not yet on the timeline.
     burst: u64,
     /// The epoch each timer was last set in, by `Timer`.
-    epochs: [u32; 4],
+    epochs: [u32; 5],
 }
 
 impl Deref for Task {
@@ -78,7 +78,7 @@ impl Task {
             was_late: false,
             overdue: false,
             burst: 0,
-            epochs: [0; 4],
+            epochs: [0; 5],
         };
         let mut actions = match held {
             None => vec![Action::Spawn(id)],
@@ -214,6 +214,7 @@ impl Task {
             Timer::Timeout => self.time_out(now, grace),
             Timer::Lease => self.lapse(now),
             Timer::Burst => self.flush_burst(now),
+            Timer::Caller => self.caller_is_missed(now),
         }
     }
 

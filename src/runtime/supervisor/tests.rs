@@ -37,6 +37,7 @@ pub(super) fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
         description: None,
         item: None,
         step: None,
+        native: None,
     }
 }
 

@@ -215,6 +215,7 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
         description: input.description,
         item: None,
         step: None,
+        native: None,
     })
 }
 

@@ -162,6 +162,7 @@ impl Batch<'_> {
             description: None,
             item: Some(BatchItem { index: self.outcomes.len() + 1, count: self.items.len() }),
             step: None,
+            native: None,
         }
     }
 

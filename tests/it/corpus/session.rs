@@ -299,5 +299,6 @@ fn request(cmd: &str, base: &Path) -> ExecRequest {
         description: None,
         item: None,
         step: None,
+        native: None,
     }
 }

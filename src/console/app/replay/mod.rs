@@ -99,7 +99,7 @@ impl Reel {
 fn is_told(event: &TaskEvent) -> bool {
     match event.fact {
         TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
-        TaskFact::Approved(_) | TaskFact::Denied(_) => true,
+        TaskFact::Approved(_) | TaskFact::Denied(_) | TaskFact::Outlived(_) => true,
         TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
         TaskFact::Timeout | TaskFact::OutputLimit(_) => true,
         TaskFact::Held(_) | TaskFact::Start { .. } | TaskFact::Waiting(_) | TaskFact::Promoted { .. } => {

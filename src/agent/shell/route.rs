@@ -1,0 +1,206 @@
+//! Whether a call of an agent's shell becomes a task or goes straight to the real shell. Pure, and asked before anything
+//! else of the program is set up.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use super::unwrap::Kind;
+use crate::process::environment::COMMAND;
+
+/// What decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The name the shell was called by.
+    pub name: &'a OsStr,
+    /// Its arguments, without the name.
+    pub args: &'a [OsString],
+    /// One of its standard streams is a terminal, or is closed.
+    pub on_terminal: bool,
+    /// What the task around it holds, as its environment says.
+    pub task_kind: Option<&'a OsStr>,
+    /// `PILOTHOUSE_SHELL`.
+    pub switch: Option<&'a OsStr>,
+    /// What its environment says of the agent.
+    pub marks: Marks,
+}
+
+/// The agent that an environment names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// Which one.
+    pub agent: Option<Kind>,
+    /// It calls for its model, not for itself. Only Claude Code tells.
+    pub for_model: bool,
+}
+
+/// The variables by which agents mark what they start.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentMarks<'a, F: Fn(&str) -> Option<&'a OsStr>>(pub F);
+
+impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
+    /// Returns which agent it is. Of several the one that was started last is not known: the one that marks its own
+    /// calls counts first.
+    pub fn read(&self) -> Marks {
+        let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
+        let for_model = is_set("CLAUDE_CODE_CHILD_SESSION");
+        let agent = if is_set("OPENCODE") {
+            Some(Kind::Opencode)
+        } else if is_set("GEMINI_CLI") {
+            Some(Kind::Gemini)
+        } else if is_set("CODEX_THREAD_ID") {
+            Some(Kind::Codex)
+        } else if is_set("CLAUDECODE") {
+            Some(Kind::Claude)
+        } else {
+            None
+        };
+        Marks { agent, for_model: for_model || agent != Some(Kind::Claude) }
+    }
+}
+
+/// Where a call goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// To the real shell, as it stands.
+    Through,
+    /// To the runtime, unless a task above it is a command.
+    Task,
+}
+
+/// Decides about a call. What lies above the process is looked at only for those that would become tasks.
+#[must_use]
+pub fn decide(facts: Facts<'_>) -> Route {
+    let Some(script) = script(facts.args) else { return Route::Through };
+    let is_off = facts.switch.is_some_and(|switch| switch == "off");
+    let in_command = facts.task_kind.is_some_and(|kind| kind == COMMAND);
+    if is_off || in_command || facts.on_terminal || is_probe(facts, script) {
+        return Route::Through;
+    }
+    // The place of every bash in the PATH of one agent: all but that agent's own calls go through.
+    let is_any_bash = Path::new(facts.name).file_name() == Some(OsStr::new("bash"));
+    let is_geminis =
+        facts.marks.agent == Some(Kind::Gemini) && script.as_bytes().starts_with(b"shopt -u promptvars");
+    if is_any_bash && !is_geminis { Route::Through } else { Route::Task }
+}
+
+/// Tells whether an agent asks for itself: Claude Code reads the environment and takes a snapshot of it once.
+fn is_probe(facts: Facts<'_>, script: &OsStr) -> bool {
+    !facts.marks.for_model && (script == "env" || script.as_bytes().starts_with(b"SNAPSHOT_FILE="))
+}
+
+/// Returns the script among the arguments of a shell that runs one (`-c`) without a person.
+#[must_use]
+pub fn script(args: &[OsString]) -> Option<&OsStr> {
+    let mut has_script = false;
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let text = arg.as_bytes();
+        match text {
+            b"--" | b"-" => return rest.next().filter(|_| has_script).map(OsString::as_os_str),
+            [b'-', b'-', ..] => return None,
+            [b'-' | b'+', letters @ ..] if !letters.is_empty() => {
+                if letters.iter().any(|letter| matches!(letter, b'i' | b's')) {
+                    return None;
+                }
+                has_script |= text[0] == b'-' && letters.contains(&b'c');
+                for _ in letters.iter().filter(|letter| matches!(letter, b'o' | b'O')) {
+                    rest.next()?;
+                }
+            }
+            _ => return has_script.then_some(arg),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(args: &[&str]) -> Vec<OsString> {
+        args.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_script_is_found_among_the_options_and_only_there() {
+        for (args, expected) in [
+            (&["-c", "ls"][..], Some("ls")),
+            (&["-c", "ls", "name", "-c"], Some("ls")),
+            (&["-c", "-l", "ls"], Some("ls")),
+            (&["-lc", "ls"], Some("ls")),
+            (&["-l", "-c", "ls"], Some("ls")),
+            (&["-eo", "pipefail", "-c", "ls"], Some("ls")),
+            (&["-c", "--", "-x"], Some("-x")),
+            (&["-c"], None),
+            (&["script.sh", "-c", "ls"], None),
+            (&["--rcfile", "x", "-c", "ls"], None),
+            (&["-ic", "ls"], None),
+            (&["-s"], None),
+            (&[], None),
+        ] {
+            assert_eq!(script(&words(args)), expected.map(OsStr::new), "{args:?}");
+        }
+    }
+
+    const CALL: Marks = Marks { agent: Some(Kind::Claude), for_model: true };
+    const OWN: Marks = Marks { agent: Some(Kind::Claude), for_model: false };
+
+    #[test]
+    fn what_a_model_wrote_becomes_a_task_and_the_rest_goes_through() {
+        let args = words(&["-c", "ls"]);
+        let call = Facts {
+            name: OsStr::new("/d/pilothouse-bash"),
+            args: &args,
+            on_terminal: false,
+            task_kind: None,
+            switch: None,
+            marks: CALL,
+        };
+        assert_eq!(decide(call), Route::Task);
+        assert_eq!(decide(Facts { task_kind: Some(OsStr::new("agent")), ..call }), Route::Task);
+        assert_eq!(decide(Facts { marks: Marks::default(), ..call }), Route::Task);
+        let probe = words(&["-c", "env"]);
+        let snapshot = words(&["-c", "-l", "SNAPSHOT_FILE=/x\n# …"]);
+        for through in [
+            Facts { args: &[], ..call },
+            Facts { on_terminal: true, ..call },
+            Facts { task_kind: Some(OsStr::new("command")), ..call },
+            Facts { switch: Some(OsStr::new("off")), ..call },
+            Facts { args: &probe, marks: OWN, ..call },
+            Facts { args: &snapshot, marks: OWN, ..call },
+        ] {
+            assert_eq!(decide(through), Route::Through, "{through:?}");
+        }
+        assert_eq!(decide(Facts { args: &probe, ..call }), Route::Task, "a model may write that, too");
+    }
+
+    #[test]
+    fn a_bash_first_in_the_path_takes_the_calls_of_gemini_alone() {
+        let own = words(&["-c", "shopt -u promptvars nullglob; ls"]);
+        let other = words(&["-c", "ls"]);
+        let gemini = Marks { agent: Some(Kind::Gemini), for_model: true };
+        let call = Facts {
+            name: OsStr::new("bash"),
+            args: &own,
+            on_terminal: false,
+            task_kind: None,
+            switch: None,
+            marks: gemini,
+        };
+        assert_eq!(decide(call), Route::Task);
+        assert_eq!(decide(Facts { args: &other, ..call }), Route::Through);
+        assert_eq!(decide(Facts { marks: Marks::default(), ..call }), Route::Through);
+    }
+
+    #[test]
+    fn an_agent_is_known_by_its_marks() {
+        let read = |names: &'static [&'static str]| {
+            AgentMarks(move |name: &str| names.contains(&name).then_some(OsStr::new("1"))).read()
+        };
+        assert_eq!(read(&["CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"]), CALL);
+        assert_eq!(read(&["CLAUDECODE"]), OWN);
+        assert_eq!(read(&["OPENCODE"]), Marks { agent: Some(Kind::Opencode), for_model: true });
+        assert_eq!(read(&[]), Marks { agent: None, for_model: true });
+    }
+}

@@ -1,0 +1,274 @@
+//! The runtime's side of one command of an agent's shell: it becomes a task, and its caller hears how far it is.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::route;
+use super::session::{Said, Sessions};
+use super::unwrap::{Kind, unwrap};
+use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::journal::Durability;
+use crate::link::{Asked, Client, Error, ShellLine, ShellMessage, ShellReply, ShellRequest};
+use crate::process::{EnclosingTask, Fence, Signal, enclosing_task};
+use crate::runtime::{
+    ExecOutcome, ExecRequest, Exit, Handle, Leftovers, Native, NativeRequest, Stage, Stop, StopSignal,
+    TaskView, Within,
+};
+
+/// What such a command is called among the calls.
+const SHELL_CALL: &str = "Shell";
+/// How long opencode lets a command run: it is told before that its command has not begun.
+const OPENCODE_WAITS: Duration = Duration::from_secs(105);
+/// The signals that a caller passes on, by their numbers.
+const PASSED_ON: [(i32, StopSignal); 4] =
+    [(1, StopSignal::Hup), (2, StopSignal::Int), (3, StopSignal::Quit), (15, StopSignal::Term)];
+/// What a caller exits with whose command a person did not let run (EX_NOPERM).
+const DENIED: u8 = 77;
+/// And one whose command has not been decided about in time (EX_TEMPFAIL).
+const UNDECIDED: u8 = 75;
+
+/// Serves one command until its caller has heard of its end, or has gone.
+///
+/// # Errors
+/// When the caller breaks the protocol.
+pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Result<(), Error> {
+    let (peer, cwd, label) = (client.peer, client.hello.cwd.clone(), client.hello.label.clone());
+    let (mut line, asked) = ShellLine::receive(client).await?;
+    let enclosing = enclosing_task(peer.pid);
+    if enclosing.as_ref().is_some_and(|task| !task.is_agent) {
+        let message = "this command belongs to the task it runs in".to_owned();
+        line.tell(&ShellReply::Refused { message, code: None }).await;
+        return Ok(());
+    }
+    if Fence::of(peer.pid).is_none_or(|fence| Some(fence) != Fence::of(std::process::id())) {
+        line.tell(&ShellReply::Fenced).await;
+        return Ok(());
+    }
+    let agent = asked.request.agent.as_deref().and_then(|agent| agent.parse::<Kind>().ok());
+    let said = Said {
+        agent,
+        session: asked.request.session.as_deref(),
+        pid: asked.request.agent_pid,
+        label: label.as_deref(),
+    };
+    let actor = Actor::Agent(sessions.label(&runtime, peer.pid, peer.uid, said));
+    let runtime = runtime.within(enclosing.and_then(within));
+    Call::begin(runtime, agent, actor, cwd, asked).await.carry(line).await;
+    Ok(())
+}
+
+fn within(enclosing: EnclosingTask) -> Option<Within> {
+    Some(Within { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
+}
+
+/// A command that was asked for.
+struct Call {
+    runtime: Handle,
+    actor: Actor,
+    id: TaskId,
+    stage: watch::Receiver<Stage>,
+    running: JoinHandle<Result<(), ToolError>>,
+    /// Until when it may wait for the operator.
+    patience: Option<Duration>,
+}
+
+impl Call {
+    async fn begin(runtime: Handle, agent: Option<Kind>, actor: Actor, cwd: PathBuf, asked: Asked) -> Self {
+        let Asked { request, workdir, stdin, stdout, stderr } = asked;
+        let shown = Shown::of(agent, &request);
+        let input = shown.on_record(&request);
+        let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
+        let id = TaskId::random();
+        let exec = ExecRequest {
+            actor: actor.clone(),
+            call,
+            cmd: shown.cmd,
+            shell: Some(request.shell.to_string_lossy().into_owned()),
+            login: false,
+            workdir: None,
+            base: cwd,
+            tty: false,
+            size: None,
+            accepts_input: false,
+            yield_after: None,
+            timeout: None,
+            leftovers: Leftovers::Keep,
+            description: None,
+            item: None,
+            step: None,
+            native: Some(id.clone()),
+        };
+        let native = Native { args: request.args, workdir, stdin, stdout, stderr, limits: request.limits };
+        let (told, stage) = watch::channel(Stage::default());
+        let running = tokio::spawn(run(runtime.clone(), NativeRequest { exec, native, told }));
+        let patience = (agent == Some(Kind::Opencode)).then_some(OPENCODE_WAITS);
+        Self { runtime, actor, id, stage, running, patience }
+    }
+
+    /// Tells the caller how far it is, and passes on what it says, until the end.
+    async fn carry(mut self, mut line: ShellLine) {
+        line.tell(&ShellReply::Taken { task: self.id.clone() }).await;
+        let since = Instant::now();
+        let mut has_started = false;
+        let mut signals = Vec::new();
+        loop {
+            let late = self.patience.filter(|_| !has_started).map(|patience| since + patience);
+            tokio::select! {
+                biased;
+                changed = self.stage.changed() => {
+                    let stage = self.stage.borrow_and_update().clone();
+                    match stage {
+                        Stage::Started => {
+                            has_started = true;
+                            line.tell(&ShellReply::Started).await;
+                            for signal in signals.drain(..) {
+                                self.signal(signal).await;
+                            }
+                        }
+                        Stage::Ended { exit: None, .. } if !has_started => {
+                            let reply = self.not_begun().await;
+                            line.tell(&reply).await;
+                            return line.close().await;
+                        }
+                        Stage::Ended { exit, closing } => {
+                            line.tell(&ended(exit, closing)).await;
+                            return line.close().await;
+                        }
+                        _ if changed.is_err() => {
+                            let reply = self.not_begun().await;
+                            line.tell(&reply).await;
+                            return line.close().await;
+                        }
+                        _ => {}
+                    }
+                }
+                message = line.next() => match message {
+                    Some(ShellMessage::Signal(number)) if has_started => self.signal(number).await,
+                    Some(ShellMessage::Signal(number)) => signals.push(number),
+                    None => return self.gone(has_started).await,
+                },
+                () = tokio::time::sleep_until(late.unwrap_or(since)), if late.is_some() => {
+                    self.runtime.abandon(&self.id, &self.actor);
+                    let message = "the operator has not decided about this command; it was not run".to_owned();
+                    line.tell(&ShellReply::Refused { message, code: Some(UNDECIDED) }).await;
+                    return line.close().await;
+                }
+            }
+        }
+    }
+
+    /// Returns what the caller of a command is told that has ended before it began.
+    async fn not_begun(&mut self) -> ShellReply {
+        match (&mut self.running).await {
+            Ok(Err(error)) => {
+                let by_person = error.kind == crate::envelope::ErrorKind::OperatorDenied;
+                ShellReply::Refused { message: error.message.clone(), code: by_person.then_some(DENIED) }
+            }
+            _ => {
+                let view = self.runtime.find(&self.id).await;
+                let why = view.and_then(|view| view.cause()).unwrap_or_else(|| "it was withdrawn".to_owned());
+                ShellReply::Refused {
+                    message: format!("this command was not run: {why}"),
+                    code: Some(DENIED),
+                }
+            }
+        }
+    }
+
+    /// The caller has gone: before its command began it is withdrawn.
+    async fn gone(&self, has_started: bool) {
+        if has_started {
+            self.runtime.caller_gone(&self.id).await;
+        } else {
+            self.runtime.abandon(&self.id, &self.actor);
+        }
+    }
+
+    async fn signal(&self, number: i32) {
+        let Some((_, signal)) = PASSED_ON.into_iter().find(|(own, _)| *own == number) else { return };
+        let stop = Stop { force: false, signal: Some(signal) };
+        if let Err(error) = self.runtime.stop(&self.actor, &self.id, stop).await {
+            tracing::info!(%error, "a signal of a caller came too late");
+        }
+    }
+}
+
+/// Runs a command to its end, or until it is a task because of what it left behind, and puts that on record.
+async fn run(runtime: Handle, request: NativeRequest) -> Result<(), ToolError> {
+    let call = request.exec.call;
+    let outcome = runtime.exec_native(request).await.map_err(ToolError::from);
+    let (envelope, task) = match &outcome {
+        Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => {
+            (Envelope::success(SHELL_CALL, &summary(task), &result(task)), Some(&task.id))
+        }
+        Err(error) => (Envelope::error(SHELL_CALL, error.clone()), None),
+    };
+    let receipt = envelope.summary_text().to_owned();
+    runtime.end_call(call, task, &envelope, &receipt, Vec::new()).await;
+    outcome.map(drop)
+}
+
+fn summary(task: &TaskView) -> String {
+    match task.shell_end() {
+        Some(Exit::Code(code)) => format!("command ended, exit {code}"),
+        Some(Exit::Signal(name)) => format!("command ended by {name}"),
+        None => format!("command {}", task.status.as_str()),
+    }
+}
+
+fn result(task: &TaskView) -> Value {
+    let (code, signal) = match task.shell_end() {
+        Some(Exit::Code(code)) => (Some(*code), None),
+        Some(Exit::Signal(name)) => (None, Some(name.as_str())),
+        None => (None, None),
+    };
+    json!({ "task": { "task_id": task.id, "status": task.status }, "exit_code": code, "signal": signal })
+}
+
+fn ended(exit: Option<Exit>, closing: Option<String>) -> ShellReply {
+    let (code, signal) = match exit {
+        Some(Exit::Code(code)) => (Some(code), None),
+        Some(Exit::Signal(name)) => (None, name.parse::<Signal>().ok().map(Signal::number)),
+        None => (None, None),
+    };
+    ShellReply::Ended { code, signal, closing }
+}
+
+/// A command as a person sees it.
+struct Shown {
+    cmd: String,
+    is_unwrapped: bool,
+}
+
+impl Shown {
+    fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
+        let args = request.args.get(1..).unwrap_or_default();
+        let script = route::script(args).unwrap_or_default();
+        let script = String::from_utf8_lossy(script.as_bytes());
+        match unwrap(agent, &script) {
+            Some(cmd) => Self { is_unwrapped: cmd != script, cmd: cmd.into_owned() },
+            None => Self { cmd: script.into_owned(), is_unwrapped: false },
+        }
+    }
+
+    /// Returns what of the call goes on record: the whole script where the command is only a part of it.
+    fn on_record(&self, request: &ShellRequest) -> Value {
+        let text = |arg: &std::ffi::OsString| arg.to_string_lossy().into_owned();
+        let mut input = json!({ "cmd": self.cmd });
+        if self.is_unwrapped || request.args.len() != 3 {
+            input["args"] = request.args.iter().map(text).collect();
+        }
+        for (name, value) in [("agent", &request.agent), ("session", &request.session)] {
+            if let Some(value) = value {
+                input[name] = value.as_str().into();
+            }
+        }
+        input
+    }
+}

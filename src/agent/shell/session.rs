@@ -1,0 +1,105 @@
+//! The sessions of agents whose shells call here: each is an actor for as long as its agent lives.
+
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::unwrap::Kind;
+use crate::agent::label;
+use crate::process::ancestors;
+use crate::runtime::{AgentPeer, Handle};
+use crate::tools::clients;
+
+/// Sessions at once; the commands of those beyond share one label.
+const MOST: usize = 128;
+/// How far above a caller its agent may stand.
+const DISTANCE: usize = 32;
+/// The longest name of a session that is kept.
+const NAME_CHARS: usize = 128;
+/// How often is looked whether an agent has ended.
+const LOOK: Duration = Duration::from_secs(1);
+/// The form of its results, as the record has it: none, what it sees is what its commands write.
+const PROFILE: &str = "shell";
+
+/// The sessions that are known. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Sessions(Arc<Mutex<Vec<Session>>>);
+
+#[derive(Debug, Clone)]
+struct Session {
+    key: Key,
+    label: String,
+    peer: AgentPeer,
+}
+
+/// What makes a session: two of one agent are two actors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    agent: Option<Kind>,
+    name: Option<String>,
+    pid: u32,
+}
+
+/// What a call says of its agent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) agent: Option<Kind>,
+    pub(super) session: Option<&'a str>,
+    pub(super) pid: Option<u32>,
+    pub(super) label: Option<&'a str>,
+}
+
+impl Sessions {
+    /// Returns the label of the session that a call of `caller` belongs to.
+    pub(super) fn label(&self, runtime: &Handle, caller: u32, uid: u32, said: Said<'_>) -> String {
+        let above: Vec<u32> = ancestors(caller).take(DISTANCE).collect();
+        // Only what stands above a caller can be its agent.
+        let pid = said.pid.filter(|pid| above.contains(pid)).or(above.first().copied()).unwrap_or_default();
+        let name = said.session.map(|name| name.chars().take(NAME_CHARS).collect());
+        let key = Key { agent: said.agent, name, pid };
+        let mut sessions = self.lock();
+        if let Some(known) = sessions.iter().find(|session| session.key == key) {
+            return known.label.clone();
+        }
+        let wanted = label::label(said.label, said.agent.map(Kind::client));
+        if sessions.len() >= MOST {
+            return wanted;
+        }
+        let client =
+            said.agent.and_then(|agent| clients::find(agent.client())).map_or("a shell", |known| known.label);
+        let peer = AgentPeer { client: format!("{client} (shell)"), pid, uid, profile: PROFILE };
+        let label = runtime.agent_connected(&wanted, &peer);
+        sessions.push(Session { key: key.clone(), label: label.clone(), peer });
+        drop(sessions);
+        tokio::spawn(self.clone().forget_when_gone(runtime.clone(), key));
+        label
+    }
+
+    /// Waits for the end of a session's agent.
+    async fn forget_when_gone(self, runtime: Handle, key: Key) {
+        if let Some(agent) = i32::try_from(key.pid).ok().and_then(Pid::from_raw)
+            && let Ok(agent) = pidfd_open(agent, PidfdFlags::empty())
+        {
+            while !has_ended(&agent) {
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        let mut sessions = self.lock();
+        let Some(at) = sessions.iter().position(|session| session.key == key) else { return };
+        let Session { label, peer, .. } = sessions.remove(at);
+        drop(sessions);
+        runtime.agent_gone(&label, &peer);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Session>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn has_ended(process: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(process, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}

@@ -1,0 +1,107 @@
+//! `pilothouse-bash`, `pilothouse-zsh`: this program as an agent's shell. Checked before anything is set up, because it is
+//! in the way of each command of the agent: what does not become a task is the real shell within a millisecond.
+
+mod real;
+mod run;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use rustix::termios::isatty;
+
+use crate::agent::shell::{AgentMarks, Facts, Marks, Route, decide};
+use crate::process::{become_program, is_in_command};
+use real::Real;
+
+/// The switch: `off` makes every call go straight through.
+pub(super) const SWITCH: &str = "PILOTHOUSE_SHELL";
+/// The shell that an agent would have without this one.
+pub(super) const REAL: &str = "PILOTHOUSE_REAL_SHELL";
+/// The directory in which the agent was started: its workspace has the runtime.
+pub(super) const DOOR: &str = "PILOTHOUSE_SHELL_DOOR";
+/// What the names begin with by which this program is called as a shell.
+pub(super) const PREFIX: &str = "pilothouse-";
+/// The shells that it stands for.
+pub(super) const SHELLS: [&str; 2] = ["bash", "zsh"];
+/// The exit code of a program that cannot be executed, as shells have it.
+const NOT_EXECUTABLE: u8 = 126;
+
+/// A call of this program as a shell.
+struct Call {
+    /// The name it was called by.
+    name: OsString,
+    args: Vec<OsString>,
+    /// The variables of the caller.
+    variables: Vec<(OsString, OsString)>,
+    marks: Marks,
+}
+
+/// Runs this program as a shell if it was called as one.
+pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
+    let (name, args) = argv.split_first()?;
+    let shell = shell_of(name)?;
+    let variables: Vec<_> = std::env::vars_os().collect();
+    let find = |name: &str| find(&variables, name);
+    let marks = AgentMarks(find).read();
+    let facts = Facts {
+        name,
+        args,
+        on_terminal: is_on_terminal(),
+        task_kind: find(crate::process::environment::TASK_KIND),
+        switch: find(SWITCH),
+        marks,
+    };
+    let route = decide(facts);
+    let call = Call { name: name.clone(), args: args.to_vec(), variables, marks };
+    let real = Real::of(&call, shell);
+    if route == Route::Through || is_in_command(std::process::id()) {
+        return Some(real.become_it());
+    }
+    Some(run::run(&call, real))
+}
+
+/// Returns the shell that a name stands for.
+fn shell_of(name: &OsStr) -> Option<&'static str> {
+    let name = Path::new(name).file_name()?.to_str()?;
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
+    SHELLS.into_iter().find(|shell| name == *shell)
+}
+
+fn find<'a>(variables: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
+    variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
+}
+
+/// Tells whether a standard stream is a terminal, or cannot be handed on.
+fn is_on_terminal() -> bool {
+    let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+    isatty(&stdin) || isatty(&stdout) || isatty(&stderr)
+}
+
+impl Real {
+    /// Becomes the real shell.
+    fn become_it(&self) -> ExitCode {
+        let error = become_program(&self.program, &self.args, &self.variables);
+        let _ = super::print::say(format_args!("execute {}: {error}", self.program.display()));
+        ExitCode::from(NOT_EXECUTABLE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_is_a_shell_by_its_name_alone() {
+        for (name, shell) in [
+            ("/d/pilothouse-bash", Some("bash")),
+            ("pilothouse-zsh", Some("zsh")),
+            ("bash", Some("bash")),
+            ("pilothouse", None),
+            ("/x/pilothouse-fish", None),
+            ("", None),
+        ] {
+            assert_eq!(shell_of(OsStr::new(name)), shell, "{name}");
+        }
+    }
+}

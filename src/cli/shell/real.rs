@@ -1,0 +1,116 @@
+//! The shell that an agent would have without this one, and the environment in which it would have it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Call, DOOR, PREFIX, REAL, find};
+
+/// The variables that lead an agent to this shell, and to nothing else.
+const OURS: [&str; 2] = [REAL, DOOR];
+/// The variables in which an agent is told its shell.
+const NAMES_SHELL: [&str; 2] = ["SHELL", "CLAUDE_CODE_SHELL"];
+/// The folder of links below the data folder.
+pub(in crate::cli) const FOLDER: &str = "pilothouse/shells";
+
+/// The real shell, as the caller would have called it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Real {
+    pub(in crate::cli) program: PathBuf,
+    /// Its arguments, its name first.
+    pub(in crate::cli) args: Vec<OsString>,
+    /// Its environment: the caller's, without what led here.
+    pub(in crate::cli) variables: Vec<(OsString, OsString)>,
+}
+
+impl Real {
+    /// Finds the real shell of a call.
+    pub(super) fn of(call: &Call, shell: &str) -> Self {
+        let path = find(&call.variables, "PATH");
+        let path = path.map(without_links);
+        let program = program(call, shell, path.as_deref());
+        // Called by its bare name it has that name; else the one that the agent would have used.
+        let is_bare = Path::new(&call.name).components().count() == 1 && call.name == shell;
+        let name = if is_bare { OsString::from(shell) } else { program.clone().into_os_string() };
+        let args = [name].into_iter().chain(call.args.iter().cloned()).collect();
+        let variables = call.variables.iter().filter_map(|(name, value)| {
+            if OURS.iter().any(|own| name == *own) {
+                return None;
+            }
+            if NAMES_SHELL.iter().any(|names| name == *names) && is_ours(value) {
+                // What names a shell for the agent alone is gone; what names one for everybody names the real one.
+                return (name == "SHELL").then(|| (name.clone(), program.clone().into_os_string()));
+            }
+            let value = if name == "PATH" { without_links(value) } else { value.clone() };
+            Some((name.clone(), value))
+        });
+        Self { variables: variables.collect(), program: program.clone(), args }
+    }
+}
+
+/// Tells whether a path names this program as a shell.
+fn is_ours(path: &OsStr) -> bool {
+    Path::new(path).file_name().is_some_and(|name| name.as_bytes().starts_with(PREFIX.as_bytes()))
+}
+
+fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {
+    let fits = |program: &&OsStr| {
+        let name = Path::new(program).file_name().is_some_and(|name| name == shell);
+        name && Path::new(program).is_absolute() && !is_ours(program)
+    };
+    let named = [REAL, "SHELL"].into_iter().filter_map(|name| find(&call.variables, name)).find(fits);
+    if let Some(program) = named {
+        return program.into();
+    }
+    let folders = path.into_iter().flat_map(std::env::split_paths).chain(["/bin".into(), "/usr/bin".into()]);
+    let found = folders.map(|folder| folder.join(shell)).find(|program| program.is_file());
+    found.unwrap_or_else(|| Path::new("/bin").join(shell))
+}
+
+/// Takes the folders of our links out of a search path.
+fn without_links(path: &OsStr) -> OsString {
+    let is_link_folder = |folder: &[u8]| memchr::memmem::find(folder, FOLDER.as_bytes()).is_some();
+    let kept: Vec<&[u8]> =
+        path.as_bytes().split(|byte| *byte == b':').filter(|folder| !is_link_folder(folder)).collect();
+    OsStr::from_bytes(&kept.join(&b':')).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::shell::Marks;
+
+    fn call(name: &str, variables: &[(&str, &str)]) -> Call {
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Call { name: name.into(), args: vec!["-c".into(), "ls".into()], variables, marks: Marks::default() }
+    }
+
+    fn real(name: &str, variables: &[(&str, &str)]) -> Real {
+        Real::of(&call(name, variables), "bash")
+    }
+
+    #[test]
+    fn the_real_shell_is_called_as_the_agent_would_have_called_it() {
+        let ours = "/d/pilothouse-bash";
+        let named =
+            real(ours, &[("SHELL", ours), (REAL, "/opt/bin/bash"), ("CLAUDE_CODE_SHELL", ours), ("A", "1")]);
+        assert_eq!(named.program, Path::new("/opt/bin/bash"));
+        assert_eq!(named.args, ["/opt/bin/bash", "-c", "ls"].map(OsString::from));
+        let expected = [("SHELL", "/opt/bin/bash"), ("A", "1")];
+        assert_eq!(named.variables, expected.map(|(name, value)| (name.into(), value.into())));
+        assert_eq!(real(ours, &[("SHELL", "/usr/bin/bash")]).program, Path::new("/usr/bin/bash"));
+        let other = real(ours, &[("SHELL", "/usr/bin/fish"), ("PATH", "/nowhere")]);
+        assert_eq!(other.program, Path::new("/bin/bash"));
+        assert_eq!(other.variables[0].1, "/usr/bin/fish");
+    }
+
+    #[test]
+    fn a_bash_first_in_the_path_leaves_no_trace_in_it() {
+        let links = format!("/h/.local/share/{FOLDER}/gemini");
+        let path = format!("{links}:/usr/bin:/bin");
+        let found = real("bash", &[("PATH", &path)]);
+        assert_eq!(found.args[0], "bash");
+        assert_ne!(found.program, Path::new(&links).join("bash"));
+        assert_eq!(found.variables, [("PATH".into(), "/usr/bin:/bin".into())]);
+    }
+}

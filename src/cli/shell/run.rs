@@ -1,0 +1,199 @@
+//! A call that becomes a task: the runtime runs it, and this process stands for it until it ends.
+
+use std::fmt::Display;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+
+use super::real::Real;
+use super::{Call, DOOR, find};
+use crate::agent::shell::Kind;
+use crate::cli::{print, surroundings};
+use crate::config::{Loaded, OnFailure};
+use crate::link::{Error, Hello, Role, ShellCall, ShellReply, ShellRequest, join_at_once};
+use crate::paths::Places;
+use crate::process::environment::Environment;
+use crate::process::{Received, ResourceLimits, ancestors, die_of, own_umask};
+
+/// How long a runtime may take to be there.
+const BUDGET: Duration = Duration::from_millis(300);
+/// The exit code of a command of which nobody knows how it ended, or that was ended with its runtime (EX_TEMPFAIL).
+const UNKNOWN: u8 = 75;
+/// The exit code of a command that was not run because no runtime could be had (EX_UNAVAILABLE).
+const REFUSED: u8 = 69;
+
+/// Runs a call as a task, or plainly where no runtime can be had.
+pub(super) fn run(call: &Call, real: Real) -> ExitCode {
+    let asked = match Asked::new(call, &real) {
+        Ok(asked) => asked,
+        // What cannot even be described is the real shell's business.
+        Err(_) => return real.become_it(),
+    };
+    match asked.connect() {
+        Ok(connected) => asked.carry(connected, &real),
+        Err(error) => without_runtime(&asked.places, &error, &real),
+    }
+}
+
+/// What is asked of the runtime.
+struct Asked {
+    places: Places,
+    hello: Hello,
+    request: ShellRequest,
+    workdir: std::os::fd::OwnedFd,
+}
+
+/// How far the command is, as far as its caller knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// It was asked for.
+    Asked,
+    /// It runs.
+    Started,
+}
+
+impl Asked {
+    fn new(call: &Call, real: &Real) -> Result<Self, Box<dyn std::error::Error>> {
+        let cwd = std::env::current_dir()?;
+        let workdir = openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        if fstat(&workdir)?.st_nlink == 0 {
+            return Err("the directory was removed".into());
+        }
+        let places = Places::find(&workspace(call).unwrap_or_else(|| cwd.clone()), &surroundings())?;
+        let number = |name: &str| find(&call.variables, name)?.to_str()?.parse().ok();
+        let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
+        let (session, agent_pid) = match call.marks.agent {
+            Some(Kind::Claude) => (text("CLAUDE_CODE_SESSION_ID"), number("CLAUDE_PID")),
+            Some(Kind::Opencode) => (None, number("OPENCODE_PID")),
+            Some(Kind::Codex) => (text("CODEX_THREAD_ID"), None),
+            Some(Kind::Gemini) | None => (None, None),
+        };
+        let request = ShellRequest {
+            agent: call.marks.agent.map(|agent| <&str>::from(agent).to_owned()),
+            session,
+            agent_pid,
+            shell: real.program.clone(),
+            limits: ResourceLimits::own(),
+            args: real.args.clone(),
+        };
+        let environment = Environment::new(real.variables.clone(), own_umask());
+        let hello = Hello { environment: Some(environment), ..Hello::new(Role::Shell, cwd) };
+        Ok(Self { places, hello, request, workdir })
+    }
+
+    /// Connects to the runtime, and starts one where there is none.
+    fn connect(&self) -> Result<ShellCall, Error> {
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+        join_at_once(&self.places, &program, Instant::now() + BUDGET, |socket| {
+            ShellCall::dial(socket, &self.hello)
+        })
+    }
+
+    /// Asks for the command and stands for it until it has ended.
+    fn carry(&self, mut line: ShellCall, real: &Real) -> ExitCode {
+        let Ok(signals) = Received::watch() else { return real.become_it() };
+        let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+        let fds = [self.workdir.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+        match line.ask(&self.request, fds) {
+            Ok(()) => {}
+            // Nothing was sent.
+            Err(error @ Error::Frame { .. }) => return self.plainly(signals, &error, real),
+            Err(_) => return lost(Known::Asked),
+        }
+        let mut known = Known::Asked;
+        loop {
+            match wait(&mut line, &signals) {
+                Ok(Some(ShellReply::Fenced)) => {
+                    drop(signals);
+                    return real.become_it();
+                }
+                Ok(Some(ShellReply::Refused { message, code: None })) => {
+                    return self.plainly(signals, &message, real);
+                }
+                Ok(Some(ShellReply::Refused { message, code: Some(code) })) => {
+                    let _ = print::say(&message);
+                    return ExitCode::from(code);
+                }
+                Ok(Some(ShellReply::Started)) => known = Known::Started,
+                Ok(Some(ShellReply::Ended { code, signal, closing })) => {
+                    drop(signals);
+                    return end(code, signal, closing);
+                }
+                Ok(Some(ShellReply::Taken { .. }) | None) => {}
+                Err(_) => return lost(known),
+            }
+        }
+    }
+
+    fn plainly(&self, signals: Received, why: &impl Display, real: &Real) -> ExitCode {
+        drop(signals);
+        without_runtime(&self.places, why, real)
+    }
+}
+
+/// Returns the directory whose workspace has the runtime: where the agent was started.
+fn workspace(call: &Call) -> Option<PathBuf> {
+    if let Some(place) = find(&call.variables, DOOR) {
+        return Some(place.into());
+    }
+    let agent = ancestors(std::process::id()).next()?;
+    std::fs::read_link(Path::new("/proc").join(agent.to_string()).join("cwd")).ok()
+}
+
+/// Waits for a reply, and passes on the signals that come meanwhile.
+fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, Error> {
+    if let Some(reply) = line.next()? {
+        return Ok(Some(reply));
+    }
+    let mut fds = [PollFd::new(&*line, PollFlags::IN), PollFd::new(signals, PollFlags::IN)];
+    rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(|errno| Error::Talk(errno.into()))?;
+    let is_said = !fds[0].revents().is_empty();
+    while let Some(number) = signals.next() {
+        line.signal(number)?;
+    }
+    if is_said { line.read() } else { Ok(None) }
+}
+
+/// Ends as the command ended.
+fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitCode {
+    if let Some(why) = closing {
+        let _ = print::say(format_args!("this command had begun; it was {why}"));
+        return ExitCode::from(UNKNOWN);
+    }
+    match (code, signal) {
+        (Some(code), _) => ExitCode::from(u8::try_from(code & 0xff).unwrap_or(UNKNOWN)),
+        (None, Some(signal)) => {
+            die_of(signal);
+            ExitCode::from(u8::try_from(128 + signal).unwrap_or(UNKNOWN))
+        }
+        (None, None) => {
+            let _ = print::say("this command had begun; how it ended is not known");
+            ExitCode::from(UNKNOWN)
+        }
+    }
+}
+
+/// The runtime has gone: says what is known of the command.
+fn lost(known: Known) -> ExitCode {
+    let _ = print::say(match known {
+        Known::Asked => "the runtime ended; whether this command had begun cannot be known",
+        Known::Started => "the runtime ended; this command had begun and was ended with it",
+    });
+    ExitCode::from(UNKNOWN)
+}
+
+/// Does without a runtime, as the settings say.
+fn without_runtime(places: &Places, why: &impl Display, real: &Real) -> ExitCode {
+    let loaded =
+        Loaded::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings.shell.on_failure);
+    if loaded.unwrap_or_default() == OnFailure::Refuse {
+        let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
+        return ExitCode::from(REFUSED);
+    }
+    let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
+    real.become_it()
+}

@@ -1,0 +1,48 @@
+//! Reaching the runtime of a workspace without a wait worth the name: for a caller that can do without one.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::lock::Holder;
+use super::{Error, background};
+use crate::paths::Places;
+
+/// Pause between two attempts.
+const RETRY: Duration = Duration::from_millis(5);
+
+/// Connects by `dial` to the runtime of the workspace, and starts one where there is none, which has until `deadline`.
+/// Whoever starts it holds the lock on its log meanwhile: of many callers at once one does.
+///
+/// # Errors
+/// When the runtime refuses, or is not there in time.
+pub fn join_at_once<T>(
+    places: &Places,
+    program: &Path,
+    deadline: Instant,
+    dial: impl Fn(&Path) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut starting = None;
+    loop {
+        let holder = Holder::of(places);
+        let absence = match dial(&holder.places(places).agent_socket()) {
+            Err(error) if error.is_absence() => error,
+            done => return done,
+        };
+        if Instant::now() >= deadline {
+            return Err(absence);
+        }
+        if holder == Holder::Nobody && starting.is_none() {
+            let log = background::open_log(&background::log_path(places)).ok();
+            let is_mine =
+                log.as_ref().is_some_and(|log| flock(log, FlockOperation::NonBlockingLockExclusive).is_ok());
+            if is_mine {
+                background::start(places, program)?;
+                starting = log;
+            }
+        }
+        sleep(RETRY);
+    }
+}

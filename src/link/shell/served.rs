@@ -1,0 +1,131 @@
+//! The runtime's end.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
+use tokio::net::UnixStream;
+
+use super::{DESCRIPTORS, MAX_ARGUMENTS, MAX_HEADER, ShellMessage, ShellReply, ShellRequest};
+use crate::link::frame::Frame;
+use crate::link::hello::PATIENCE;
+use crate::link::{Client, Error};
+
+/// The longest message of a caller.
+const MAX_MESSAGE: usize = 4 << 10;
+/// Bytes read at once.
+const CHUNK: usize = 64 << 10;
+
+/// A request and its descriptors.
+#[derive(Debug)]
+pub struct Asked {
+    /// What is asked.
+    pub request: ShellRequest,
+    /// Where the command starts.
+    pub workdir: OwnedFd,
+    /// Its standard input.
+    pub stdin: OwnedFd,
+    /// Its standard output.
+    pub stdout: OwnedFd,
+    /// Its standard error.
+    pub stderr: OwnedFd,
+}
+
+/// A connection on which one command was asked for.
+#[derive(Debug)]
+pub struct ShellLine {
+    stream: UnixStream,
+    unread: Vec<u8>,
+}
+
+impl ShellLine {
+    /// Waits for the request of an admitted client, 5 s at most.
+    ///
+    /// # Errors
+    /// When the client says something else, too much, or nothing.
+    pub async fn receive(client: Client) -> Result<(Self, Asked), Error> {
+        let Client { lines, writer, .. } = client;
+        let reader = lines.into_reader();
+        // It sends nothing before it has been admitted, and descriptors are lost in a reader that does not know of them.
+        if !reader.buffer().is_empty() {
+            return Err(Error::frame("bytes before the request"));
+        }
+        let stream = reader.into_inner().reunite(writer);
+        let stream = stream.map_err(|_| Error::frame("two halves of different connections"))?;
+        let mut line = Self { stream, unread: Vec::new() };
+        let asked = tokio::time::timeout(PATIENCE, line.request()).await;
+        let asked = asked.unwrap_or_else(|_| Err(Error::handshake("no request within 5 s")))?;
+        Ok((line, asked))
+    }
+
+    async fn request(&mut self) -> Result<Asked, Error> {
+        let (mut bytes, mut fds) = (Vec::new(), Vec::new());
+        loop {
+            if let Some((request, rest)) = ShellRequest::parse(&bytes)? {
+                self.unread = rest.to_vec();
+                let fds: [OwnedFd; DESCRIPTORS] =
+                    fds.try_into().map_err(|_| Error::frame("not the four descriptors of a command"))?;
+                let [workdir, stdin, stdout, stderr] = fds;
+                return Ok(Asked { request, workdir, stdin, stdout, stderr });
+            }
+            if bytes.len() > MAX_HEADER + MAX_ARGUMENTS + CHUNK || fds.len() > DESCRIPTORS {
+                return Err(Error::frame("a request that is too long"));
+            }
+            let stream = &self.stream;
+            let receiving = stream.async_io(Interest::READABLE, || receive_some(stream.as_fd(), &mut fds));
+            let got = receiving.await.map_err(Error::Talk)?;
+            if got.is_empty() {
+                return Err(Error::Gone);
+            }
+            bytes.extend(got);
+        }
+    }
+
+    /// Tells the caller something. One that has gone is noticed by [`ShellLine::next`].
+    pub async fn tell(&mut self, reply: &ShellReply) {
+        if let Ok(frame) = Frame::json(reply) {
+            let _ = frame.write(&mut self.stream).await;
+        }
+    }
+
+    /// Returns the next message; `None` once the caller has gone. A future that is dropped loses nothing.
+    pub async fn next(&mut self) -> Option<ShellMessage> {
+        loop {
+            match super::part(&self.unread, MAX_MESSAGE) {
+                Ok(Some((body, rest))) => {
+                    let (message, left) = (serde_json::from_slice(body).ok()?, rest.len());
+                    self.unread.drain(..self.unread.len() - left);
+                    return Some(message);
+                }
+                Ok(None) => {}
+                Err(_) => return None,
+            }
+            match self.stream.read_buf(&mut self.unread).await {
+                Ok(1..) => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Says goodbye.
+    pub async fn close(mut self) {
+        let _ = self.stream.shutdown().await;
+    }
+}
+
+fn receive_some(stream: BorrowedFd<'_>, fds: &mut Vec<OwnedFd>) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; CHUNK];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let received = rustix::net::recvmsg(stream, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)?;
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
+        }
+    }
+    bytes.truncate(received.bytes);
+    Ok(bytes)
+}

@@ -1,0 +1,74 @@
+//! A command that runs exactly as another program would have run it: its arguments, its standard input, its limits.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
+/// The limits of a process, in the order in which they travel.
+const RESOURCES: [Resource; 16] = [
+    Resource::Cpu,
+    Resource::Fsize,
+    Resource::Data,
+    Resource::Stack,
+    Resource::Core,
+    Resource::Rss,
+    Resource::Nproc,
+    Resource::Nofile,
+    Resource::Memlock,
+    Resource::As,
+    Resource::Locks,
+    Resource::Sigpending,
+    Resource::Msgqueue,
+    Resource::Nice,
+    Resource::Rtprio,
+    Resource::Rttime,
+];
+
+/// What a command has from the program that would have run it.
+#[derive(Debug)]
+pub struct Exact {
+    /// Its arguments, the name it is called by first.
+    pub args: Vec<OsString>,
+    /// Its standard input.
+    pub stdin: OwnedFd,
+    /// Standard output and error are one file: one pipe keeps what is written in order.
+    pub one_output: bool,
+    /// Its limits.
+    pub limits: ResourceLimits,
+}
+
+/// The soft and hard limits of a process; `None` = unlimited.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ResourceLimits(Vec<(Option<u64>, Option<u64>)>);
+
+impl ResourceLimits {
+    /// Returns the limits of this process.
+    #[must_use]
+    pub fn own() -> Self {
+        let limit = |resource| {
+            let Rlimit { current, maximum } = getrlimit(resource);
+            (current, maximum)
+        };
+        Self(RESOURCES.into_iter().map(limit).collect())
+    }
+
+    /// Sets them for this process, which is about to become the command. Where the hard limit cannot be had, the soft one
+    /// comes as close as this process may go.
+    pub(super) fn apply(&self) {
+        for (resource, (current, maximum)) in RESOURCES.into_iter().zip(&self.0) {
+            let wanted = Rlimit { current: *current, maximum: *maximum };
+            let own = getrlimit(resource);
+            if own == wanted || setrlimit(resource, wanted.clone()).is_ok() {
+                continue;
+            }
+            let least = |one: Option<u64>, other: Option<u64>| match (one, other) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (limit, None) | (None, limit) => limit,
+            };
+            let maximum = least(wanted.maximum, own.maximum);
+            let _ = setrlimit(resource, Rlimit { current: least(wanted.current, maximum), maximum });
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The walls around a process: what a sandbox has put between it and others. Read from `/proc`.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+/// The namespaces in which a command would find another world.
+const NAMESPACES: [&str; 4] = ["mnt", "pid", "user", "net"];
+/// The lines of `/proc/PID/status` that say what a process may not.
+const RESTRICTIONS: [&str; 3] = ["Uid:", "NoNewPrivs:", "Seccomp:"];
+
+/// What surrounds a process. Two processes with the same walls see and may do the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fence {
+    /// Device and inode of each namespace, and of the root folder.
+    places: Vec<(u64, u64)>,
+    restrictions: Vec<String>,
+}
+
+impl Fence {
+    /// Returns what surrounds a process; `None` where that cannot be seen, which is a wall of its own.
+    #[must_use]
+    pub fn of(pid: u32) -> Option<Self> {
+        let folder = format!("/proc/{pid}");
+        let at =
+            |name: String| fs::metadata(format!("{folder}/{name}")).map(|file| (file.dev(), file.ino())).ok();
+        let namespaces = NAMESPACES.iter().map(|name| at(format!("ns/{name}")));
+        let places = namespaces.chain([at("root".to_owned())]).collect::<Option<Vec<_>>>()?;
+        let status = fs::read_to_string(format!("{folder}/status")).ok()?;
+        Some(Self { places, restrictions: restrictions(&status) })
+    }
+}
+
+fn restrictions(status: &str) -> Vec<String> {
+    let restricts = |line: &&str| RESTRICTIONS.iter().any(|name| line.starts_with(name));
+    status.lines().filter(restricts).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_the_walls_of_its_parent_and_a_filter_is_a_wall() {
+        let own = Fence::of(std::process::id());
+        let parent = rustix::process::getppid().map_or(1, |pid| pid.as_raw_nonzero().get().unsigned_abs());
+        assert!(own.is_some());
+        assert_eq!(own, Fence::of(parent));
+        assert_eq!(Fence::of(u32::MAX), None);
+        let open = "Name:\ta\nUid:\t1\t1\t1\t1\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n";
+        assert_eq!(restrictions(open).len(), 3);
+        assert_ne!(restrictions(open), restrictions(&open.replace("Seccomp:\t0", "Seccomp:\t2")));
+    }
+}

@@ -1,0 +1,147 @@
+//! The pump's part for output that is copied on: a caller that does not read stalls only its own command, and what was
+//! written before the shell's end is delivered before its caller hears of that end.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::ioctl_fionread;
+use tokio::sync::mpsc;
+
+use super::ByteEvent;
+use super::fd_entry::{FIRST_OUTLET, FdEntry, SLOTS};
+use super::outlet::{Copied, Outlet};
+use super::pump::Source;
+
+/// How long a command may go on writing to a caller that reads no more, before its pipe breaks as well. A caller that
+/// was killed is found out meanwhile.
+const BROKEN: Duration = Duration::from_millis(300);
+
+/// What is still to be done before an end can be told.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    /// Bytes of each stream that were written before the shell ended and have not been read yet.
+    owed: Option<[usize; 3]>,
+    /// The task has ended: what is left is delivered, and no longer than until then.
+    pub(super) closing: Option<Closing>,
+    /// Its caller has gone: nobody minds any more who reads.
+    is_detached: bool,
+}
+
+/// A task that has ended and whose caller has not read everything.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Closing {
+    /// `None`: as long as it takes.
+    pub(super) until: Option<Duration>,
+}
+
+impl FdEntry {
+    /// Copies what was read from a source.
+    pub(super) fn copy(&mut self, poll: &OwnedFd, key: u64, slot: usize, bytes: &[u8], now: Duration) {
+        if let Some(owed) = self.delivery.owed.as_mut().and_then(|owed| owed.get_mut(slot)) {
+            *owed = owed.saturating_sub(bytes.len());
+        }
+        let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
+        match outlet.copy(bytes, now) {
+            Copied::All => {}
+            Copied::Stuck => self.stall(poll, key, slot),
+            Copied::Broken => {
+                let is_over = outlet.broken().is_some_and(|since| now >= since + BROKEN);
+                if is_over && !self.delivery.is_detached {
+                    self.end_source(poll, slot);
+                }
+            }
+        }
+    }
+
+    /// Tells whether the caller of a stream has to read first.
+    pub(super) fn is_stalled(&self, slot: usize) -> bool {
+        self.outlets.get(slot).and_then(Option::as_ref).is_some_and(Outlet::is_stuck)
+    }
+
+    /// Stops reading a stream until its caller has read. Its source leaves the poll: its end would be reported for ever.
+    fn stall(&mut self, poll: &OwnedFd, key: u64, slot: usize) {
+        if let Some((_, fd)) = self.sources.get(slot).and_then(Option::as_ref) {
+            let _ = epoll::delete(poll, fd);
+        }
+        if let Some(outlet) = self.outlets.get(slot).and_then(Option::as_ref) {
+            let data = EventData::new_u64(key * SLOTS + FIRST_OUTLET + slot as u64);
+            // It may be there already.
+            let _ = epoll::add(poll, outlet, data, EventFlags::OUT);
+        }
+    }
+
+    /// Writes what waits for the caller of a stream, and reads the stream again when that is all.
+    pub(super) fn flush(&mut self, poll: &OwnedFd, key: u64, slot: usize, now: Duration) {
+        let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
+        if outlet.flush(now) == Copied::Stuck {
+            return;
+        }
+        let _ = epoll::delete(poll, &*outlet);
+        let interest = if self.paused { EventFlags::empty() } else { EventFlags::IN };
+        match self.sources.get(slot).and_then(Option::as_ref) {
+            Some((_, fd)) => {
+                let data = EventData::new_u64(key * SLOTS + slot as u64);
+                let _ = epoll::add(poll, fd, data, interest);
+            }
+            None => self.end_outlet(slot),
+        }
+    }
+
+    /// Lets go of the caller's descriptor once its stream has ended: whoever reads sees the end then.
+    pub(super) fn end_outlet(&mut self, slot: usize) {
+        if !self.is_stalled(slot)
+            && let Some(outlet) = self.outlets.get_mut(slot)
+        {
+            *outlet = None;
+        }
+    }
+
+    fn end_source(&mut self, poll: &OwnedFd, slot: usize) {
+        if let Some(source) = self.sources.get_mut(slot)
+            && let Some((_, fd)) = source.take()
+        {
+            let _ = epoll::delete(poll, fd);
+        }
+    }
+
+    /// The shell has ended: what lies in its pipes now was written before.
+    pub(super) fn owe(&mut self) {
+        let lying = |source: &Option<Source>| {
+            let bytes = source.as_ref().and_then(|(_, fd)| ioctl_fionread(fd).ok());
+            bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default()
+        };
+        let mut owed = [0; 3];
+        owed.iter_mut().zip(&self.sources).for_each(|(owed, source)| *owed = lying(source));
+        self.delivery.owed = Some(owed);
+    }
+
+    /// Tells, once, that everything written before the shell's end has been delivered.
+    pub(super) fn settle_delivery(&mut self, events: &mpsc::Sender<ByteEvent>) {
+        let Some(owed) = self.delivery.owed else { return };
+        let is_read = |slot: usize| owed[slot] == 0 || self.sources[slot].is_none();
+        if (0..owed.len()).all(|slot| is_read(slot) && !self.is_stalled(slot)) {
+            self.delivery.owed = None;
+            let _ = events.blocking_send(ByteEvent::Delivered(self.io.id.clone()));
+        }
+    }
+
+    /// Tells whether something still comes that its caller has to get.
+    pub(super) fn has_more(&self) -> bool {
+        let lies_there = |slot: usize| {
+            let source = self.sources[slot].as_ref().filter(|_| self.outlets[slot].is_some());
+            source.is_some_and(|(_, fd)| ioctl_fionread(fd).is_ok_and(|bytes| bytes > 0))
+        };
+        self.is_undelivered() || (0..self.sources.len()).any(lies_there)
+    }
+
+    /// Tells whether its caller still has something to read.
+    pub(super) fn is_undelivered(&self) -> bool {
+        (0..self.outlets.len()).any(|slot| self.is_stalled(slot))
+    }
+
+    /// Its caller has gone: it goes on, whoever reads.
+    pub(super) fn detach(&mut self) {
+        self.delivery.is_detached = true;
+    }
+}

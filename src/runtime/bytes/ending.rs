@@ -1,0 +1,119 @@
+//! The pump's part for what comes after a shell's end: its output is drained and delivered, and its descriptors are closed.
+
+use std::time::Duration;
+
+use rustix::event::Timespec;
+use rustix::event::epoll;
+
+use super::ByteEvent;
+use super::copying::Closing;
+use super::fd_entry::{DRAIN_LIMIT, Drain, QUIET, read_available};
+use super::pump::{BUFFER_BYTES, Worker};
+
+impl Worker {
+    /// The caller of a stream reads again.
+    pub(super) fn can_copy(&mut self, key: u64, slot: u64) {
+        let (Some(entry), Ok(slot)) = (self.entries.get_mut(&key), usize::try_from(slot)) else { return };
+        entry.flush(&self.poll, key, slot, self.clock.now().mono);
+        entry.settle_delivery(&self.events);
+    }
+
+    pub(super) fn begin_delivery(&mut self, key: u64) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.owe();
+            entry.settle_delivery(&self.events);
+        }
+    }
+
+    pub(super) fn detach(&mut self, key: u64) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.detach();
+        }
+    }
+
+    pub(super) fn begin_close(&mut self, key: u64, patience: Option<Duration>) {
+        let until = patience.map(|patience| self.clock.now().mono + patience);
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.delivery.closing = Some(Closing { until });
+            self.closing.push(key);
+        }
+    }
+
+    /// Closes those that are to be closed and whose callers have read everything.
+    pub(super) fn settle_closing(&mut self) {
+        let now = self.clock.now().mono;
+        for key in std::mem::take(&mut self.closing) {
+            let Some(entry) = self.entries.get(&key) else { continue };
+            let is_late = |closing: Closing| closing.until.is_some_and(|until| now >= until);
+            if entry.has_more() && !entry.delivery.closing.is_some_and(is_late) {
+                self.closing.push(key);
+                continue;
+            }
+            let id = entry.io.id.clone();
+            self.close(key);
+            let _ = self.events.blocking_send(ByteEvent::Closed(id));
+        }
+    }
+
+    pub(super) fn begin_drain(&mut self, key: u64) {
+        let now = self.clock.now().mono;
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.drain = Some(Drain { since: now, last_byte: now });
+            self.draining.push(key);
+        }
+    }
+
+    /// Reports the drains that are over.
+    pub(super) fn settle_drains(&mut self) {
+        if self.draining.is_empty() {
+            return;
+        }
+        let now = self.clock.now().mono;
+        let (entries, events) = (&mut self.entries, &self.events);
+        self.draining.retain(|key| {
+            let Some(entry) = entries.get_mut(key) else { return false };
+            let over = entry.is_drained(now);
+            if over {
+                entry.drain = None;
+                let _ = events.blocking_send(ByteEvent::Drained(entry.io.id.clone()));
+            }
+            !over
+        });
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Timespec> {
+        let now = self.clock.now().mono;
+        let drains = self.draining.iter().filter_map(|key| self.entries.get(key)?.drain.as_ref());
+        let drains = drains.map(|drain| (drain.last_byte + QUIET).min(drain.since + DRAIN_LIMIT));
+        let closing = self.closing.iter().filter_map(|key| self.entries.get(key)?.delivery.closing?.until);
+        let next = drains.chain(closing).min()?;
+        let wait = next.saturating_sub(now);
+        Some(Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        })
+    }
+
+    fn close(&mut self, key: u64) {
+        let Some(entry) = self.entries.remove(&key) else { return };
+        self.names.remove(&entry.io.id);
+        for (stream, fd) in entry.sources.into_iter().flatten() {
+            // What was written between the drain and the end of the tree: at most what the system buffers.
+            let mut taken = 0;
+            while taken < BUFFER_BYTES {
+                let (length, ended) = read_available(&fd, &mut self.buffer);
+                if length > 0 {
+                    entry.io.ingest(stream, &self.buffer[..length]);
+                }
+                taken += length;
+                if length == 0 || ended {
+                    break;
+                }
+            }
+            let _ = epoll::delete(&self.poll, &fd);
+        }
+        entry.io.finish_log();
+        entry.io.close();
+        self.parsers.submit(&entry.io);
+    }
+}

@@ -1,0 +1,268 @@
+//! Where the output of a command goes besides the log: a descriptor of the program that asked for it, exactly as the
+//! command would have written to it. The descriptor is that program's, too: no flag of it is ever set.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+
+/// What a pipe takes whole or not at all.
+const WHOLE: usize = 4096;
+
+/// A descriptor that output is copied to, in order and without a wait.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    way: Way,
+    /// What could not be written yet.
+    pending: Vec<u8>,
+    /// Since when nobody reads it any more.
+    broken: Option<Duration>,
+}
+
+/// How a descriptor is written to without a wait and without a flag of its own.
+#[derive(Debug)]
+enum Way {
+    /// Another opening of the same pipe or device, which has the flag.
+    Reopened(OwnedFd),
+    /// A socket: each call says that it must not wait.
+    Socket(OwnedFd),
+    /// A file takes everything.
+    File(OwnedFd),
+    /// A pipe that could not be opened again: asked before each write.
+    Asked(OwnedFd),
+}
+
+/// How far a write came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Copied {
+    /// All is written.
+    All,
+    /// The rest waits for whoever reads.
+    Stuck,
+    /// Nobody reads it any more.
+    Broken,
+}
+
+impl Outlet {
+    /// Takes a descriptor over as it is.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
+        let way = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
+            FileType::Socket => Way::Socket(fd),
+            FileType::Fifo | FileType::CharacterDevice => match reopen(&fd) {
+                Ok(own) => Way::Reopened(own),
+                Err(_) => Way::Asked(fd),
+            },
+            _ => Way::File(fd),
+        };
+        Ok(Self { way, pending: Vec::new(), broken: None })
+    }
+
+    /// Tells whether something waits to be written.
+    pub(super) fn is_stuck(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Returns since when nobody reads it.
+    pub(super) fn broken(&self) -> Option<Duration> {
+        self.broken
+    }
+
+    /// Writes bytes after those that wait; `now` is for the moment at which nobody is found to read.
+    pub(super) fn copy(&mut self, bytes: &[u8], now: Duration) -> Copied {
+        if self.broken.is_some() {
+            return Copied::Broken;
+        }
+        if self.is_stuck() {
+            self.pending.extend_from_slice(bytes);
+            return self.flush(now);
+        }
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match self.write(rest) {
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    self.pending.extend_from_slice(rest);
+                    return Copied::Stuck;
+                }
+                Err(_) => return self.give_up(now),
+            }
+        }
+        Copied::All
+    }
+
+    /// Writes what waits.
+    pub(super) fn flush(&mut self, now: Duration) -> Copied {
+        let waiting = std::mem::take(&mut self.pending);
+        self.copy(&waiting, now)
+    }
+
+    fn give_up(&mut self, now: Duration) -> Copied {
+        self.pending = Vec::new();
+        self.broken = Some(now);
+        Copied::Broken
+    }
+
+    fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
+        match &self.way {
+            Way::Reopened(fd) | Way::File(fd) => rustix::io::write(fd, bytes),
+            Way::Socket(fd) => rustix::net::send(fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
+            Way::Asked(fd) => {
+                let mut asked = [PollFd::new(fd, PollFlags::OUT)];
+                if poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? == 0 {
+                    return Err(Errno::AGAIN);
+                }
+                rustix::io::write(fd, bytes.get(..WHOLE).unwrap_or(bytes))
+            }
+        }
+    }
+}
+
+impl AsFd for Outlet {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.way {
+            Way::Reopened(fd) | Way::Socket(fd) | Way::File(fd) | Way::Asked(fd) => fd.as_fd(),
+        }
+    }
+}
+
+fn reopen(fd: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+}
+
+/// Tells whether two descriptors are one file to whoever writes: what goes to both stays in order only through one pipe.
+///
+/// # Errors
+/// When one cannot be looked at.
+pub(crate) fn are_one(one: &OwnedFd, other: &OwnedFd) -> io::Result<bool> {
+    let (left, right) = (fstat(one)?, fstat(other)?);
+    if (left.st_dev, left.st_ino) != (right.st_dev, right.st_ino) {
+        return Ok(false);
+    }
+    if FileType::from_raw_mode(left.st_mode) != FileType::RegularFile {
+        return Ok(true);
+    }
+    // Two openings of one file have two positions, unless both always write at its end.
+    let opening = |fd: &OwnedFd| -> io::Result<(bool, u64)> {
+        let appends = rustix::fs::fcntl_getfl(fd)?.contains(OFlags::APPEND);
+        Ok((appends, rustix::fs::tell(File::from(fd.try_clone()?))?))
+    };
+    Ok(opening(one)? == opening(other)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream;
+
+    use rustix::fs::fcntl_getfl;
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    use super::*;
+
+    const NOW: Duration = Duration::from_secs(1);
+
+    fn flags(fd: &OwnedFd) -> OFlags {
+        fcntl_getfl(fd).expect("flags")
+    }
+
+    #[test]
+    fn a_pipe_that_is_full_keeps_the_rest_and_its_writer_keeps_its_flags() {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let theirs = write.try_clone().expect("a copy");
+        let before = flags(&theirs);
+        let mut outlet = Outlet::new(write).expect("an outlet");
+        let sent: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
+        assert_eq!(outlet.copy(&sent[..150_000], NOW), Copied::Stuck);
+        assert_eq!(outlet.copy(&sent[150_000..], NOW), Copied::Stuck);
+        assert_eq!(flags(&theirs), before);
+        drop(theirs);
+        let mut read = File::from(read);
+        let mut got = vec![0; 200_000];
+        let mut at = 0;
+        while at < got.len() {
+            let end = (at + 10_000).min(got.len());
+            at += read.read(&mut got[at..end]).expect("reads");
+            outlet.flush(NOW);
+        }
+        assert!(got == sent && !outlet.is_stuck());
+        drop(outlet);
+        assert_eq!(read.read(&mut [0]).expect("reads"), 0, "the end is seen when the outlet is dropped");
+    }
+
+    #[test]
+    fn a_socket_that_is_full_keeps_the_rest_and_stays_as_it_was() {
+        let (mut ours, theirs) = UnixStream::pair().expect("a pair");
+        let theirs = OwnedFd::from(theirs);
+        let kept = theirs.try_clone().expect("a copy");
+        let before = flags(&kept);
+        let mut outlet = Outlet::new(theirs).expect("an outlet");
+        assert_eq!(outlet.copy(&vec![b'x'; 4 << 20], NOW), Copied::Stuck);
+        assert_eq!(flags(&kept), before);
+        drop(kept);
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            ours.read_to_end(&mut all).expect("reads");
+            all.len()
+        });
+        while outlet.flush(NOW) == Copied::Stuck {
+            let mut fds = [PollFd::new(&outlet, PollFlags::OUT)];
+            poll(&mut fds, None).expect("polls");
+        }
+        drop(outlet);
+        assert_eq!(reader.join().expect("reads"), 4 << 20);
+    }
+
+    #[test]
+    fn a_file_is_written_at_its_own_position_and_at_its_end_where_it_appends() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = dir.path().join("out");
+        std::fs::write(&path, "0123456789").expect("writes");
+        let file = OwnedFd::from(File::options().write(true).open(&path).expect("opens"));
+        rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(2)).expect("seeks");
+        let mut outlet = Outlet::new(file.try_clone().expect("a copy")).expect("an outlet");
+        assert_eq!(outlet.copy(b"ab", NOW), Copied::All);
+        assert_eq!(rustix::io::write(&file, b"c").expect("the position is shared"), 1);
+        let end = OwnedFd::from(File::options().append(true).open(&path).expect("opens"));
+        assert_eq!(Outlet::new(end).expect("an outlet").copy(b"!", NOW), Copied::All);
+        assert_eq!(std::fs::read_to_string(&path).expect("reads"), "01abc56789!");
+    }
+
+    #[test]
+    fn nobody_reads_a_pipe_whose_reader_has_gone() {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let mut outlet = Outlet::new(write).expect("an outlet");
+        drop(read);
+        assert_eq!((outlet.copy(b"x", NOW), outlet.broken()), (Copied::Broken, Some(NOW)));
+        assert!(!outlet.is_stuck());
+    }
+
+    #[test]
+    fn two_openings_of_a_file_are_one_only_where_both_append() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = dir.path().join("out");
+        std::fs::write(&path, "").expect("writes");
+        let open = |append: bool| {
+            OwnedFd::from(File::options().write(true).append(append).open(&path).expect("opens"))
+        };
+        let (first, second) = (open(false), open(false));
+        assert!(are_one(&first, &first.try_clone().expect("a copy")).expect("looks"));
+        rustix::io::write(&first, b"x").expect("writes");
+        assert!(!are_one(&first, &second).expect("looks"));
+        assert!(are_one(&open(true), &open(true)).expect("looks"));
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        assert!(are_one(&write, &write.try_clone().expect("a copy")).expect("looks"));
+        assert!(!are_one(&write, &first).expect("looks"));
+        drop(read);
+    }
+}

@@ -1,0 +1,80 @@
+//! A command whose caller waits for it and goes away: it ends soon after, unless a person holds it.
+
+use std::time::Duration;
+
+use super::message::{Action, Timer};
+use super::task::Task;
+use crate::clock::Moment;
+use crate::envelope::Actor;
+use crate::facts::TaskFact;
+
+/// From the caller's end to the command's: so long a caller may take to say that it wants the command stopped.
+const AFTER_CALLER: Duration = Duration::from_millis(200);
+
+impl Task {
+    /// Its caller was killed, or has ended without it.
+    pub(super) fn caller_gone(&mut self, now: Moment) -> Vec<Action> {
+        if self.status.is_terminal() || self.exit().is_some() {
+            return Vec::new();
+        }
+        vec![self.wake(now, Timer::Caller, AFTER_CALLER)]
+    }
+
+    /// The time after its caller is over.
+    pub(super) fn caller_is_missed(&mut self, now: Moment) -> Vec<Action> {
+        if self.exit().is_some() {
+            return Vec::new();
+        }
+        let is_held_by_person = self.lease.is_some() && now.mono < self.leased_until;
+        if is_held_by_person && self.stop.is_none() {
+            let why = "its caller has gone, and a person holds it".to_owned();
+            return vec![
+                self.note(now, Actor::System, TaskFact::Outlived(why)),
+                Action::Promote(self.id.clone()),
+            ];
+        }
+        let by = self.request.actor.clone();
+        self.stop(now, &by, Duration::ZERO, true, Some("its caller was killed")).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Exit, TaskStatus};
+    use crate::runtime::supervisor::message::Order;
+    use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
+    use crate::runtime::supervisor::{Input, Supervisor};
+
+    fn gone(supervisor: &mut Supervisor) -> Vec<Order> {
+        supervisor.step(at(10), Input::CallerGone { id: id() });
+        orders(&supervisor.step(at(210), Input::Due { id: id(), timer: Timer::Caller, epoch: 1 }))
+    }
+
+    #[test]
+    fn a_command_whose_caller_was_killed_is_killed_soon_after() {
+        let mut supervisor = running(false, None);
+        assert_eq!(gone(&mut supervisor), [Order::End(Duration::ZERO)]);
+        end(&mut supervisor, Exit::Signal("SIGKILL".into()));
+        assert_eq!(status(&supervisor), TaskStatus::Cancelled);
+        let task = supervisor.get(&id()).expect("the task");
+        assert_eq!(task.cause().as_deref(), Some("stopped by agent:a: its caller was killed"));
+    }
+
+    #[test]
+    fn what_a_person_holds_outlives_its_caller_and_says_so() {
+        let mut supervisor = running(true, None);
+        supervisor.step(at(5), Input::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+        assert_eq!(gone(&mut supervisor), []);
+        let task = supervisor.get(&id()).expect("the task");
+        assert!(task.promoted && task.status == TaskStatus::Running);
+        assert!(task.events.iter().any(|event| matches!(event.fact, TaskFact::Outlived(_))));
+    }
+
+    #[test]
+    fn what_a_shell_left_behind_is_not_its_callers_any_more() {
+        let mut supervisor = running(false, None);
+        supervisor.step(at(5), Input::Exited { id: id(), exit: Exit::Code(0) });
+        assert_eq!(gone(&mut supervisor), []);
+    }
+}
