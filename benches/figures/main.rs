@@ -26,8 +26,10 @@ use machine::Machine;
 /// A part: its name on the command line, and what it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 14] = [
     ("start", live::start::run),
+    ("process", live::process::run),
+    ("list", live::list::run),
     ("spawn", live::spawn::run),
     ("batch", live::batch::run),
     ("drain", live::drain::run),
