@@ -78,7 +78,7 @@ struct Call {
 /// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
 /// through: an agent that disconnects never ends a command.
 pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
-    let Client { hello, peer, lines, writer } = client;
+    let Client { hello, peer, lines, writer, .. } = client;
     let Hello { cwd, profile, label: asked_label, client, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let mut transport = Transport::new(lines, writer, gone.clone());

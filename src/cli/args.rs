@@ -27,23 +27,46 @@ pub(super) struct Typed<'a> {
     pub(super) args: &'a ArgMatches,
 }
 
+/// What of a command stands in a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Nothing.
+    None,
+    /// Its name and its purpose.
+    Name,
+    /// Its arguments, without what only help tells.
+    Arguments,
+    /// All of it.
+    Whole,
+}
+
+/// Reads a command line. What is typed well needs no more than the command that it names; whatever else it is, help or a
+/// mistake, is read again beside all the others.
+pub(super) fn parse(argv: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let alone = grown(|command| if may_be_named(command, argv) { Detail::Arguments } else { Detail::None });
+    alone.try_get_matches_from(argv).or_else(|_| tree_for(argv).try_get_matches_from(argv))
+}
+
 /// Returns the whole tree.
 pub(super) fn tree() -> Clap {
-    grown(|_| true)
+    grown(|_| Detail::Whole)
 }
 
-/// Returns the tree with the arguments of those commands that these words may name: all words of the path of what is typed
-/// stand among them. The others keep name and purpose. To declare all takes a few milliseconds, most of a short command's time.
-pub(super) fn tree_for(argv: &[OsString]) -> Clap {
+/// Returns the tree with the arguments of those commands that these words may name. The others keep name and purpose: to
+/// declare all takes a few milliseconds.
+fn tree_for(argv: &[OsString]) -> Clap {
+    grown(|command| if may_be_named(command, argv) { Detail::Whole } else { Detail::Name })
+}
+
+/// Tells whether all words of a command's path stand among those that were typed.
+fn may_be_named(command: &Command, argv: &[OsString]) -> bool {
     let typed = |word: &str| argv.iter().any(|given| given == word);
-    grown(|command| {
-        let paths = iter::once(command.path.as_str()).chain(command.aliases.iter().copied());
-        paths.into_iter().any(|path| path.split('.').all(typed))
-    })
+    let mut paths = iter::once(command.path.as_str()).chain(command.aliases.iter().copied());
+    paths.any(|path| path.split('.').all(typed))
 }
 
-/// Returns the tree with the arguments of the commands that are chosen.
-fn grown(is_chosen: impl Fn(&Command) -> bool) -> Clap {
+/// Returns the tree with as much of each command as is asked for.
+fn grown(detail: impl Fn(&Command) -> Detail) -> Clap {
     let root = Clap::new("pilothouse")
         .version(env!("CARGO_PKG_VERSION"))
         .about("The operator's console for coding agents")
@@ -53,10 +76,18 @@ fn grown(is_chosen: impl Fn(&Command) -> bool) -> Clap {
         );
     let root = looks(root);
     COMMANDS.iter().fold(root, |root, command| {
+        let detail = detail(command);
+        if detail == Detail::None {
+            return root;
+        }
         let words: Vec<&str> = command.words().collect();
         let declare = |clap| {
             let clap = name(command, clap);
-            if is_chosen(command) { declare(command, clap) } else { clap }
+            match detail {
+                Detail::None | Detail::Name => clap,
+                Detail::Arguments => declare(command, clap),
+                Detail::Whole => declare(command, clap).after_help(examples(command)),
+            }
         };
         grow(root, &declare, "", &words)
     })
@@ -102,7 +133,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         } else {
             "How to answer. Default: plain on a terminal, json otherwise"
         });
-    let clap = fields::declare(command.input_schema(), clap).arg(output).after_help(examples(command));
+    let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
     let clap = if command.path == "command.run" { clap.args(child_flags::flags()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
@@ -251,6 +282,42 @@ mod tests {
         for line in [&["pilothouse", "--help"][..], &["pilothouse", "task"], &["pilothouse", "taks"]] {
             let argv: Vec<OsString> = line.iter().map(OsString::from).collect();
             assert_eq!(help(tree_for(&argv), &argv), help(tree(), &argv), "{line:?}");
+        }
+    }
+
+    /// What was typed, at each level.
+    fn given(matches: &ArgMatches) -> String {
+        let words = |id: &clap::Id| format!("{id} {:?} ", matches.get_raw(id.as_str()));
+        let own: String = matches.ids().map(words).collect();
+        let inner = matches.subcommand().map(|(name, inner)| format!("{name}: {}", given(inner)));
+        own + &inner.unwrap_or_default()
+    }
+
+    #[test]
+    fn a_line_is_read_alone_as_it_is_read_beside_all_others() {
+        let lines: [&[&str]; 14] = [
+            &[],
+            &["version"],
+            &["task", "list", "--format", "table"],
+            &["ls"],
+            &["task"],
+            &["taks", "list"],
+            &["task", "lst"],
+            &["help", "task", "list"],
+            &["mcp", "--label", "config"],
+            &["mcp", "config", "zed", "--output", "plain"],
+            &["command", "run", "version", "--raw"],
+            &["command", "run"],
+            &["--theme", "dark", "open"],
+            &["version", "--bogus"],
+        ];
+        let told = |read: Result<ArgMatches, clap::Error>| {
+            read.map(|matches| given(&matches)).map_err(|refusal| refusal.to_string())
+        };
+        for line in lines {
+            let argv: Vec<OsString> =
+                iter::once("pilothouse").chain(line.iter().copied()).map(OsString::from).collect();
+            assert_eq!(told(parse(&argv)), told(tree().try_get_matches_from(&argv)), "{line:?}");
         }
     }
 

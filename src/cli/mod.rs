@@ -83,7 +83,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     if argv.get(1).is_some_and(|word| word == "__detach") {
         return detach::run();
     }
-    let matches = match args::tree_for(&argv).try_get_matches_from(argv) {
+    let matches = match args::parse(&argv) {
         Ok(matches) => matches,
         Err(refusal) => return refuse(&refusal),
     };
@@ -155,14 +155,27 @@ fn is_background() -> bool {
 fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
     Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .wrap_err("start the async runtime")?;
+    let mut builder = if has_many_jobs(matches) {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(2);
+        builder
+    } else {
+        tokio::runtime::Builder::new_current_thread()
+    };
+    let runtime = builder.enable_all().build().wrap_err("start the async runtime")?;
     let ended = runtime.block_on(dispatch(matches));
     runtime.shutdown_timeout(LINGER);
     ended
+}
+
+/// Tells whether a command does several things at once, for which it needs threads; a runtime in this process does. One
+/// that sends a request and waits, or carries lines, is quicker without.
+fn has_many_jobs(matches: &ArgMatches) -> bool {
+    args::typed(matches).is_none_or(|typed| match typed.command.reach {
+        Reach::Anywhere => typed.is_private(),
+        Reach::Exec => true,
+        Reach::Alone(_) => typed.command.path != "mcp",
+    })
 }
 
 async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {

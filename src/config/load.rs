@@ -43,7 +43,7 @@ pub enum Origin {
 pub struct Loaded {
     /// The settings.
     pub settings: Settings,
-    /// Where each value comes from, by its key with the tables above it, joined by dots.
+    /// Where each value that somebody has said comes from, by its key with the tables above it, joined by dots.
     pub origins: BTreeMap<String, Origin>,
     /// What is wrong with the workspace's file, which was then left aside.
     pub aside: Vec<Fault>,
@@ -96,24 +96,11 @@ impl Loaded {
     /// # Errors
     /// When it cannot be used.
     pub fn of(own: Option<&Source>, path: &Path) -> Result<Self, Faults> {
-        let mut origins = BTreeMap::new();
-        let mut merged = default_table();
-        leaves(&merged, "", &mut |key, _| drop(origins.insert(key, Origin::Default)));
+        let (mut settings, mut origins) = (Settings::default(), BTreeMap::new());
         if let Some(source) = own {
-            // Read alone first: its faults have lines, those of a merged table would not.
-            let _: Settings = source.read(&Settings::schema())?;
+            settings = source.read::<Settings>(&Settings::schema())?;
             let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
-            let given: Table = toml::from_str(&source.text)
-                .map_err(|error| Faults(vec![source.fault(None, "", error.message())]))?;
-            merge(&mut merged, given);
             mark(&entries, "", path, &mut origins);
-        }
-        let name = path.display().to_string();
-        let settings: Settings = Toml::Table(merged).try_into().map_err(|error: toml::de::Error| {
-            let source = Source { name, text: String::new() };
-            Faults(vec![source.fault(None, "", error.message())])
-        })?;
-        if let Some(source) = own {
             sensible(&settings.approvals, source)?;
         }
         Ok(Self { settings, origins, aside: Vec::new(), added: Vec::new() })
@@ -202,20 +189,6 @@ fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
         faults.push(Fault { near, ..source.fault(line, &key, what) });
     }
     if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
-}
-
-fn default_table() -> Table {
-    Table::try_from(Settings::default()).expect("the defaults are TOML: a test writes them")
-}
-
-/// Puts the values of one table over those of another, table by table.
-fn merge(under: &mut Table, over: Table) {
-    for (key, value) in over {
-        match (under.get_mut(&key), value) {
-            (Some(Toml::Table(under)), Toml::Table(over)) => merge(under, over),
-            (_, value) => drop(under.insert(key, value)),
-        }
-    }
 }
 
 /// Calls with every value that is no table, and with empty tables.
@@ -313,7 +286,7 @@ mod tests {
         assert_eq!(loaded.settings.limits().lease.as_secs(), 30);
         assert_eq!(loaded.settings.limits().tasks, 256);
         assert_eq!(loaded.origins["limits.lease"], Origin::File("config.toml".into(), 4));
-        assert_eq!(loaded.origins["limits.tasks"], Origin::Default);
+        assert!(!loaded.origins.contains_key("limits.tasks"), "nobody has said it");
         assert_eq!(loaded.origins["env.set.CI"], Origin::File("config.toml".into(), 6));
         let values = loaded.values();
         let lease = values.iter().find(|(key, ..)| key == "limits.lease").expect("listed");

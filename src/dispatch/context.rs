@@ -162,11 +162,12 @@ impl Context {
             Engine::Embedded(_) if self.host.is_private() || !starts => return Ok(()),
             Engine::Embedded(_) | Engine::Unused => {}
         }
-        if self.host.is_private() || !starts && self.is_alone().await? {
+        let access = if self.host.is_private() { None } else { Some(self.host.access()?) };
+        let Some(access) = access.filter(|access| starts || !access.is_vacant()) else {
             self.engine = Engine::Embedded(self.host.embed()?);
             return Ok(());
-        }
-        let (access, cwd) = (self.host.access()?, self.host.cwd()?);
+        };
+        let cwd = self.host.cwd()?;
         let dial = |places: Places| {
             let cwd = cwd.clone();
             async move { Scripts::dial(&places.agent_socket(), cwd).await }
@@ -177,12 +178,6 @@ impl Context {
         }
         self.engine = Engine::Joined(scripts);
         Ok(())
-    }
-
-    /// Returns whether no runtime serves the workspace.
-    async fn is_alone(&self) -> Result<bool, Failure> {
-        let access = self.host.access()?;
-        Ok(tokio::task::spawn_blocking(move || access.is_vacant()).await.unwrap_or(false))
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use super::Error;
 use crate::files;
 use crate::paths::Places;
-use crate::process::{Lineage, keep_descriptors, lineage};
+use crate::process::{Lineage, ancestry, keep_descriptors};
 
 /// A runtime that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +110,7 @@ pub fn start(places: &Places, program: &Path) -> Result<Started, Error> {
         .trim()
         .parse()
         .map_err(|_| failed(io::Error::other(format!("the server did not start; see {}", log.display()))))?;
-    let ends_with_task = matches!(lineage(std::process::id()), Some(Lineage::Host | Lineage::Adopted));
+    let ends_with_task =
+        matches!(ancestry(std::process::id()).lineage, Some(Lineage::Host | Lineage::Adopted));
     Ok(Started { pid, log, ends_with_task })
 }

@@ -3,6 +3,8 @@
 //! A length is never trusted: it is checked against the reader's limit before anything is
 //! allocated, and JSON is refused by depth before it is parsed.
 
+use std::io::IoSlice;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -43,8 +45,14 @@ impl Frame {
     /// Writes the frame and flushes.
     pub(super) async fn write(&self, writer: &mut (impl AsyncWrite + Unpin)) -> Result<(), Error> {
         let length = u32::try_from(self.0.len()).map_err(|_| Error::frame("longer than 4 GiB"))?;
-        writer.write_all(&length.to_be_bytes()).await.map_err(Error::Talk)?;
-        writer.write_all(&self.0).await.map_err(Error::Talk)?;
+        let head = length.to_be_bytes();
+        // Both in one piece where that is taken: the reader is woken once.
+        let pieces = [IoSlice::new(&head), IoSlice::new(&self.0)];
+        let sent = writer.write_vectored(&pieces).await.map_err(Error::Talk)?;
+        for (piece, sent) in [(&head[..], sent), (&self.0, sent.saturating_sub(head.len()))] {
+            let rest = piece.get(sent..).unwrap_or_default();
+            writer.write_all(rest).await.map_err(Error::Talk)?;
+        }
         writer.flush().await.map_err(Error::Talk)
     }
 

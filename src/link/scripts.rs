@@ -14,7 +14,7 @@ use super::talk::Talk;
 use super::{Client, Error, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::process::{EnclosingTask, enclosing_task};
+use crate::process::EnclosingTask;
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StoredStreams, StreamView, Within};
@@ -195,8 +195,8 @@ pub async fn serve(
     idempotency: &IdempotencyKeys,
     stop: &CancellationToken,
 ) -> Result<(), Error> {
-    let Client { hello, peer, lines, mut writer, .. } = client;
-    let runtime = &runtime.within(enclosing_task(peer.pid).and_then(within));
+    let Client { hello, task, lines, mut writer, .. } = client;
+    let runtime = &runtime.within(task.and_then(within));
     let caller = Caller::new(Actor::Cli, hello.cwd);
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };

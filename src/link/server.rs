@@ -16,7 +16,7 @@ use super::hello::{self, MAX_HELLO, PATIENCE};
 use super::socket::Socket;
 use super::{Ack, Error, Hello, Lines, Role, Sockets, VERSION};
 use crate::config::ConnectionLimits;
-use crate::process::{Lineage, lineage, task_host};
+use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
 
 /// How long clients may take to leave once the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -46,6 +46,8 @@ pub struct Client {
     pub hello: Hello,
     /// Who it is, as the kernel says.
     pub peer: Peer,
+    /// The task it runs in, if it does.
+    pub task: Option<EnclosingTask>,
     /// What it sends.
     pub lines: Lines<OwnedReadHalf>,
     /// Where it reads.
@@ -213,30 +215,30 @@ impl Gate {
     ) -> Result<(Client, Place), Error> {
         let credentials = stream.peer_cred().map_err(Error::Talk)?;
         let pid = credentials.pid().map_or(0, i32::unsigned_abs);
-        let peer = Peer { uid: credentials.uid(), pid, task_host: task_host(pid) };
+        let Ancestry { lineage, task_host, task } = ancestry(pid);
+        let peer = Peer { uid: credentials.uid(), pid, task_host };
         if peer.uid != rustix::process::geteuid().as_raw() {
             return Err(Error::Foreign { path: self.workspace.clone(), uid: peer.uid });
         }
         let (reader, mut writer) = stream.into_split();
         let mut lines = Lines::new(reader, MAX_HELLO);
-        let admitted = self.receive_hello(socket, peer, &mut lines, arrival).await;
+        let admitted = self.receive_hello(socket, (peer, lineage), &mut lines, arrival).await;
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
         sent?;
-        Ok((Client { hello, peer, lines, writer }, place))
+        Ok((Client { hello, peer, task, lines, writer }, place))
     }
 
     /// Finds a place for a peer, and receives its hello.
     async fn receive_hello(
         &self,
         socket: Socket,
-        peer: Peer,
+        (peer, lineage): (Peer, Option<Lineage>),
         lines: &mut Lines<OwnedReadHalf>,
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Hello, Place), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
         // Before it could take one of the few places that consoles have.
-        let lineage = lineage(peer.pid);
         if socket == Socket::Operator
             && let Some(lineage) = lineage
         {

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::tree::proc_file;
+
 static ORIGINAL: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Raises this process's soft descriptor limit to the hard one and returns it (`None` = no limit).
@@ -31,8 +33,8 @@ pub fn keep_descriptors() -> io::Result<()> {
 /// Returns the umask of this process: the mode bits that new files do not get.
 #[must_use]
 pub fn own_umask() -> Option<u32> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    let status = proc_file(std::process::id().cast_signed(), "status").ok()?;
+    let mask = std::str::from_utf8(&status).ok()?.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(mask.trim(), 8).ok()
 }
 

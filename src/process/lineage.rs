@@ -1,11 +1,12 @@
 //! Which managed task a process comes from, if any, read from `/proc`: of any runtime of this machine.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 
 use super::environment::{TASK_ID, TASK_KIND};
 use super::guard::{KEEPER, LAUNCHER};
-use super::tree::{HOST, Process};
+use super::tree::{HOST, Process, proc_file};
 
 /// The longest chain of parents that is followed.
 const MAX_CHAIN: usize = 4096;
@@ -43,17 +44,30 @@ pub struct EnclosingTask {
     pub is_agent: bool,
 }
 
-/// Returns how a process comes from a task; `None` when it does not.
-#[must_use]
-pub fn lineage(pid: u32) -> Option<Lineage> {
-    trace_lineage(i32::try_from(pid).unwrap_or(i32::MAX), inspect)
+/// What the chain of a process's parents says, read once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestry {
+    /// How it comes from a task; `None` when it does not.
+    pub lineage: Option<Lineage>,
+    /// The process id of the task host that it runs below: the topmost one, since a task may start runtimes of its
+    /// own. `None` when it runs below none, or cannot be inspected.
+    pub task_host: Option<u32>,
+    /// The task it runs in: that of the nearest host above it. Where that host was killed, its own environment
+    /// decides. `None` when it runs in no task.
+    pub task: Option<EnclosingTask>,
 }
 
-/// Returns the process id of the task host that `pid` runs below: the topmost one, since a task may start runtimes
-/// of its own. `None` when it runs below none, or cannot be inspected.
+/// Reads where a process comes from.
 #[must_use]
-pub fn task_host(pid: u32) -> Option<u32> {
-    topmost_host(i32::try_from(pid).ok()?, inspect)?.try_into().ok()
+pub fn ancestry(pid: u32) -> Ancestry {
+    let pid = i32::try_from(pid).unwrap_or(i32::MAX);
+    let seen = RefCell::new(BTreeMap::new());
+    let look = |pid: i32| seen.borrow_mut().entry(pid).or_insert_with(|| inspect(pid)).clone();
+    Ancestry {
+        lineage: trace_lineage(pid, look),
+        task_host: topmost_host(pid, look).and_then(|pid| pid.try_into().ok()),
+        task: nearest_task(pid, look),
+    }
 }
 
 /// Returns the parents of a process, the nearest first, as far as they can be seen.
@@ -71,14 +85,7 @@ pub fn ancestors(pid: u32) -> impl Iterator<Item = u32> {
 pub fn is_in_command(pid: u32) -> bool {
     let is_host =
         |pid: u32| i32::try_from(pid).ok().and_then(Process::read).is_some_and(|at| at.name == HOST);
-    ancestors(pid).any(is_host) && enclosing_task(pid).is_some_and(|task| !task.is_agent)
-}
-
-/// Finds the task that a process runs in: that of the nearest host above it. Where that host was killed, the
-/// process's own environment decides. `None` when it runs in no task.
-#[must_use]
-pub fn enclosing_task(pid: u32) -> Option<EnclosingTask> {
-    nearest_task(i32::try_from(pid).ok()?, inspect)
+    ancestors(pid).any(is_host) && ancestry(pid).task.is_some_and(|task| !task.is_agent)
 }
 
 /// What matters about one process of a chain of parents.
@@ -101,13 +108,13 @@ struct TaskVariables {
 
 fn inspect(pid: i32) -> Option<Link> {
     let process = Process::read(pid)?;
-    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments = proc_file(pid, "cmdline").unwrap_or_default();
     Some(Link {
         parent: process.parent,
         session: process.session,
         is_host: process.name == HOST || arguments.split(|byte| *byte == 0).nth(1) == Some(b"__host"),
         is_guard: [KEEPER, LAUNCHER].contains(&process.name.as_str()),
-        variables: fs::read(format!("/proc/{pid}/environ")).ok().map(|text| TaskVariables::parse(&text)),
+        variables: proc_file(pid, "environ").ok().map(|text| TaskVariables::parse(&text)),
     })
 }
 

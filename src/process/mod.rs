@@ -57,7 +57,7 @@ pub use guard::install as install_guards;
 pub use host::host_main;
 pub use identity::{ConsoleProcess, Identity, boot_id};
 pub use limits::{keep_descriptors, own_umask, raise_descriptor_limit};
-pub use lineage::{EnclosingTask, Lineage, ancestors, enclosing_task, is_in_command, lineage, task_host};
+pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestors, ancestry, is_in_command};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of};

@@ -1,7 +1,8 @@
 //! The processes below a process, read from /proc. Finds and signals them; reaps nothing.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
 
@@ -9,6 +10,8 @@ use super::Signal;
 
 /// A tree that still grows after this many looks is a fork bomb: go on with what was seen.
 const MAX_LOOKS: usize = 100;
+/// Bytes that most files of a process have.
+const PROC_BYTES: usize = 4 << 10;
 /// The process name of a task host: the kernel keeps 15 bytes.
 pub(super) const HOST: &str = "pilothouse-host";
 
@@ -37,7 +40,7 @@ pub(super) struct Process {
 impl Process {
     /// Reads one process; `None` when there is none.
     pub(super) fn read(pid: i32) -> Option<Self> {
-        parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+        parse(&proc_file(pid, "stat").ok()?)
     }
 
     /// Sends a signal to this very process, never to another one that got its pid since.
@@ -49,6 +52,13 @@ impl Process {
             let _ = pidfd_send_signal(handle, signal);
         }
     }
+}
+
+/// Reads a file of a process. It says that it is empty, so that whoever goes by that asks for it in small pieces.
+pub(super) fn proc_file(pid: i32, name: &str) -> io::Result<Vec<u8>> {
+    let mut text = Vec::with_capacity(PROC_BYTES);
+    File::open(format!("/proc/{pid}/{name}"))?.take(u64::MAX).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 /// Reads a line of /proc/PID/stat. The name stands in parentheses and may hold anything.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::keys::keymap::Keymap;
 use crate::config::{
-    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, OnHangup, Origin,
-    Source, WatchRule, read_own,
+    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, OnHangup, Source,
+    WatchRule, read_own,
 };
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
@@ -258,7 +258,7 @@ fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
     let path = config.join(FILE);
     let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
     let loaded = Loaded::of(own.as_ref(), &path)?;
-    let is_chosen = loaded.origins.get("console.theme").is_some_and(|origin| *origin != Origin::Default);
+    let is_chosen = loaded.origins.contains_key("console.theme");
     Ok((loaded.settings.console, is_chosen))
 }
 

@@ -43,7 +43,7 @@ pub async fn serve(
     end: CancellationToken,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let Client { hello, peer, lines, writer } = client;
+    let Client { hello, peer, lines, writer, .. } = client;
     let console = ConsoleProcess::of(peer.pid);
     if runtime.is_watched() {
         runtime.notice_of(&console, format!("another console has connected: {console}"));
