@@ -151,6 +151,14 @@ impl Shared {
         }
     }
 
+    /// Puts a row on record before every later one, and does not wait until it is there.
+    pub(super) async fn hand_over(&self, row: &Row<'_>) {
+        self.session().counters.count(row);
+        if let Err(error) = self.journal.hand_over(row, Durability::Written).await {
+            report(&error);
+        }
+    }
+
     /// Puts a row on record and waits until it is.
     ///
     /// # Errors

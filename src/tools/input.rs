@@ -11,7 +11,7 @@ use crate::envelope::{ErrorKind, ToolError};
 
 /// Reads the input of a tool.
 pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
-    read(V::NAME, &schema::input::<V::Input>(), V::ALIASES, given)
+    read(V::NAME, schema::known_input::<V::Input>(), V::ALIASES, given)
 }
 
 /// Reads the input of `subject` according to its published `schema`. `aliases` are (other, real) names of fields.

@@ -1,6 +1,10 @@
 //! Generates the JSON Schemas of inputs and results, as plain as clients need them: no formats, no references, and no
 //! null where leaving the field out means the same.
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
@@ -10,6 +14,13 @@ use serde_json::{Map, Value, json};
 #[must_use]
 pub fn input<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Deserialize)
+}
+
+/// Returns the schema of what a tool takes. It is made at the first call of the tool and kept.
+pub(super) fn known_input<T: JsonSchema + 'static>() -> &'static Value {
+    static KNOWN: Mutex<BTreeMap<TypeId, &'static Value>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(TypeId::of::<T>()).or_insert_with(|| Box::leak(Box::new(input::<T>())))
 }
 
 /// Generates the schema of what it answers. Null stays allowed where a key is always present and may be empty.

@@ -51,6 +51,7 @@ pub struct Tool {
     pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
     pub(super) clamped: &'static [(&'static str, u64, u64)],
     pub(super) durability: Durability,
+    known_input: fn() -> &'static Value,
     pub(super) run: for<'a> fn(Context<'a>, Value) -> Running<'a>,
     pub(super) receipt: fn(&Value) -> Option<Receipt>,
 }
@@ -101,7 +102,7 @@ impl Tool {
     #[must_use]
     pub fn longest_wait(&self, given: &Value) -> Option<Duration> {
         let (field, least, most) = self.clamped.first()?;
-        let default = || (self.input_schema)()["properties"][field]["default"].as_u64();
+        let default = || (self.known_input)()["properties"][field]["default"].as_u64();
         let ms = given.get(field).and_then(Value::as_u64).or_else(default)?;
         Some(Duration::from_millis(ms.clamp(*least, *most)))
     }
@@ -121,6 +122,7 @@ impl Tool {
             taken_otherwise: V::taken_otherwise,
             clamped: V::CLAMPED,
             durability: V::DURABILITY,
+            known_input: schema::known_input::<V::Input>,
             run: run::<V>,
             receipt: |result| V::Result::deserialize(result).ok().map(|result| V::receipt(&result)),
         }

@@ -124,13 +124,13 @@ pub(super) trait Verb: Sized + 'static {
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
 
     /// What it takes.
-    type Input: DeserializeOwned + JsonSchema + Send;
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
     /// What it answers.
     type Result: Serialize + DeserializeOwned + JsonSchema;
 
     /// Reads its input.
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
-        input::read(Self::NAME, &schema::input::<Self::Input>(), Self::ALIASES, given)
+        input::read(Self::NAME, schema::known_input::<Self::Input>(), Self::ALIASES, given)
     }
 
     /// Says what of an input is taken for something else than it says, a sentence each.
