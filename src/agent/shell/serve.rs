@@ -15,7 +15,7 @@ use super::unwrap::{Kind, unwrap};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
 use crate::journal::Durability;
 use crate::link::{Asked, Client, Error, ShellLine, ShellMessage, ShellReply, ShellRequest};
-use crate::process::{EnclosingTask, Fence, Signal, enclosing_task};
+use crate::process::{EnclosingTask, Fence, Signal, ancestry};
 use crate::runtime::{
     ExecOutcome, ExecRequest, Exit, Handle, Leftovers, Native, NativeRequest, Stage, Stop, StopSignal,
     TaskView, Within,
@@ -40,7 +40,7 @@ const UNDECIDED: u8 = 75;
 pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Result<(), Error> {
     let (peer, cwd, label) = (client.peer, client.hello.cwd.clone(), client.hello.label.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
-    let enclosing = enclosing_task(peer.pid);
+    let enclosing = ancestry(peer.pid).task;
     if enclosing.as_ref().is_some_and(|task| !task.is_agent) {
         let message = "this command belongs to the task it runs in".to_owned();
         line.tell(&ShellReply::Refused { message, code: None }).await;
