@@ -75,9 +75,9 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(code) = shell::run_as_shell(&argv) {
         return code;
     }
-    // A task host comes before everything: no thread, no allocation to spare.
-    if argv.get(1).is_some_and(|word| word == "__host") {
-        return process::host_main(argv.into_iter().nth(2));
+    // The fork server comes before everything: each of its copies is a task host, with what is allocated here.
+    if argv.get(1).is_some_and(|word| word == "__fork") {
+        return process::fork_server_main();
     }
     // So does leaving: what is started here must be nobody's child.
     if argv.get(1).is_some_and(|word| word == "__detach") {

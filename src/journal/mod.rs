@@ -152,12 +152,12 @@ impl Journal {
         written.await.map_err(|_| Error::Closed)?.map_err(Error::Append)
     }
 
-    /// Appends a row as soon as there is room among the rows that wait. It is written before every later one; the writer
-    /// holds on to what it cannot write.
+    /// Appends a row and waits for no more than room among the rows that wait. It stands before every row appended later;
+    /// the writer holds on to what it cannot write.
     ///
     /// # Errors
-    /// When the row cannot be encoded, or the journal is closed.
-    pub async fn hand_over(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
+    /// When the row cannot be encoded or the journal is closed.
+    pub async fn enqueue(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
         let entry = self.entry(row)?;
         let room = self.queue.room(entry.body.len()).await?;
         self.queue.send(Row { entry, durability, done: None, room })

@@ -1,4 +1,4 @@
-//! The task host (`__host`): one thread that starts one command, reaps its whole tree, ends it on request or when the
+//! The task host, a copy of the fork server: one thread that starts one command, reaps its whole tree, ends it on request or when the
 //! control socket closes, and writes `exit.json`. No output flows through it, and none of its waits is unbounded while
 //! something is due.
 
@@ -24,7 +24,7 @@ use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
 use crate::clock::Clock;
 
 /// Signals that would end or stop the host. A command may send them to every process it can reach.
-const IGNORED: [libc::c_int; 11] = [
+pub(super) const IGNORED: [libc::c_int; 11] = [
     libc::SIGHUP,
     libc::SIGINT,
     libc::SIGQUIT,
@@ -38,11 +38,15 @@ const IGNORED: [libc::c_int; 11] = [
     libc::SIGTTOU,
 ];
 
-/// Runs `pilothouse __host [GROUP]` with the control socket as standard input. The command gets the control group
-/// GROUP, which is made here.
-#[must_use]
-pub fn host_main(group: Option<OsString>) -> ExitCode {
-    match TaskHost::begin(group) {
+/// What a host is given before it gets its command.
+pub(super) struct HostTask {
+    /// The folder of the control group that is made for the command.
+    pub(super) group: Option<OsString>,
+}
+
+/// Runs a copy of the fork server as a host, with the control socket as standard input.
+pub(super) fn host_main(task: HostTask) -> ExitCode {
+    match TaskHost::begin(task) {
         Ok(Some(host)) => host.run(),
         // The runtime knows: it got a report, or its socket closes without one.
         Ok(None) | Err(_) => ExitCode::FAILURE,
@@ -62,22 +66,21 @@ struct TaskHost {
     started_at: Timestamp,
     exited_at: Option<Timestamp>,
     leftovers: Vec<String>,
+    /// They have been reported.
+    are_named: bool,
     runtime_gone: bool,
     group: Option<Cgroup>,
 }
 
 impl TaskHost {
     /// Becomes a task host and starts the command; `None` if the command could not be started.
-    fn begin(group: Option<OsString>) -> io::Result<Option<Self>> {
-        sys::close_inherited()?;
+    fn begin(task: HostTask) -> io::Result<Option<Self>> {
         setsid()?;
         set_child_subreaper(Some(getpid()))?;
-        sys::ignore(&IGNORED);
         let child_signals = sys::child_signals()?;
-        rustix::process::chdir("/")?;
         rustix::thread::set_name(c"pilothouse-host")?;
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let group = group.and_then(|group| Cgroup::make(group.into()));
+        let group = task.group.and_then(|group| Cgroup::make(group.into()));
         let stage = start::prepare(group.as_ref());
         // As long as the runtime wants: the command may first have to be recorded.
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
@@ -87,7 +90,7 @@ impl TaskHost {
             Err(failure) => Report::NotStarted(*failure),
         };
         control.set_nonblocking(true)?;
-        let _ = wire::send_now(&control, &report);
+        let _ = wire::send_now(&control, &[report]);
         let Ok(shell) = started else { return Ok(None) };
         let clock = Clock::start();
         Ok(Some(Self {
@@ -102,6 +105,7 @@ impl TaskHost {
             started_at: clock.now().wall,
             exited_at: None,
             leftovers: Vec::new(),
+            are_named: false,
             runtime_gone: false,
             group,
             clock,
@@ -114,10 +118,12 @@ impl TaskHost {
             let now = self.clock.now().mono;
             for act in self.termination.due(now, childless) {
                 match act {
+                    // What has ended by itself without a trace is reported in one.
+                    Action::NameLeftovers if childless => {}
                     Action::NameLeftovers => self.name_leftovers(),
                     Action::Ask => self.ask(),
                     Action::Kill => self.kill(),
-                    Action::Exit => return self.finish(),
+                    Action::Exit => return self.finish(childless),
                 }
             }
             self.wait();
@@ -146,7 +152,7 @@ impl TaskHost {
         self.read_requests();
         self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
-        self.report(&Report::Exited(exit));
+        self.report(&[Report::Exited(exit)]);
     }
 
     /// Reports which processes outlived a shell that ended by itself. In a tree that is being ended as a whole the order
@@ -155,7 +161,8 @@ impl TaskHost {
         if self.termination.reason() == EndReason::Exited {
             self.leftovers = tree::names(&family());
         }
-        self.report(&Report::Leftovers { names: self.leftovers.clone() });
+        self.are_named = true;
+        self.report(&[Report::Leftovers { names: self.leftovers.clone() }]);
     }
 
     /// Asks all processes at once: those that are only started later, to clean up, are not asked.
@@ -173,8 +180,8 @@ impl TaskHost {
         tree::kill(family);
     }
 
-    fn finish(mut self) -> ExitCode {
-        let survivors = tree::names(&family());
+    fn finish(mut self, childless: bool) -> ExitCode {
+        let survivors = if childless { Vec::new() } else { tree::names(&family()) };
         let record = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
             start: self.shell_start,
@@ -188,7 +195,9 @@ impl TaskHost {
         };
         // If the record cannot be written (disk full, folder gone), the runtime still has the report.
         let _ = record.write(&self.folder);
-        self.report(&Report::Ended { survivors });
+        let unnamed =
+            (!self.are_named && record.exit.is_some()).then(|| Report::Leftovers { names: Vec::new() });
+        self.report(&unnamed.into_iter().chain([Report::Ended { survivors }]).collect::<Vec<_>>());
         ExitCode::SUCCESS
     }
 
@@ -258,8 +267,8 @@ impl TaskHost {
     }
 
     /// Reports to the runtime. If it does not read, it is about to close the socket or to give up this host.
-    fn report(&self, report: &Report) {
-        let _ = wire::send_now(&self.control, report);
+    fn report(&self, reports: &[Report]) {
+        let _ = wire::send_now(&self.control, reports);
     }
 }
 

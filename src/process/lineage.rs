@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::environment::{TASK_ID, TASK_KIND};
+use super::fork_server::HOST as HOST_ARGUMENT;
 use super::guard::{KEEPER, LAUNCHER};
 use super::tree::{HOST, Process, proc_file};
 
@@ -112,7 +113,8 @@ fn inspect(pid: i32) -> Option<Link> {
     Some(Link {
         parent: process.parent,
         session: process.session,
-        is_host: process.name == HOST || arguments.split(|byte| *byte == 0).nth(1) == Some(b"__host"),
+        is_host: process.name == HOST
+            || arguments.split(|byte| *byte == 0).nth(1) == Some(HOST_ARGUMENT.as_bytes()),
         is_guard: [KEEPER, LAUNCHER].contains(&process.name.as_str()),
         variables: proc_file(pid, "environ").ok().map(|text| TaskVariables::parse(&text)),
     })

@@ -1,8 +1,8 @@
 //! Operating-system processes: one command, its descriptors, its whole tree, its end.
 //!
-//! A command never runs under the runtime itself. [`Spawner`] starts a small *task host* (this
-//! program again, `__host`), which starts the command through a second stage (a fork) and stays
-//! its child subreaper: every descendant, however it detached itself, ends up below the host. No
+//! A command never runs under the runtime itself. [`Spawner`] has a small *task host* started (a copy
+//! of the fork server, this program again, `__fork`), which starts the command through a second stage
+//! (a fork) and stays its child subreaper: every descendant, however it detached itself, ends up below the host. No
 //! output flows through the host. When the control socket closes, because the runtime ended the
 //! command or died, the host ends the tree and writes `exit.json`.
 //!
@@ -23,9 +23,11 @@ mod exact;
 mod exec;
 mod exit_record;
 mod fence;
+mod fork_server;
 mod forwarding;
 mod guard;
 mod host;
+mod hosts;
 mod identity;
 mod keeper;
 mod launcher;
@@ -53,8 +55,8 @@ pub use detach::{can_detach, detach};
 pub use exact::{Exact, ResourceLimits};
 pub use exit_record::{EndReason, ExitRecord};
 pub use fence::Fence;
+pub use fork_server::fork_server_main;
 pub use guard::install as install_guards;
-pub use host::host_main;
 pub use identity::{ConsoleProcess, Identity, boot_id};
 pub use limits::{keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestors, ancestry, is_in_command};
@@ -63,7 +65,7 @@ pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
-pub use spawner::{PreparedHost, Resource, SpawnError, Spawner};
+pub use spawner::{ComingHost, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub use usage::Usage;

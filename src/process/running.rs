@@ -2,15 +2,16 @@
 //! that carries both.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
+use serde::Serialize;
+use tokio::io::Interest;
 use tokio::net::UnixStream;
-use tokio::process::Child;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
+use super::hosts::HostProcess;
 use super::orphans::Search;
 use super::wire::{self, Frames, HostRequest, Report};
 use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, tree};
@@ -56,8 +57,8 @@ pub enum Io {
     Pty(Pty),
 }
 
-/// What a host reports, in this order: `Exited`, then, after [`Host::finish`], `Leftovers` and `Ended`. `Ended` without
-/// `Exited` means that not even the shell could be killed. `Lost` may come at any time and is the last.
+/// What a host reports, in this order: `Exited`, then `Leftovers` and `Ended`, after [`Host::finish`] or at once when nothing
+/// is left. `Ended` without `Exited` means that not even the shell could be killed. `Lost` may come at any time and is the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
     /// The shell ended; other processes may still run and write.
@@ -116,6 +117,7 @@ impl Host {
 }
 
 /// The runtime's end of a control socket.
+#[derive(Debug)]
 pub(super) struct Control {
     socket: UnixStream,
     frames: Frames,
@@ -125,6 +127,20 @@ impl Control {
     /// Wraps a non-blocking socket.
     pub(super) fn new(socket: std::os::unix::net::UnixStream) -> io::Result<Self> {
         Ok(Self { socket: UnixStream::from_std(socket)?, frames: Frames::default() })
+    }
+
+    /// Sends a message and descriptors. It must not be dropped half-way, unless the socket is.
+    pub(super) async fn send(&self, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let bytes = wire::encode(message)?;
+        let mut rest = bytes.as_slice();
+        let mut fds = fds;
+        while !rest.is_empty() {
+            let send = || wire::send_some(&self.socket, rest, fds);
+            let sent = self.socket.async_io(Interest::WRITABLE, send).await?;
+            rest = rest.get(sent..).unwrap_or_default();
+            fds = &[];
+        }
+        Ok(())
     }
 
     /// Waits for the host's next report. Dropping the future loses nothing.
@@ -148,7 +164,7 @@ impl Control {
 /// A host whose command has started.
 pub(super) struct StartedHost {
     pub(super) control: Control,
-    pub(super) process: Child,
+    pub(super) process: HostProcess,
     /// The process id of the shell.
     pub(super) shell: u32,
     pub(super) task_id: Option<String>,
@@ -195,11 +211,11 @@ impl Link {
         // The lifeline: a host that is still there ends the tree now.
         drop(control);
         if end == LinkEnd::Lost {
-            let _ = process.start_kill();
+            process.start_kill();
         }
         if timeout(HOST_PATIENCE, process.wait()).await.is_err() {
-            let _ = process.start_kill();
-            let _ = process.wait().await;
+            process.start_kill();
+            process.wait().await;
         }
         if end == LinkEnd::Lost {
             let session = (!watch.shell_gone).then_some(shell);
@@ -246,7 +262,10 @@ impl Link {
     /// Passes a report on; true for the last one.
     fn pass_on(&mut self, report: Report) -> bool {
         let event = match report {
-            Report::Started { .. } | Report::NotStarted(_) => return false,
+            Report::Forked { .. }
+            | Report::NotForked { .. }
+            | Report::Started { .. }
+            | Report::NotStarted(_) => return false,
             Report::Exited(status) => HostEvent::Exited(status),
             Report::Leftovers { names } => HostEvent::Leftovers { names },
             Report::Ended { survivors } => HostEvent::Ended { survivors },
@@ -259,8 +278,7 @@ impl Link {
 
     async fn send(&mut self, request: &HostRequest) -> io::Result<()> {
         self.watch.requested(request, Instant::now());
-        let bytes = wire::encode(request)?;
-        timeout(HOST_PATIENCE, self.host.control.socket.write_all(&bytes)).await?
+        timeout(HOST_PATIENCE, self.host.control.send(request, &[])).await?
     }
 }
 

@@ -1,36 +1,40 @@
 //! Starts commands: opens their streams, runs a task host, hands the command over, waits for the host's report.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::{fmt, process};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
-use tokio::process::Child;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use super::cgroup::Cgroup;
-use super::environment::{Environment, OsText, TASK_ID, is_for_loader};
+use super::environment::{OsText, TASK_ID};
+use super::hosts::{HostProcess, Hosts};
 use super::orphans::Search;
 use super::running::{Control, Io, Link, Running, StartedHost};
 use super::start::PATIENCE;
-use super::wire::{self, Report, Spec, Stage};
+use super::wire::{Report, Spec, Stage};
 use super::{Command, Pty, Stdio, guard, limits};
 
 /// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
-/// a host is started. A lock, not a message: it must hold for the whole process, tests included.
+/// a fork server is started. A lock, not a message: it must hold for the whole process, tests included.
 static SPAWNING: Mutex<()> = Mutex::new(());
+
+/// Waits until no descriptor lacks close-on-exec, and lets none come about.
+pub(super) fn spawning() -> MutexGuard<'static, ()> {
+    SPAWNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Starts commands under task hosts.
 #[derive(Debug, Clone)]
 pub struct Spawner {
-    program: PathBuf,
+    hosts: Hosts,
     links: TaskTracker,
 }
 
@@ -151,7 +155,7 @@ impl Spawner {
     /// Returns a spawner whose hosts are another build of the program.
     #[must_use]
     pub fn with_program(program: PathBuf) -> Self {
-        Self { program, links: TaskTracker::new() }
+        Self { hosts: Hosts::of(program), links: TaskTracker::new() }
     }
 
     /// Starts a command. Dropping the future ends whatever it started.
@@ -170,8 +174,19 @@ impl Spawner {
     /// # Errors
     /// When no process can be started.
     pub async fn prepare(&self, task_id: Option<&str>) -> Result<PreparedHost, SpawnError> {
-        let (program, task_id) = (self.program.clone(), task_id.map(str::to_owned));
-        blocking(move || PreparedHost::begin(&program, task_id)).await
+        self.begin(task_id).ready().await
+    }
+
+    /// As [`Spawner::prepare`], beside what its caller does meanwhile.
+    #[must_use]
+    pub fn begin(&self, task_id: Option<&str>) -> ComingHost {
+        let (hosts, task_id) = (self.hosts.clone(), task_id.map(str::to_owned));
+        let start = |source| SpawnError::Host { action: "start", source };
+        // A task of its own: where nobody waits for it any more, the host that comes is told so, and reaped.
+        ComingHost(self.links.spawn(async move {
+            let (control, process) = hosts.start(task_id.clone()).await.map_err(start)?;
+            Ok(PreparedHost { control, process, task_id })
+        }))
     }
 
     /// Starts a command under a prepared host. Dropping the future ends whatever it started.
@@ -181,7 +196,7 @@ impl Spawner {
     pub async fn start(&self, host: PreparedHost, command: Command) -> Result<Running, SpawnError> {
         let shell = command.shell.clone();
         // Our copies of the command's ends stay open until it has them: a terminal's output could be lost otherwise.
-        let (host, streams) = blocking(move || host.instruct(command).map(|streams| (host, streams))).await?;
+        let streams = host.instruct(command).await?;
         let started = host.started(shell).await?;
         let pid = started.shell;
         let (link, host, events) = Link::new(started);
@@ -189,11 +204,12 @@ impl Spawner {
         Ok(Running { pid, io: streams.io, host, events })
     }
 
-    /// Waits until every host is gone and reaped. Have them ended first.
+    /// Waits until every host is gone and reaped, and the fork server with them. Have the hosts ended first.
     pub async fn drained(&self) {
         self.links.close();
         self.links.wait().await;
         self.links.reopen();
+        self.hosts.close().await;
     }
 }
 
@@ -204,25 +220,33 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| SpawnError::Host { action: "start", source: error.into() })?
 }
 
+/// A host on its way. It exits when this is dropped.
+#[derive(Debug)]
+pub struct ComingHost(JoinHandle<Result<PreparedHost, SpawnError>>);
+
+impl ComingHost {
+    /// Waits until it is there.
+    ///
+    /// # Errors
+    /// When no process can be started.
+    pub async fn ready(self) -> Result<PreparedHost, SpawnError> {
+        let start = |source| SpawnError::Host { action: "start", source };
+        self.0.await.map_err(|error| start(error.into()))?
+    }
+}
+
 /// A host that waits for its command. It can be started while the command must not be yet.
 #[derive(Debug)]
 pub struct PreparedHost {
-    control: UnixStream,
-    process: Child,
+    control: Control,
+    process: HostProcess,
     task_id: Option<String>,
 }
 
 impl PreparedHost {
-    fn begin(program: &Path, task_id: Option<String>) -> Result<Self, SpawnError> {
-        let host_error = |action| move |source| SpawnError::Host { action, source };
-        let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
-        let process = start_host(program, theirs, task_id.as_deref()).map_err(host_error("start"))?;
-        Ok(Self { control, process, task_id })
-    }
-
     /// Hands the command over.
-    fn instruct(&self, command: Command) -> Result<Streams, SpawnError> {
-        let streams = Streams::open(&command)?;
+    async fn instruct(&self, command: Command) -> Result<Streams, SpawnError> {
+        let streams = Streams::open(&command).await?;
         let stdin = command.exact.iter().map(|exact| &exact.stdin);
         let fds: Vec<_> = [&command.workdir.fd]
             .into_iter()
@@ -230,25 +254,22 @@ impl PreparedHost {
             .chain(&streams.theirs)
             .map(OwnedFd::as_fd)
             .collect();
-        self.control
-            .set_write_timeout(Some(PATIENCE))
-            .and_then(|()| wire::send(&self.control, &Spec::of(&command), &fds))
-            .and_then(|()| self.control.set_nonblocking(true))
+        let sent = timeout(PATIENCE, self.control.send(&Spec::of(&command), &fds)).await;
+        sent.unwrap_or_else(|late| Err(late.into()))
             .map_err(|source| SpawnError::Host { action: "instruct", source })?;
         Ok(streams)
     }
 
     /// Waits for the host's first report, about the start of the command.
     async fn started(self, shell: PathBuf) -> Result<StartedHost, SpawnError> {
-        let Self { control, mut process, task_id } = self;
+        let Self { mut control, mut process, task_id } = self;
         let host_error = |source| SpawnError::Host { action: "hear from", source };
-        let mut control = Control::new(control).map_err(host_error)?;
         // The host bounds each of its steps by the same patience.
         let report = timeout(3 * PATIENCE, control.receive()).await;
         match report.unwrap_or_else(|late| Err(late.into())) {
             Ok(Report::Started { pid }) => Ok(StartedHost { control, process, shell: pid, task_id }),
             Ok(Report::NotStarted(failure)) => {
-                let _ = process.wait().await;
+                process.wait().await;
                 let source = io::Error::from_raw_os_error(failure.errno);
                 Err(SpawnError::Start { stage: failure.stage, shell, source })
             }
@@ -263,30 +284,12 @@ impl PreparedHost {
 }
 
 /// Ends a host that did not report how the start went, and whatever came of it: a command may have killed it first.
-async fn abandon(mut host: Child, task_id: Option<String>) {
-    let _ = host.kill().await;
+async fn abandon(mut host: HostProcess, task_id: Option<String>) {
+    host.start_kill();
+    host.wait().await;
     let search = Search { session: None, task_id, since: 0, keeper: guard::keeper() };
     let ended = tokio::task::spawn_blocking(move || search.end()).await;
     tracing::warn!(?ended, "a task host was gone before it reported that its command had started");
-}
-
-/// Runs the program as a host with the control socket as its standard input: no other descriptor has to be inherited,
-/// so nothing has to run between fork and exec.
-fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io::Result<Child> {
-    let mut command = tokio::process::Command::new(program);
-    // A later runtime recognises the host by its task's id, and by nothing else. What this process inherited is not for
-    // the command below, which could read it there; what its loader needs stays.
-    let own = Environment::own();
-    let of_loader = own.iter().flat_map(Environment::iter).filter(|(name, _)| is_for_loader(name)).cloned();
-    command.env_clear().envs(of_loader).envs(task_id.map(|id| (TASK_ID, id)));
-    command
-        .arg0("pilothouse")
-        .arg("__host")
-        .args(task_id.and_then(Cgroup::path))
-        .stdin(OwnedFd::from(control));
-    command.stdout(process::Stdio::null()).stderr(process::Stdio::null());
-    let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
-    command.spawn()
 }
 
 impl<'a> Spec<'a> {
@@ -314,12 +317,15 @@ struct Streams {
 }
 
 impl Streams {
-    fn open(command: &Command) -> Result<Self, SpawnError> {
+    async fn open(command: &Command) -> Result<Self, SpawnError> {
         let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
         match command.stdio {
             Stdio::Pty { size } => {
-                let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
-                let (pty, slave) = Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))?;
+                let open = move || {
+                    let _spawning = spawning();
+                    Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))
+                };
+                let (pty, slave) = blocking(open).await?;
                 Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })
             }
             Stdio::Pipes { stdin } => {

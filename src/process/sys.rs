@@ -2,7 +2,7 @@
 //! what makes it sound, and nothing here decides anything.
 #![expect(
     unsafe_code,
-    reason = "close_range, signal dispositions and handlers, signalfd, fork, execve, TIOCNOTTY and a foreign descriptor"
+    reason = "close_range, signal dispositions and handlers, signalfd, fork, execve, TIOCNOTTY and foreign descriptors"
 )]
 
 use std::convert::Infallible;
@@ -14,6 +14,8 @@ use std::ptr;
 
 use portable_pty::MasterPty;
 use rustix::process::Pid;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 /// The first descriptor that is no standard stream.
 const FIRST: libc::c_uint = 3;
@@ -31,7 +33,7 @@ pub(super) fn close_on_exec() -> io::Result<()> {
 
 fn close_range(flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes plain numbers. With CLOEXEC it invalidates nothing; without, it is made
-    // by `host_main` before that process owns any descriptor above 2, and by the second stage, which ends
+    // by the fork server before that process owns any descriptor above 2, and by the second stage, which ends
     // by `execve` or `exit` and so never drops what its host had owned.
     let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -179,6 +181,27 @@ fn clone_into(group: BorrowedFd<'_>) -> libc::pid_t {
     // exec or end follows, and neither asks.
     let pid = unsafe { libc::syscall(libc::SYS_clone3, args.as_ptr(), size_of_val(&args)) };
     libc::pid_t::try_from(pid).unwrap_or(-1)
+}
+
+/// Copies this process, the fork server, into a child of its own parent: the pid of the copy here, `None` in the copy.
+pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
+    const NONE: libc::c_long = 0;
+    let flags = libc::c_long::from(libc::CLONE_PARENT);
+    // SAFETY: no memory is shared and no address is given, so this is a fork; the fork server has one thread, so that no
+    // lock of the allocator or of libc is held, and the copy may do whatever it could. What libc knows of its thread
+    // stays the number of the fork server's; only a signal to itself would need it, and the copy sends none.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, NONE, NONE, NONE, NONE) };
+    match i32::try_from(pid) {
+        Ok(0) => Ok(None),
+        Ok(pid @ 1..) => Ok(Pid::from_raw(pid)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Watches a descriptor from the runtime that polls for this program.
+pub(super) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: the descriptor belongs to what is returned, which closes it after it has stopped watching it.
+    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(io::Error::from)
 }
 
 /// Copies this process, which must have one thread: the pid of the copy here, `None` in the copy.

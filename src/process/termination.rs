@@ -81,10 +81,11 @@ impl Termination {
         self.escalate(now + SHORT_GRACE);
     }
 
-    /// Decides what to do now. `childless`: nothing of the command is left, not even a zombie.
+    /// Decides what to do now. `childless`: nothing of the command is left, not even a zombie. Then nobody's word is
+    /// waited for.
     pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Action> {
         let mut acts = Vec::new();
-        let released = self.finish.is_some() || self.runtime_gone;
+        let released = childless || self.finish.is_some() || self.runtime_gone;
         if self.shell.is_some() && released && !self.leftovers_named {
             self.leftovers_named = true;
             acts.push(Action::NameLeftovers);
@@ -93,9 +94,8 @@ impl Termination {
             self.escalate(now + SHORT_GRACE);
         }
         if childless {
-            // Only the runtime's `finish` is still awaited, and not even that if the shell never ended.
             self.step = Step::None;
-            acts.extend((self.leftovers_named || self.shell.is_none()).then_some(Action::Exit));
+            acts.push(Action::Exit);
         } else {
             acts.extend(self.next_step(now));
         }
@@ -157,12 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_leaves_nothing_is_over_when_the_runtime_has_drained_it() {
+    fn a_command_that_leaves_nothing_is_over_at_once() {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
-        assert_eq!(termination.due(at(0), true), []);
-        termination.finish(Leftovers::End);
-        assert_eq!(termination.due(at(1), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(termination.due(at(0), true), [Action::NameLeftovers, Action::Exit]);
         assert_eq!(termination.reason(), EndReason::Exited);
     }
 
@@ -223,14 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_tree_rests_until_the_runtime_has_drained_it() {
+    fn an_ended_tree_is_over_as_soon_as_nothing_is_left() {
         let mut termination = Termination::default();
         termination.end(at(0), at(100));
         assert_eq!(termination.due(at(0), false), [Action::Ask]);
         termination.shell_ended(EXIT);
-        assert_eq!((termination.due(at(1), true), termination.deadline(at(5000))), (vec![], None));
-        termination.finish(Leftovers::End);
-        assert_eq!(termination.due(at(5000), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(termination.due(at(1), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(termination.reason(), EndReason::Ordered);
     }
 
     #[test]

@@ -53,10 +53,12 @@ pub(super) enum HostRequest {
     Finish(Leftovers),
 }
 
-/// Host to runtime.
+/// Host to runtime; the first one comes from the fork server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
+    Forked { pid: u32 },
+    NotForked { errno: i32 },
     Started { pid: u32 },
     NotStarted(Failure),
     Exited(ExitStatus),
@@ -109,24 +111,30 @@ pub(super) fn send(socket: impl AsFd, message: &impl Serialize, fds: &[BorrowedF
     let mut rest = bytes.as_slice();
     let mut fds = fds;
     while !rest.is_empty() {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if !fds.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(fds)) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let sent = rustix::io::retry_on_intr(|| {
-            rustix::net::sendmsg(&socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL)
-        })?;
+        let sent = send_some(&socket, rest, fds)?;
         rest = rest.get(sent..).unwrap_or_default();
         fds = &[];
     }
     Ok(())
 }
 
-/// Sends a message if it fits into the socket now: for a peer that may have stopped reading.
-pub(super) fn send_now(socket: impl AsFd, message: &impl Serialize) -> io::Result<()> {
+/// Sends as much as the socket takes, the descriptors beside the first byte; returns how many bytes that was.
+pub(super) fn send_some(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(fds)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok(rustix::io::retry_on_intr(|| {
+        rustix::net::sendmsg(&socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)
+    })?)
+}
+
+/// Sends messages if they fit into the socket now: to a peer that may have stopped reading.
+pub(super) fn send_now(socket: impl AsFd, messages: &[impl Serialize]) -> io::Result<()> {
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-    rustix::net::send(socket, &encode(message)?, flags)?;
+    let bytes: Vec<u8> = messages.iter().map(encode).collect::<io::Result<Vec<_>>>()?.concat();
+    rustix::net::send(socket, &bytes, flags)?;
     Ok(())
 }
 

@@ -53,6 +53,14 @@ pub struct ExecRequest {
     pub native: Option<TaskId>,
 }
 
+impl ExecRequest {
+    /// Returns the id that its task is to have: one that was chosen, or a new one.
+    pub(super) fn id(&self) -> TaskId {
+        let chosen = self.step.as_ref().map(|step| &step.id).or(self.native.as_ref());
+        chosen.map_or_else(TaskId::random, TaskId::clone)
+    }
+}
+
 /// The task that a caller runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Within {

@@ -151,10 +151,10 @@ impl Shared {
         }
     }
 
-    /// Puts a row on record before every later one, and does not wait until it is there.
-    pub(super) async fn hand_over(&self, row: &Row<'_>) {
+    /// Puts a row on its way to the record, before every later one, and waits for no more than room.
+    pub(super) async fn enqueue(&self, row: &Row<'_>, durability: Durability) {
         self.session().counters.count(row);
-        if let Err(error) = self.journal.hand_over(row, Durability::Written).await {
+        if let Err(error) = self.journal.enqueue(row, durability).await {
             report(&error);
         }
     }

@@ -70,11 +70,8 @@ async fn answered(
     cut: &Cut,
 ) -> (Answer, Option<AgentNotices>) {
     let tool = table::find(name);
-    let seq = match tool {
-        Some(tool) if tool.hints.read_only => runtime.begin_read(&caller.actor, name, &input).await,
-        Some(tool) => runtime.begin_call(&caller.actor, name, tool.durability, &input).await,
-        None => runtime.begin_call(&caller.actor, name, Durability::Written, &input).await,
-    };
+    let durability = tool.map_or(Durability::Written, |tool| tool.durability);
+    let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
     // A caller that calls again keeps the first number: nobody follows its progress.
     let _ = caller.begun.set(seq);
     let open = Open { runtime, seq };

@@ -94,7 +94,7 @@ impl Worker {
         })
     }
 
-    fn close(&mut self, key: u64) {
+    pub(super) fn close(&mut self, key: u64) {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
         for (stream, fd) in entry.sources.into_iter().flatten() {

@@ -55,6 +55,7 @@ enum Request {
     Deliver(TaskId),
     Detach(TaskId),
     Close { id: TaskId, patience: Option<Duration> },
+    Forget(TaskId),
     Prioritize(Vec<TaskId>),
     Quit,
 }
@@ -131,6 +132,11 @@ impl Pump {
     /// `patience` at the latest.
     pub(crate) fn close(&self, id: &TaskId, patience: Option<Duration>) {
         self.request(Request::Close { id: id.clone(), patience });
+    }
+
+    /// As `close`, for a task whose log is complete: nobody hears of it.
+    pub(crate) fn forget(&self, id: &TaskId) {
+        self.request(Request::Forget(id.clone()));
     }
 
     /// Reads these tasks before all others: a person types into them.
@@ -238,6 +244,7 @@ impl Worker {
                     Some(&key) => self.begin_close(key, patience),
                     None => drop(self.events.blocking_send(ByteEvent::Closed(id))),
                 },
+                Request::Forget(id) => self.by_name(&id, Self::close),
                 Request::Prioritize(ids) => self.prioritized = ids,
                 Request::Quit => return true,
             }
@@ -291,6 +298,7 @@ impl Worker {
             let _ = epoll::delete(&self.poll, &*fd);
             *source = None;
         }
+        let is_last = ended && entry.sources.iter().all(Option::is_none);
         if length > 0 {
             let taken = entry.io.ingest(stream, &self.buffer[..length]);
             if let Some(drain) = &mut entry.drain {
@@ -307,6 +315,9 @@ impl Worker {
         }
         if ended {
             entry.end_outlet(slot);
+        }
+        if is_last {
+            entry.io.end();
         }
         entry.settle_delivery(&self.events);
     }

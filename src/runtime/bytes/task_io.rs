@@ -75,6 +75,8 @@ pub(crate) struct TaskIo {
     /// A console shows it.
     pub(super) visible: AtomicBool,
     closed: AtomicBool,
+    /// Every descriptor has reached its end, and the log is complete.
+    complete: AtomicBool,
     log: Mutex<OutputLog>,
     counts: Counts,
     queue_bytes: usize,
@@ -146,6 +148,7 @@ impl TaskIo {
             typed: Mutex::default(),
             visible: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            complete: AtomicBool::new(false),
             log: Mutex::new(log),
             counts: Counts::default(),
             queue_bytes: spec.queue_bytes,
@@ -240,6 +243,17 @@ impl TaskIo {
     /// Returns the end of the merged log on disk.
     pub(crate) fn stored(&self) -> u64 {
         self.lock_log().position()
+    }
+
+    /// Completes the log: every descriptor has reached its end.
+    pub(super) fn end(&self) {
+        self.finish_log();
+        self.complete.store(true, Ordering::Release);
+    }
+
+    /// Tells whether nothing can come any more and the log is complete.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete.load(Ordering::Acquire)
     }
 
     /// Marks the output as complete; the screen is dropped once the ring is empty.

@@ -80,6 +80,7 @@ impl Driver {
     pub(super) async fn close(mut self) {
         self.publish();
         self.jobs.shutdown().await;
+        self.spawner.drained().await;
         let closed = Row::Closed { recovered: false };
         // What could not be written is tried once more when the journal is closed.
         let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;

@@ -17,7 +17,7 @@ mod waiting;
 pub(super) use input::to_past;
 pub(super) use order::{Order, Reply};
 pub(super) use questions::QuestionOrder;
-pub(super) use start::prepare;
+pub(super) use start::{Prepared, prepare};
 pub(super) use usage::Known;
 pub use usage::TaskUsage;
 
@@ -32,7 +32,7 @@ use crate::clock::Moment;
 use crate::envelope::TaskId;
 use crate::facts::{Exit, TaskEvent};
 use crate::process::environment::Environment;
-use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
+use crate::process::{ComingHost, ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::events::Row;
@@ -84,6 +84,8 @@ pub(super) struct Live {
     environment: Option<Environment>,
     /// The program that waits for it, where it is a command of an agent's own shell.
     caller: Option<Caller>,
+    /// Its host, which comes up before it is known whether it will be needed.
+    coming: Option<ComingHost>,
     /// Bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
@@ -92,14 +94,14 @@ pub(super) struct Live {
 impl Driver {
     pub(super) fn new(
         shared: Arc<Shared>,
-        spawner: Spawner,
+        spawner: Arc<Spawner>,
         parsers: Arc<Parsers>,
         own: mpsc::Sender<Order>,
     ) -> Self {
         Self {
             supervisor: Supervisor::new(&shared.limits),
             shared,
-            spawner: Arc::new(spawner),
+            spawner,
             parsers,
             own,
             live: HashMap::new(),
@@ -258,6 +260,7 @@ impl Driver {
                 Action::Order(id, order) => self.order_host(&id, &order),
                 Action::Wake { id, timer, epoch, at } => self.timers.set(at, Due::Task { id, timer, epoch }),
                 Action::WakeHold { ticket, at } => self.timers.set(at, Due::Hold { ticket }),
+                Action::Drain(id) if self.is_complete(&id) => self.step(Input::Drained { id }),
                 Action::Drain(id) => self.shared.pump.drain(&id),
                 Action::Promote(id) => self.answer(&id, ExecOutcome::Promoted),
                 Action::Queue(id) => {
@@ -268,10 +271,24 @@ impl Driver {
                 Action::Refuse { id, note } => self.refuse(&id, note),
                 Action::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
                 Action::Gate(event) => self.note_gate(&event),
+                Action::Close(id) if self.is_complete(&id) && !self.has_caller(&id) => {
+                    self.shared.pump.forget(&id);
+                    self.settle(&id);
+                }
                 Action::Close(id) => self.close_output(&id),
                 Action::Note(id, event) => self.note(&id, &event),
             }
         }
+    }
+
+    /// Tells whether all a task can write is in its log.
+    fn is_complete(&self, id: &TaskId) -> bool {
+        self.live.get(id).is_some_and(|live| live.io.is_complete())
+    }
+
+    /// Tells whether a program waits for what a task writes.
+    fn has_caller(&self, id: &TaskId) -> bool {
+        self.live.get(id).is_some_and(|live| live.caller.is_some())
     }
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
@@ -294,7 +311,7 @@ impl Driver {
     fn adopt(
         &mut self,
         io: Arc<TaskIo>,
-        environment: Environment,
+        (environment, coming): (Environment, ComingHost),
         caller: Option<Caller>,
         waiter: Reply<ExecOutcome>,
     ) {
@@ -308,6 +325,7 @@ impl Driver {
                 waiter: Some(waiter),
                 start_error: None,
                 environment: Some(environment),
+                coming: Some(coming),
                 caller,
                 typed_bytes: 0,
                 looks: Looks::default(),

@@ -12,8 +12,8 @@ use crate::files;
 use crate::journal::Durability;
 use crate::process::environment::Environment;
 use crate::process::{
-    Command, Exact, Io, Profile, Running, SpawnError, Stdio, Workdir, WorkdirError, environment, script,
-    workdir,
+    ComingHost, Command, Exact, Io, Profile, Running, SpawnError, Spawner, Stdio, Workdir, WorkdirError,
+    environment, script, workdir,
 };
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
@@ -35,6 +35,7 @@ pub(in crate::runtime) struct Prepared {
     new: Box<NewTask>,
     folder: Folder,
     environment: Environment,
+    host: ComingHost,
     caller: Option<Caller>,
 }
 
@@ -57,12 +58,12 @@ impl Drop for Folder {
 pub(in crate::runtime) async fn prepare(
     shared: &Arc<Shared>,
     request: ExecRequest,
+    (id, host): (TaskId, ComingHost),
     environment: Environment,
 ) -> Result<Prepared, Error> {
-    shared.check()?;
     let shared = shared.clone();
-    let prepared = tokio::task::spawn_blocking(move || Prepared::new(&shared, request, environment));
-    prepared.await.map_err(|_| Error::ShuttingDown)?
+    let prepare = move || Prepared::new(&shared, request, (id, host), environment);
+    tokio::task::spawn_blocking(prepare).await.map_err(|_| Error::ShuttingDown)?
 }
 
 impl Prepared {
@@ -87,16 +88,26 @@ pub(super) fn exec(
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, new, mut folder, environment, caller } = prepared;
+    let Prepared { io, new, mut folder, environment, host, caller } = prepared;
     folder.0 = None;
+    let id = new.id.clone();
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
-    driver.adopt(io, environment, caller, reply);
+    driver.adopt(io, (environment, host), caller, reply);
     driver.step(Input::Start(new));
+    // One that is held gets another host when it is released.
+    if let Some(live) = driver.live.get_mut(&id) {
+        live.coming = None;
+    }
 }
 
 impl Prepared {
-    fn new(shared: &Shared, request: ExecRequest, environment: Environment) -> Result<Self, Error> {
+    fn new(
+        shared: &Shared,
+        request: ExecRequest,
+        (id, host): (TaskId, ComingHost),
+        environment: Environment,
+    ) -> Result<Self, Error> {
         enough_disk(&shared.recording)?;
         let root = root(shared, request.step.is_some() || request.native.is_some());
         let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
@@ -105,8 +116,6 @@ impl Prepared {
             Some(_) => environment::step_shell(environment.get("PATH")),
             None => environment::choose_shell(request.shell.as_deref(), environment.get("SHELL")),
         };
-        let chosen = request.step.as_ref().map(|step| &step.id).or(request.native.as_ref());
-        let id = chosen.map_or_else(TaskId::random, TaskId::clone);
         let tasks = shared.recording.join("tasks");
         if !tasks.exists() {
             // A folder made here would look like a recording, and none of what went before would be in it.
@@ -130,15 +139,16 @@ impl Prepared {
         })?;
         let shell = shell.to_string_lossy().into_owned();
         let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder };
-        Ok(Self { io, new: Box::new(new), folder: own, environment, caller: None })
+        Ok(Self { io, new: Box::new(new), folder: own, environment, host, caller: None })
     }
 }
 
 /// Starts the process beside the loop; the driver hears of it by an order.
 pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     let live = driver.live.get_mut(id);
-    let (environment, native) = live.map_or((None, None), |live| {
-        (live.environment.take(), live.caller.as_mut().and_then(|caller| caller.start.take()))
+    let (environment, coming, native) = live.map_or((None, None, None), |live| {
+        let native = live.caller.as_mut().and_then(|caller| caller.start.take());
+        (live.environment.take(), live.coming.take(), native)
     });
     let (Some(task), Some(view), Some(environment)) =
         (driver.supervisor.get(id), driver.view(id), environment)
@@ -168,7 +178,8 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
     driver.job(async move {
         let id = intent.id.clone();
-        let order = match intent.start(&shared, &spawner).await {
+        let host = coming.unwrap_or_else(|| spawner.begin(Some(id.as_str())));
+        let order = match intent.start(&shared, &spawner, host).await {
             Ok(running) => Order::Started { id, running: Box::new(running) },
             Err(error) => Order::StartFailed { id, error },
         };
@@ -251,7 +262,7 @@ struct Intent {
 }
 
 impl Intent {
-    async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
+    async fn start(self, shared: &Shared, spawner: &Spawner, host: ComingHost) -> Result<Running, Error> {
         let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
         let env = match (self.is_step, &self.native) {
             (_, Some(_)) => environment::for_native(base, &self.id),
@@ -260,11 +271,8 @@ impl Intent {
         };
         // The host comes up while the start goes on record, and the mark of a program's run is written; the command
         // waits for all of them.
-        let (recorded, marked, host) = tokio::join!(
-            self.record(shared, &env),
-            self.is_marked(),
-            spawner.prepare(Some(self.id.as_str()))
-        );
+        let (recorded, marked, host) =
+            tokio::join!(self.record(shared, &env), self.is_marked(), host.ready());
         recorded?;
         marked?;
         let path = self.workdir.to_string_lossy().into_owned();

@@ -18,24 +18,8 @@ use crate::runtime::stream::StreamView;
 
 impl Handle {
     /// Puts a call on record before its effect and returns its number. `durability` tells when its row is: only what a
-    /// later row does not bring to disk in time must be synced by itself.
+    /// later row does not bring to disk in time must be synced by itself, and only that is waited for.
     pub async fn begin_call(&self, actor: &Actor, tool: &str, durability: Durability, input: &Value) -> u64 {
-        let record = self.call_of(actor, tool, input);
-        // What must not happen unrecorded asks for itself: `check`.
-        let _ = self.shared.write(&Row::Call(&record), durability).await;
-        self.shared.session().calls.admitted(self.shared.clock.now(), record.seq);
-        record.seq
-    }
-
-    /// As [`Handle::begin_call`], for a call that changes nothing: its row is on its way, and there before its answer is.
-    pub async fn begin_read(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
-        let record = self.call_of(actor, tool, input);
-        self.shared.hand_over(&Row::Call(&record)).await;
-        self.shared.session().calls.admitted(self.shared.clock.now(), record.seq);
-        record.seq
-    }
-
-    fn call_of(&self, actor: &Actor, tool: &str, input: &Value) -> Arc<CallRecord> {
         let now = self.shared.clock.now();
         let input = self.as_recorded(actor, input);
         let record = {
@@ -46,7 +30,13 @@ impl Handle {
             session.calls.begin(now, actor, tool, input)
         };
         self.shared.nudge.notify_one();
-        record
+        // What must not happen unrecorded asks for itself: `check`.
+        match durability {
+            Durability::Synced => drop(self.shared.write(&Row::Call(&record), durability).await),
+            _ => self.shared.enqueue(&Row::Call(&record), durability).await,
+        }
+        self.shared.session().calls.admitted(self.shared.clock.now(), record.seq);
+        record.seq
     }
 
     /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was answered.

@@ -29,7 +29,7 @@ use crate::process::environment::Environment;
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
-use crate::runtime::driver::{Driver, Order, Reply, prepare, to_past};
+use crate::runtime::driver::{Driver, Order, Prepared, Reply, prepare, to_past};
 use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, NativeRequest};
 use crate::runtime::request::{
@@ -78,6 +78,7 @@ pub struct Handle {
     within: Option<Within>,
     /// What the commands of whoever holds this handle inherit, before overrides.
     environment: Environment,
+    spawner: Arc<Spawner>,
 }
 
 impl Handle {
@@ -122,9 +123,10 @@ impl Handle {
             program: env!("CARGO_PKG_VERSION"),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
-        let driver = Driver::new(shared.clone(), options.spawner, parsers, orders.clone());
+        let spawner = Arc::new(options.spawner);
+        let driver = Driver::new(shared.clone(), spawner.clone(), parsers, orders.clone());
         tokio::spawn(driver.run(inbox, byte_events));
-        Ok(Self { shared, orders, environment, within: None })
+        Ok(Self { shared, orders, environment, spawner, within: None })
     }
 
     /// Returns a handle for a caller that runs in a task: what it starts counts as that task's agent's for the
@@ -139,7 +141,7 @@ impl Handle {
     /// # Errors
     /// When it was refused or could not be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
-        let prepared = Box::new(prepare(&self.shared, request, self.environment.clone()).await?);
+        let prepared = Box::new(self.prepare(request).await?);
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
@@ -153,10 +155,17 @@ impl Handle {
         let NativeRequest { exec, native, told } = request;
         let caller =
             Caller::new(native, told).map_err(Error::io("take over the descriptors of", &exec.base))?;
-        let prepared = prepare(&self.shared, exec, self.environment.clone()).await?;
-        let prepared = Box::new(prepared.called_by(caller));
+        let prepared = Box::new(self.prepare(exec).await?.called_by(caller));
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
+    }
+
+    async fn prepare(&self, request: ExecRequest) -> Result<Prepared, Error> {
+        self.shared.check()?;
+        let id = request.id();
+        // It comes up beside all that follows, and does nothing without a command.
+        let host = self.spawner.begin(Some(id.as_str()));
+        prepare(&self.shared, request, (id, host), self.environment.clone()).await
     }
 
     /// The caller of such a command has gone: it is ended, unless a person holds it.

@@ -27,9 +27,13 @@ impl Task {
         actions
     }
 
-    pub(super) fn drained(&mut self) -> Vec<Action> {
+    pub(super) fn drained(&mut self, now: Moment) -> Vec<Action> {
         if self.exit().is_none() || self.status.is_terminal() {
             return Vec::new();
+        }
+        self.is_drained = true;
+        if let Some(survivors) = self.gone.take() {
+            return self.close(now, None, survivors);
         }
         vec![Action::Order(self.id.clone(), Order::Finish(self.request.leftovers))]
     }
@@ -49,6 +53,11 @@ impl Task {
 
     pub(super) fn gone(&mut self, now: Moment, survivors: Vec<String>) -> Vec<Action> {
         if self.status.is_terminal() {
+            return Vec::new();
+        }
+        if self.exit().is_some() && !self.is_drained {
+            // Nothing was left to wait for; its last output is still on the way.
+            self.gone = Some(survivors);
             return Vec::new();
         }
         self.close(now, None, survivors)

@@ -73,7 +73,7 @@ impl Supervisor {
             Input::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
             Input::StartFailed { id, error } => self.with(&id, |task, _| task.start_failed(now, error)),
             Input::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
-            Input::Drained { id } => self.with(&id, |task, _| task.drained()),
+            Input::Drained { id } => self.with(&id, |task, _| task.drained(now)),
             Input::Overrun { id } => {
                 let (grace, limit) = (self.stop_grace, self.output_bytes);
                 self.with(&id, |task, _| task.overrun(now, limit, grace))

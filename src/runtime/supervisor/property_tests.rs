@@ -146,7 +146,7 @@ proptest! {
             recorded.clone()
         };
         record(&supervisor, asked);
-        let end = [Event::Decide(false), Event::Started, Event::Exited(0), Event::Gone];
+        let end = [Event::Decide(false), Event::Started, Event::Exited(0), Event::Gone, Event::Drained];
         let mut read = None;
         for (step, event) in events.into_iter().chain(end).enumerate() {
             let is_held = supervisor.get(&id()).is_some_and(|task| task.held.is_some());

@@ -46,6 +46,10 @@ pub(crate) struct Task {
     /// Until when the operator's lease lasts, by that clock.
     pub(super) leased_until: Duration,
     pub(super) interrupted: bool,
+    /// All its output is stored.
+    pub(super) is_drained: bool,
+    /// Its tree was gone before that: the survivors.
+    pub(super) gone: Option<Vec<String>>,
     /// Its time was found to be over long after it was.
     was_late: bool,
     /// Its caller's wait was over before it had started.
@@ -75,6 +79,8 @@ impl Task {
             since: now.mono,
             leased_until: Duration::ZERO,
             interrupted: false,
+            is_drained: false,
+            gone: None,
             was_late: false,
             overdue: false,
             burst: 0,

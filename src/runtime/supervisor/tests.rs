@@ -110,6 +110,17 @@ fn a_task_ends_only_after_its_output_is_drained_and_its_tree_is_gone() {
 }
 
 #[test]
+fn a_tree_that_is_gone_before_its_output_is_drained_waits_for_that() {
+    let mut supervisor = running(false, None);
+    supervisor.step(at(5), Input::Exited { id: id(), exit: Exit::Code(0) });
+    assert_eq!(supervisor.step(at(6), Input::Gone { id: id(), survivors: vec![] }), []);
+    assert_eq!(status(&supervisor), TaskStatus::Running);
+    let actions = supervisor.step(at(7), Input::Drained { id: id() });
+    assert!(actions.contains(&Action::Close(id())) && orders(&actions).is_empty());
+    assert_eq!(status(&supervisor), TaskStatus::Completed);
+}
+
+#[test]
 fn a_stop_ends_the_tree_with_grace_and_a_second_one_at_once() {
     let mut supervisor = running(false, None);
     let agent = Actor::Agent("a".into());

@@ -4,11 +4,12 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use pilothouse::envelope::TaskId;
 use pilothouse::process::{ExitStatus, Profile, Signal, SpawnError, Spawner, Stage};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};
-use crate::support::{program_word, wait_until};
+use crate::support::{children, parent, program_word, state, wait_until};
 
 fn write_program(path: &Path, text: &str, mode: u32) {
     std::fs::write(path, text).expect("writes");
@@ -26,34 +27,62 @@ async fn streams_and_exit_code_come_back() {
 #[tokio::test]
 async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     let bench = Bench::new();
-    let (named, wrapper) = (bench.path().join("host"), bench.path().join("wrapper"));
-    let text = format!("#!/bin/sh\necho $$ > {}\nexec {} \"$@\"\n", named.display(), program_word());
-    write_program(&wrapper, &text, 0o755);
-    let spawner = Spawner::with_program(wrapper);
-    let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-    let (mut host, mut stage) = (String::new(), String::new());
+    let id = TaskId::random();
+    let (mut host, mut stage) = (None, None);
+    let look = |host: &mut Option<u32>, stage: &mut Option<u32>| {
+        *host = host_of(&id);
+        *stage = host.and_then(|host| children(host).first().copied());
+        stage.is_some()
+    };
 
-    let prepared = spawner.prepare(None).await.expect("starts");
-    wait_until("the host has its second stage", || {
-        host = read(&named);
-        stage = read(Path::new(&format!("/proc/{host}/task/{host}/children")));
-        !stage.is_empty()
-    });
-    let running = spawner.start(prepared, bench.command("touch ran", PIPES)).await.expect("starts");
-    assert_eq!(running.pid.to_string(), stage, "the second stage became the command");
+    let prepared = bench.spawner.prepare(Some(id.as_str())).await.expect("starts");
+    wait_until("the host has its second stage", || look(&mut host, &mut stage));
+    let host_pid = host.expect("a host");
+    assert_eq!(
+        parent(host_pid),
+        std::process::id(),
+        "a host is a child of the runtime, not of the fork server"
+    );
+    let words = std::fs::read_to_string(format!("/proc/{host_pid}/cmdline")).expect("a host");
+    assert_eq!(words, format!("pilothouse\0__host\0{id}\0"));
+    let running = bench.spawner.start(prepared, bench.command("touch ran", PIPES)).await.expect("starts");
+    assert_eq!(Some(running.pid), stage, "the second stage became the command");
     Task::of(running).outcome().await;
     assert!(bench.path().join("ran").exists());
 
-    std::fs::remove_file(&named).expect("removes");
-    let unused = spawner.prepare(None).await.expect("starts");
-    wait_until("the next host has its second stage", || {
-        host = read(&named);
-        stage = read(Path::new(&format!("/proc/{host}/task/{host}/children")));
-        !stage.is_empty()
-    });
+    let unused = bench.spawner.prepare(Some(id.as_str())).await.expect("starts");
+    wait_until("the next host has its second stage", || look(&mut host, &mut stage));
     drop(unused);
-    let is_there = |pid: &str| !read(Path::new(&format!("/proc/{pid}/cmdline"))).is_empty();
-    wait_until("both are gone", || !is_there(&host) && !is_there(&stage));
+    let is_gone = |pid| matches!(state(pid), None | Some('Z'));
+    wait_until("both are gone", || [host, stage].into_iter().flatten().all(is_gone));
+}
+
+/// The host of a task, found as a later runtime finds it.
+fn host_of(id: &TaskId) -> Option<u32> {
+    let mark = format!("PILOTHOUSE_TASK_ID={id}");
+    children(std::process::id()).into_iter().find(|pid| {
+        let environment = std::fs::read_to_string(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split('\0').any(|variable| variable == mark)
+    })
+}
+
+#[tokio::test]
+async fn a_fork_server_is_replaced_when_it_was_killed_and_leaves_with_its_runtime() {
+    let bench = Bench::new();
+    let (named, wrapper) = (bench.path().join("server"), bench.path().join("wrapper"));
+    let text = format!("#!/bin/sh\necho $$ > {}\nexec {} \"$@\"\n", named.display(), program_word());
+    write_program(&wrapper, &text, 0o755);
+    let bench = Bench { spawner: Spawner::with_program(wrapper), ..bench };
+    let server = || std::fs::read_to_string(&named).expect("named").trim().parse::<u32>().expect("a pid");
+    assert_eq!(bench.run("kill -TERM $(cat server); exit 4", PIPES).await.exit, ExitStatus::Code(4));
+    let first = server();
+    assert_eq!(std::fs::read_to_string(format!("/proc/{first}/comm")).expect("there"), "pilothouse-fork\n");
+    assert_eq!(bench.run("kill -KILL $(cat server); exit 5", PIPES).await.exit, ExitStatus::Code(5));
+    assert_eq!(bench.run("kill -KILL $(cat server)", PIPES).await.exit, ExitStatus::Code(0));
+    assert_ne!(server(), first);
+    bench.run("true", PIPES).await;
+    bench.spawner.drained().await;
+    assert_eq!(state(server()), None);
 }
 
 #[tokio::test]

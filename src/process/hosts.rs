@@ -1,0 +1,200 @@
+//! Where task hosts come from: the runtime's side of the fork server, and a host as a child of this process.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
+};
+use tokio::io::unix::AsyncFd;
+use tokio::process::Child;
+use tokio::time::timeout;
+
+use super::cgroup::Cgroup;
+use super::environment::{Environment, OsText, TASK_ID, is_for_loader};
+use super::fork_server::{FORK, HostOrder, PLACEHOLDER};
+use super::running::Control;
+use super::spawner::spawning;
+use super::start::PATIENCE;
+use super::sys;
+use super::wire::{self, Report};
+
+/// The fork server of a runtime, started with the first host. Clones are the same.
+#[derive(Debug, Clone)]
+pub(super) struct Hosts {
+    program: PathBuf,
+    // A lock, not a message: it is held for one `sendmsg`.
+    server: Arc<Mutex<Option<Server>>>,
+}
+
+#[derive(Debug)]
+struct Server {
+    orders: UnixStream,
+    process: Child,
+}
+
+impl Hosts {
+    pub(super) fn of(program: PathBuf) -> Self {
+        Self { program, server: Arc::default() }
+    }
+
+    /// Starts a host that waits for its command.
+    ///
+    /// # Errors
+    /// When none can be started.
+    pub(super) async fn start(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
+        match self.order(task_id.clone()).await {
+            // A server may have been killed with the order unread: by a command, which can do that.
+            Err(error) if is_loss(&error) => self.order(task_id).await,
+            started => started,
+        }
+    }
+
+    async fn order(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut control = Control::new(ours)?;
+        self.ensure().await?;
+        self.send(task_id, theirs.into())?;
+        let report = timeout(PATIENCE, control.receive()).await.unwrap_or_else(|late| Err(late.into()));
+        match report {
+            Ok(Report::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
+            Ok(Report::NotForked { errno }) => Err(io::Error::from_raw_os_error(errno)),
+            Ok(_) => Err(io::ErrorKind::InvalidData.into()),
+            Err(error) => {
+                // It is gone, or stands still.
+                self.lock().take();
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts the fork server, unless it is there.
+    async fn ensure(&self) -> io::Result<()> {
+        if self.lock().is_some() {
+            return Ok(());
+        }
+        let hosts = self.clone();
+        let started = tokio::task::spawn_blocking(move || {
+            let mut server = hosts.lock();
+            if server.is_none() {
+                *server = Some(Server::start(&hosts.program)?);
+            }
+            Ok(())
+        });
+        started.await.map_err(io::Error::from)?
+    }
+
+    fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<()> {
+        let group = task_id.as_deref().and_then(Cgroup::path);
+        let order = HostOrder { task_id, group: group.as_ref().map(|path| OsText::of(path)) };
+        let mut server = self.lock();
+        let orders = &server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?.orders;
+        let sent = wire::send(orders, &order, &[control.as_fd()]);
+        if sent.is_err() {
+            server.take();
+        }
+        sent
+    }
+
+    /// Ends the fork server and waits until it is gone.
+    pub(super) async fn close(&self) {
+        let Some(Server { orders, mut process }) = self.lock().take() else { return };
+        drop(orders);
+        if timeout(PATIENCE, process.wait()).await.is_err() {
+            // It stands still.
+            let _ = process.kill().await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Server>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells whether an error means that the fork server was lost with an order.
+fn is_loss(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | TimedOut | UnexpectedEof | WouldBlock)
+}
+
+impl Server {
+    /// Runs the program as a fork server with its socket as standard input: no other descriptor has to be inherited, so
+    /// nothing has to run between fork and exec.
+    fn start(program: &Path) -> io::Result<Self> {
+        let (orders, theirs) = UnixStream::pair()?;
+        // One that takes no orders is stuck.
+        orders.set_nonblocking(true)?;
+        let mut command = tokio::process::Command::new(program);
+        // What this process inherited is not for commands, which could read it in their host; what its loader needs stays.
+        let own = Environment::own();
+        let of_loader =
+            own.iter().flat_map(Environment::iter).filter(|(name, _)| is_for_loader(name)).cloned();
+        command.env_clear().envs(of_loader).env(TASK_ID, PLACEHOLDER);
+        command.arg0("pilothouse").args([FORK, PLACEHOLDER]).stdin(OwnedFd::from(theirs));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let _spawning = spawning();
+        Ok(Self { orders, process: command.spawn()? })
+    }
+}
+
+/// A host: a child of this process. It is reaped, whatever becomes of this.
+#[derive(Debug)]
+pub(super) struct HostProcess {
+    pid: Pid,
+    /// Readable once it has ended; none when it was reaped.
+    handle: Option<AsyncFd<OwnedFd>>,
+}
+
+impl HostProcess {
+    fn of(pid: u32) -> io::Result<Self> {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        // Nobody else reaps it, so the number is still its own.
+        let handle = sys::watch(pidfd_open(pid, PidfdFlags::empty())?)?;
+        Ok(Self { pid, handle: Some(handle) })
+    }
+
+    /// Returns its process id, while it has one.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.handle.as_ref().map(|_| self.pid.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    /// Kills it.
+    pub(super) fn start_kill(&self) {
+        if let Some(handle) = &self.handle {
+            // One that has ended needs no signal.
+            let _ = pidfd_send_signal(handle.get_ref(), Signal::KILL);
+        }
+    }
+
+    /// Waits until it is gone, and reaps it. Dropping the future loses nothing.
+    pub(super) async fn wait(&mut self) {
+        let Some(handle) = &self.handle else { return };
+        if handle.readable().await.is_ok() {
+            reap(handle);
+        }
+        self.handle = None;
+    }
+}
+
+fn reap(handle: &AsyncFd<OwnedFd>) {
+    let _ = waitid(WaitId::PidFd(handle.get_ref().as_fd()), WaitIdOptions::EXITED);
+}
+
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        let Some(handle) = self.handle.take() else { return };
+        // Its socket is closed with this, so it ends. Without a runtime to wait on, this process ends as well.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if handle.readable().await.is_ok() {
+                    reap(&handle);
+                }
+            });
+        }
+    }
+}
