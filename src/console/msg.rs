@@ -1,5 +1,6 @@
 //! Messages to the console and effects it asks for, both plain data.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -245,6 +246,8 @@ pub enum Effect {
         visible: Vec<TaskId>,
         /// The one whose echo matters most.
         focus: Option<TaskId>,
+        /// The columns of those that are shown as a terminal of that width would show them.
+        columns: BTreeMap<TaskId, u16>,
     },
     /// Read a page of a task's log.
     Page {

@@ -1,5 +1,6 @@
 //! The messages in frames: requests from consoles and scripts, and what the runtime sends back.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -50,6 +51,9 @@ pub(super) struct Shown {
     pub(super) visible: Vec<TaskId>,
     /// The one the person looks at.
     pub(super) focus: Option<TaskId>,
+    /// The columns of those that are shown as a terminal of that width would show them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) columns: BTreeMap<TaskId, u16>,
 }
 
 /// What a console or a script asks of the runtime. A script may only `Call`, run a `Program`, and read the

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::terminal::{Fed, Terminal};
+use crate::terminal::{Contents, Fed, Terminal};
 
 /// How long a reader tries before it must draw what it had.
 const PATIENCE: Duration = Duration::from_micros(300);
@@ -71,6 +71,18 @@ impl Screen {
         let shared = guard?;
         let is_held = shared.held.is_some_and(|since| started.saturating_duration_since(since) < HOLD);
         shared.terminal.as_ref().filter(|_| !is_held).map(read)
+    }
+
+    /// Returns what the terminal shows, or would show with so many columns; `None` when it cannot be read now, as with
+    /// [`Self::try_read`].
+    #[must_use]
+    pub fn contents(&self, columns: Option<u16>) -> Option<Contents> {
+        let read = |terminal: &Terminal| match columns.and_then(|columns| terminal.excerpt(columns)) {
+            Some(excerpt) => Err(excerpt),
+            None => Ok(Contents::of(terminal)),
+        };
+        // Drawn after the parser has its terminal back.
+        Some(self.try_read(read)?.unwrap_or_else(|excerpt| excerpt.draw()))
     }
 
     /// Reads the terminal, however long its parser takes for its slice.
@@ -138,6 +150,19 @@ mod tests {
         assert_eq!(screen.read(Terminal::screen_text).as_deref(), Some("half"), "asked for as it is");
         feed(b" no more\x1b[?2026l");
         assert_eq!(text(&screen).as_deref(), Some("half no more"));
+    }
+
+    #[test]
+    fn a_screen_is_shown_at_another_width_unless_it_is_drawn_on() {
+        let screen = Screen::detached(Terminal::kept(Size::clamped(20, 4), Origin::Tty));
+        let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
+        let shown =
+            |columns| screen.contents(columns).map(|contents| (contents.size.cols(), contents.text()));
+        feed(b"a line of output\r\n");
+        assert_eq!(shown(None), Some((20, "a line of output".to_owned())));
+        assert_eq!(shown(Some(10)), Some((10, "a line of\noutput".to_owned())));
+        feed(b"\x1b[1;3Hx");
+        assert_eq!(shown(Some(10)), Some((20, "a xine of output".to_owned())));
     }
 
     #[test]

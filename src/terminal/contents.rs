@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, CellStyle, is_default};
 use super::modes::{Cursor, Modes};
+use super::recent::Tail;
 use super::size::Size;
-use super::terminal::Terminal;
+use super::terminal::{Origin, Terminal};
 
 /// Everything of a screen that is drawn, or that input depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,6 +48,29 @@ pub struct Run {
     /// How to draw it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub style: CellStyle,
+}
+
+/// Output to be drawn at another width than its program's, and what the program's own terminal knows beside it.
+#[derive(Debug)]
+pub struct Excerpt {
+    pub(super) tail: Tail,
+    pub(super) size: Size,
+    pub(super) origin: Origin,
+    pub(super) cursor: Cursor,
+    pub(super) modes: Modes,
+}
+
+impl Excerpt {
+    /// Draws it.
+    #[must_use]
+    pub fn draw(&self) -> Contents {
+        let mut terminal = Terminal::new(self.size, self.origin);
+        let _ = terminal.feed(self.tail.style.sequence().as_bytes());
+        let _ = terminal.feed(&self.tail.bytes);
+        let drawn = Contents::of(&terminal);
+        let cursor = Cursor { visible: self.cursor.visible, shape: self.cursor.shape, ..drawn.cursor };
+        Contents { cursor, modes: self.modes, ..drawn }
+    }
 }
 
 impl Contents {
@@ -135,7 +159,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Color, Origin};
+    use crate::terminal::Color;
 
     fn contents(written: &str) -> Contents {
         let mut terminal = Terminal::new(Size::clamped(8, 3), Origin::Tty);

@@ -84,6 +84,24 @@ impl Vt100 {
         }
     }
 
+    pub(super) fn is_alternate(&self) -> bool {
+        self.parser.screen().alternate_screen()
+    }
+
+    /// Returns the style of the next character.
+    pub(super) fn style(&self) -> CellStyle {
+        let screen = self.parser.screen();
+        CellStyle {
+            fg: color_of(screen.fgcolor()),
+            bg: color_of(screen.bgcolor()),
+            bold: screen.bold(),
+            dim: screen.dim(),
+            italic: screen.italic(),
+            underline: screen.underline(),
+            inverse: screen.inverse(),
+        }
+    }
+
     /// Returns the modes, as far as vt100 knows them.
     pub(super) fn modes(&self) -> Modes {
         let screen = self.parser.screen();

@@ -18,6 +18,8 @@ mod mouse;
 mod normaliser;
 mod osc;
 mod paste;
+mod reach;
+mod recent;
 mod replies;
 mod scanner;
 mod size;
@@ -27,7 +29,7 @@ mod terminal;
 mod transcript;
 
 pub use cell::{Cell, CellStyle, Color};
-pub use contents::{Contents, Row, Run};
+pub use contents::{Contents, Excerpt, Row, Run};
 pub use emulator::Vt100;
 pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
 pub use history::{History, LogBytes, Page, PageRow};

@@ -4,17 +4,21 @@ use std::cell::Cell as Flag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::cell::Cell;
-use super::contents::Contents;
+use super::contents::{Contents, Excerpt};
 use super::emulator::{SCROLLBACK, Vt100};
-use super::modes::{Cursor, Modes};
+use super::modes::{Cursor, Modes, MouseMode};
 use super::normaliser::Normaliser;
 use super::osc::Properties;
+use super::recent::Recent;
 use super::size::Size;
 use super::skimmer::{Lines, skim};
 
 /// Rows that must have left the scrollback before lines are skipped. vt100 counts them and fills a growing screen by
 /// that count; with this many the count does not run out, however many lines are skipped.
 const MIN_DEPTH: u64 = 4096;
+
+/// Bytes after which drawing at another width can begin anew, about.
+const PIECE: usize = 4 << 10;
 
 /// What the program writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -62,6 +66,8 @@ pub struct Terminal {
     skim_from: u64,
     /// A resize panicked; the next [`Fed`] says so.
     lost: bool,
+    /// The end of the output, where the screen is shown at other widths too.
+    recent: Option<Recent>,
 }
 
 impl Terminal {
@@ -77,24 +83,61 @@ impl Terminal {
             emulator: Vt100::new(size),
             skim_from: MIN_DEPTH,
             lost: false,
+            recent: None,
         }
+    }
+
+    /// Returns an empty terminal that can be shown at other widths: it keeps the end of its output.
+    #[must_use]
+    pub fn kept(size: Size, origin: Origin) -> Self {
+        Self { recent: Some(Recent::default()), ..Self::new(size, origin) }
     }
 
     /// Feeds output of the program. Never panics. How the output is cut into pieces makes no difference to the screen.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
         let fed = contained(|| {
             let mut fed = Fed { reset: std::mem::take(&mut self.lost), ..Fed::default() };
-            let rest = self.skim(bytes, &mut fed);
-            self.normaliser.feed(rest, &mut self.emulator, &mut fed);
+            let mut rest = self.skim(bytes, &mut fed);
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(self.keep(rest));
+                self.normaliser.feed(piece, &mut self.emulator, &mut fed);
+                rest = after;
+            }
             if self.normaliser.take_scrollback_cleared() {
                 self.skim_from = self.emulator.rows_dropped() + MIN_DEPTH;
             }
             fed
         });
         fed.unwrap_or_else(|| {
-            *self = Self::new(self.size(), self.origin);
+            self.start_over(self.size());
             Fed { reset: true, ..Fed::default() }
         })
+    }
+
+    /// Keeps the beginning of some output, and returns how much of it can be fed then.
+    fn keep(&mut self, bytes: &[u8]) -> usize {
+        let Some(recent) = &mut self.recent else { return bytes.len() };
+        let feed = memchr::memchr(b'\n', bytes.get(PIECE..).unwrap_or_default());
+        let length = feed.map_or(bytes.len(), |at| PIECE + at + 1);
+        if self.emulator.is_alternate() {
+            recent.leave(&bytes[..length]);
+        } else {
+            let style = self.normaliser.is_plain().then(|| self.emulator.style());
+            let feed: &[u8] = if self.origin == Origin::Pipe { b"\n" } else { b"\r\n" };
+            recent.take(&bytes[..length], feed, style);
+        }
+        length
+    }
+
+    #[cfg(test)]
+    pub(super) fn recent(&self) -> Option<&Recent> {
+        self.recent.as_ref()
+    }
+
+    /// Begins with an empty screen, as if nothing had come.
+    fn start_over(&mut self, size: Size) {
+        let recent = self.recent.as_ref().map(|_| Recent::default());
+        *self = Self { recent, ..Self::new(size, self.origin) };
     }
 
     /// Skips the beginning of `bytes` as far as drawing it makes no difference; returns the rest.
@@ -113,17 +156,24 @@ impl Terminal {
         let bottom = format!("\x1b[{};1H", lines.rows);
         self.normaliser.feed(bottom.as_bytes(), &mut self.emulator, fed);
         fed.bells += u32::from(skim.bell);
+        if let Some(recent) = &mut self.recent {
+            let style = self.normaliser.is_plain().then(|| self.emulator.style());
+            recent.skip(&bytes[..skim.resume], style);
+        }
         bytes.get(skim.resume..).unwrap_or_default()
     }
 
     /// Starts over from the end of the raw log; its queries are not answered again.
     pub fn rebuild(&mut self, log_tail: &[u8]) {
-        *self = Self::new(self.size(), self.origin);
+        self.start_over(self.size());
         let _ = self.feed(log_tail);
     }
 
-    /// Changes the size. Rows are cut or padded; text is not reflowed.
+    /// Changes the size. Rows are cut or padded; [`Self::excerpt`] shows what they were.
     pub fn resize(&mut self, size: Size) {
+        if let Some(recent) = self.recent.as_mut().filter(|_| size.cols() != self.emulator.size().cols()) {
+            recent.resize();
+        }
         // A taller screen takes rows back out of the scrollback.
         self.skim_from += u64::from(size.rows().saturating_sub(self.size().rows()));
         let resized = contained(|| {
@@ -131,8 +181,23 @@ impl Terminal {
             self.normaliser.resize(size);
         });
         if resized.is_none() {
-            *self = Self { lost: true, ..Self::new(size, self.origin) };
+            self.start_over(size);
+            self.lost = true;
         }
+    }
+
+    /// Returns what shows the end of the output as a terminal of this width would: one that had it from the beginning and
+    /// as many rows. `None` where the screen as it is shows that already, and where nothing can: the program has the
+    /// alternate screen, follows the mouse, has moved around on the screen or writes over lines that would not fit.
+    #[must_use]
+    pub fn excerpt(&self, columns: u16) -> Option<Excerpt> {
+        let modes = self.modes();
+        if modes.alternate_screen || modes.mouse != MouseMode::Off {
+            return None;
+        }
+        let size = Size::clamped(columns, self.size().rows());
+        let tail = self.recent.as_ref()?.tail(size, self.size().cols())?;
+        Some(Excerpt { tail, size, origin: self.origin, cursor: self.cursor(), modes })
     }
 
     /// Returns the size.

@@ -83,6 +83,27 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
 }
 
 #[tokio::test]
+async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let (narrow, own) = (attach(&home).await, attach(&home).await);
+    let long = "0123456789".repeat(6);
+    let task = start(&narrow, &format!("echo {long}-end; read line; printf '\\033[Aup\\n'; read line")).await;
+    own.show(std::slice::from_ref(&task), Some(&task));
+    let as_it_is = format!("{}\n{}-end", &long[..40], &long[40..]);
+    shows(&own, &task, &as_it_is).await;
+    narrow.show_at(vec![task.clone()], None, [(task.clone(), 80)].into());
+    shows(&narrow, &task, &format!("{long}-end")).await;
+    narrow.show_at(vec![task.clone()], None, [(task.clone(), 25)].into());
+    shows(&narrow, &task, &format!("{}\n{}\n{}-end", &long[..25], &long[25..50], &long[50..])).await;
+    assert!(narrow.snapshot().borrow().tasks.iter().all(|view| view.size.cols() == 40), "it keeps its size");
+    let enter = Request::Send { task: task.clone(), input: Input::Raw(b"\r".to_vec()) };
+    narrow.ask(enter).await.expect("typed");
+    shows(&narrow, &task, &format!("{as_it_is}\nup")).await;
+    home.stop(&mut served);
+}
+
+#[tokio::test]
 async fn a_managed_task_cannot_act_as_the_operator() {
     let home = Home::new();
     let mut served = home.serve();

@@ -46,6 +46,21 @@ fn a_page_shows_lines_with_their_numbers() {
 }
 
 #[test]
+fn a_page_is_as_wide_as_asked_for_where_lines_stay_in_themselves() {
+    let log = b"0123456789012345678901234\r\nshort\r\n\x1b[Aup\r\n012345678901\rbar\r\nend\r\n";
+    let history = History::new(&log[..], &[], Origin::Tty, size());
+    let at = |line, columns| text(&history.page(line, Size::clamped(columns, 2)).unwrap());
+    assert_eq!(at(0, 30), rows(&[("01234567890123456789", 0), ("01234", 0)]), "as the terminal was");
+    let history = history.reflowed();
+    let at = |line, columns| text(&history.page(line, Size::clamped(columns, 2)).unwrap());
+    assert_eq!(at(0, 30), rows(&[("0123456789012345678901234", 0), ("short", 1)]));
+    assert_eq!(at(0, 13), rows(&[("0123456789012", 0), ("345678901234", 0)]));
+    assert_eq!(at(2, 30), at(2, 20), "it moves the cursor up");
+    assert_eq!(at(3, 30), rows(&[("bar345678901", 3), ("end", 4)]));
+    assert_eq!(at(3, 8), rows(&[("bar345678901", 3), ("end", 4)]), "it is written over");
+}
+
+#[test]
 fn a_line_longer_than_the_page_does_not_stop_paging() {
     let log = [&b"x".repeat(500)[..], b"\r\nend\r\n"].concat();
     let history = History::new(&log[..], &[], Origin::Tty, size());

@@ -1,7 +1,6 @@
 //! Copy mode: a still picture of a pane, a cursor in it, the selection, and where the copied text goes.
 
 use crate::envelope::TaskId;
-use crate::terminal::Size;
 
 use super::picture::Picture;
 use super::{App, Mode};
@@ -169,8 +168,9 @@ impl App {
         let Mode::Copy(copying) = &mut self.mode else { return };
         copying.wanted = Some(anchor);
         let task = copying.task.clone();
-        let columns = self.view.task(&task).map_or(80, |task| task.size.cols());
-        self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) });
+        if let Some(pane) = self.layout().pane(&task) {
+            self.ask_for_page(pane, anchor, ROWS);
+        }
     }
 
     /// Returns the current pane as it is, and whether it follows its task.

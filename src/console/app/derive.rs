@@ -2,7 +2,6 @@
 
 use crate::envelope::TaskId;
 use crate::runtime::Input;
-use crate::terminal::Size;
 
 use super::{App, Breakpoint, Layout, Mode, Screen, window};
 use crate::console::msg::{Anchor, Effect};
@@ -26,6 +25,7 @@ impl App {
         self.show_panes(&layout);
         self.fit_watched(&layout);
         self.read_tails(&layout);
+        self.read_at_width(&layout);
         self.read_stamped(&layout);
         let wanted = self.fetch_call(&layout);
         self.effects.extend(wanted);
@@ -50,12 +50,15 @@ impl App {
     fn show_panes(&mut self, layout: &Layout) {
         let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
         let focus = self.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
-        let shown = (visible, focus);
+        let columns = layout.panes.iter().map(|pane| (pane.task.clone(), self.columns(pane)));
+        let shown = (visible, focus, columns.collect());
         if shown == self.shown {
             return;
         }
-        // A screen that was out of sight may count its changes from the beginning again.
-        for task in shown.0.iter().filter(|task| !self.shown.0.contains(task)) {
+        // A screen that was out of sight may count its changes from the beginning again, and one at another width is another.
+        let is_as_it_was =
+            |task: &&TaskId| self.shown.0.contains(task) && self.shown.2.get(*task) == shown.2.get(*task);
+        for task in shown.0.iter().filter(|task| !is_as_it_was(task)) {
             if let Some(picture) = self.view.pictures.get_mut(task) {
                 picture.generation = 0;
             }
@@ -64,8 +67,8 @@ impl App {
             self.paged.remove(&dropped);
         }
         self.shown = shown;
-        let (visible, focus) = self.shown.clone();
-        self.effects.push(Effect::Show { visible, focus });
+        let (visible, focus, columns) = self.shown.clone();
+        self.effects.push(Effect::Show { visible, focus, columns });
     }
 
     /// A task looked at full size, or typed into, is fitted to its pane unless somebody chose its size: once for
@@ -90,14 +93,13 @@ impl App {
         }
     }
 
-    /// An ended task has no live screen: its last rows come from the log, once.
+    /// An ended task has no live screen: its last rows come from the log, once for each width of its pane.
     fn read_tails(&mut self, layout: &Layout) {
         for pane in &layout.panes {
             let is_ended = self.view.task(&pane.task).is_some_and(|task| task.status.is_terminal());
-            if is_ended && self.paged.insert(pane.task.clone()) {
-                let size = pane.size();
-                let tall = Size::clamped(size.cols(), size.rows().max(TAIL_ROWS));
-                self.ask_for_page(pane.task.clone(), Anchor::Tail, tall);
+            let columns = self.columns(pane);
+            if is_ended && self.paged.insert(pane.task.clone(), columns) != Some(columns) {
+                self.ask_for_page(pane, Anchor::Tail, pane.size().rows().max(TAIL_ROWS));
             }
         }
     }

@@ -29,6 +29,7 @@ pub mod program;
 pub mod question;
 pub mod reader;
 pub mod receipts;
+mod reflow;
 pub mod replay;
 mod restart;
 pub mod search;
@@ -54,7 +55,7 @@ pub mod view;
 pub mod watch;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -100,6 +101,8 @@ pub struct Scroll {
     pub task: TaskId,
     /// The page asked for.
     pub wanted: Anchor,
+    /// How wide a page was asked for.
+    pub columns: u16,
     /// The page shown, once read.
     pub page: Option<PageView>,
     /// Lines in the log when the pane was frozen.
@@ -196,8 +199,8 @@ pub struct App {
     pub(super) is_dirty: bool,
     /// What is to be done outside, since the last message.
     effects: Vec<Effect>,
-    pub(super) shown: (Vec<TaskId>, Option<TaskId>),
-    pub(super) paged: BTreeSet<TaskId>,
+    pub(super) shown: (Vec<TaskId>, Option<TaskId>, BTreeMap<TaskId, u16>),
+    pub(super) paged: BTreeMap<TaskId, u16>,
     pub(super) fitted: Option<(TaskId, Size)>,
     pub(super) last_click: Option<(Timestamp, u16, u16)>,
     /// Where a press on a pane may begin a drag.
@@ -265,8 +268,8 @@ impl App {
             is_leaving: false,
             is_dirty: true,
             effects: Vec::new(),
-            shown: (Vec::new(), None),
-            paged: BTreeSet::new(),
+            shown: Default::default(),
+            paged: BTreeMap::new(),
             fitted: None,
             last_click: None,
             pressed: None,

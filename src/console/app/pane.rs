@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 
 use crate::envelope::TaskId;
 use crate::runtime::{TaskStatus, TaskView};
-use crate::terminal::{CursorShape, Size};
+use crate::terminal::CursorShape;
 
 use super::copy::Copying;
 use super::picture::Picture;
@@ -15,7 +15,7 @@ use super::stamps;
 use super::task_words::{self, last_sign, usually};
 use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, columns, command};
 use crate::console::keys::Action;
-use crate::console::msg::{Anchor, Effect, PageView};
+use crate::console::msg::{Anchor, PageView};
 use crate::console::text::{self, Piece, piece};
 use crate::console::theme::Role;
 
@@ -35,6 +35,8 @@ impl App {
             (Action::Up, None) => Anchor::LineAboveTail,
             (Action::PageUp, None) => Anchor::AboveTail,
             (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
+            // A page of nothing but one line: what is before it.
+            (Action::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
             (Action::Up, Some((first, _))) => Anchor::From(first - 1),
             (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
             _ if self.scroll.is_none() => return,
@@ -52,13 +54,15 @@ impl App {
 
     /// Freezes the pane of a task; it shows the live screen until the requested page has been read.
     pub(super) fn show_page(&mut self, task: TaskId, wanted: Anchor) {
-        let Some(size) = self.layout().pane(&task).map(Pane::size) else { return };
+        let layout = self.layout();
+        let Some(pane) = layout.pane(&task) else { return };
         let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
             Some(scroll) => (scroll.page, scroll.lines),
             None => (None, self.view.task(&task).map_or(0, |task| task.output.lines)),
         };
-        self.ask_for_page(task.clone(), wanted, size);
-        self.scroll = Some(Scroll { task, wanted, page, lines, prompt: None, matches: Vec::new() });
+        self.ask_for_page(pane, wanted, pane.size().rows());
+        let columns = self.columns(pane);
+        self.scroll = Some(Scroll { task, wanted, columns, page, lines, prompt: None, matches: Vec::new() });
         self.mark_matches();
     }
 
@@ -71,12 +75,6 @@ impl App {
         if let Some((page, line)) = scroll.page.as_ref().zip(scroll.prompt) {
             scroll.matches.extend(row_of(page, line));
         }
-    }
-
-    /// Pages are wrapped as the task's terminal wraps them, cut to the rows of the pane.
-    pub(super) fn ask_for_page(&mut self, task: TaskId, anchor: Anchor, pane: Size) {
-        let columns = self.view.task(&task).map_or(pane.cols(), |task| task.size.cols());
-        self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, pane.rows()) });
     }
 
     pub(super) fn page(&mut self, task: TaskId, page: PageView) {

@@ -32,7 +32,7 @@ impl App {
     pub(super) fn read_stamped(&mut self, layout: &Layout) {
         let pane = self.at_hand().and_then(|task| layout.pane(&task.id)).filter(|pane| self.shows_log(pane));
         let Some(pane) = pane.filter(|_| self.stamps.are_shown && self.scroll.is_none()) else { return };
-        let (task, size) = (pane.task.clone(), pane.size());
+        let (task, size) = (pane.task.clone(), Size::clamped(self.columns(pane), pane.size().rows()));
         let written = self.view.task(&task).map_or(0, |task| task.output.bytes);
         let wanted = (task.clone(), written, size);
         if let Some((asked, is_under_way)) = &self.stamps.asked
@@ -41,7 +41,7 @@ impl App {
             return;
         }
         self.stamps.asked = Some((wanted, true));
-        self.ask_for_page(task, Anchor::Stamped, size);
+        self.ask_for_page(pane, Anchor::Stamped, size.rows());
     }
 
     /// Takes in a page that was read for that.
@@ -77,7 +77,7 @@ impl App {
     }
 }
 
-fn columns(pane: &Pane) -> u16 {
+pub(super) fn columns(pane: &Pane) -> u16 {
     if pane.cells.width > 4 * COLUMNS { COLUMNS } else { 0 }
 }
 

@@ -109,6 +109,8 @@ impl App {
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
         let widest = page.or(self.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.layout().pane(&task).map_or(0, |pane| pane.cells.width);
+        // Wrapped lines fit: to go right is to see them as the program wrote them.
+        let widest = if widest > shown { widest } else { self.own_columns(&task) };
         self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
     }
 

@@ -292,8 +292,8 @@ impl Driver {
                 Effect::Title(title) => self.title(title.as_deref())?,
                 Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),
-                Effect::Show { visible, focus } => {
-                    self.operator.show(&visible, focus.as_ref());
+                Effect::Show { visible, focus, columns } => {
+                    self.operator.show_at(visible, focus, columns);
                     self.times.screens_changed = true;
                 }
                 Effect::Play { task, place, marks } => self.effects.play(task, place, marks),

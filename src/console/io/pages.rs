@@ -44,7 +44,7 @@ const PROMPT_BEGINS: &[u8] = b"\x1b]133;A";
 /// When the log cannot be read.
 pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> io::Result<PageView> {
     let log = StoredLog::open(task)?;
-    let history = log.history();
+    let history = log.history().reflowed();
     let lines = history.lines();
     let page = page(&history, anchor, size)?;
     let picture = Picture::of_page(&page);
@@ -209,12 +209,17 @@ fn page_with_on_top(history: &History<'_, File>, line: u64, size: Size) -> io::R
     if line >= last.first_line { Ok(last) } else { history.page(line, size) }
 }
 
-/// Returns the rows that stand right before a line. Long lines take several rows: as many lines as
-/// there are rows are laid out, and the last rows are kept.
+/// Returns the rows that stand right before a line. Long lines take several rows: as many lines as there are rows are laid
+/// out, fewer where they do not fit, and the last rows are kept.
 fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
-    let first = line.saturating_sub(u64::from(size.rows()));
-    let tall = Size::clamped(size.cols(), size.rows().saturating_mul(4));
-    let mut page = history.page(first, tall)?;
+    let mut lines = u64::from(size.rows());
+    let mut first = line.saturating_sub(lines);
+    let mut page = history.page(first, Size::clamped(size.cols(), size.rows().saturating_mul(4)))?;
+    while page.next_line < line && lines > 1 {
+        lines /= 2;
+        first = line.saturating_sub(lines);
+        page = history.page(first, Size::clamped(size.cols(), Size::MAX / 2))?;
+    }
     let mut rows: Vec<_> = page.rows.into_iter().filter(|row| row.line < line).collect();
     let dropped = rows.len().saturating_sub(usize::from(size.rows()));
     rows.drain(..dropped);

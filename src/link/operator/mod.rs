@@ -9,8 +9,9 @@ mod screen;
 mod serve;
 mod update;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -63,6 +64,9 @@ pub struct Local {
     /// What it was shown that waits for an answer.
     // A lock, not a message: held for a few map operations, never across an await.
     cards: Arc<Mutex<Cards>>,
+    /// How wide panes are.
+    // A lock, not a message: read for each frame, between two changes by the same thread.
+    columns: Arc<Mutex<BTreeMap<TaskId, u16>>>,
     connected: Arc<watch::Sender<bool>>,
     /// Ends what looks after the cards of a console in this process.
     _open: Option<Arc<DropGuard>>,
@@ -124,11 +128,19 @@ impl Operator {
         }
     }
 
-    /// Says which tasks have a pane and which one the person looks at.
+    /// Says which tasks have a pane and which one the person looks at. Each is shown as its program has it.
     pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
+        self.show_at(visible.to_vec(), focus.cloned(), BTreeMap::new());
+    }
+
+    /// The same with the columns of those that are shown as a terminal of that width would show them, where it can be.
+    pub fn show_at(&self, visible: Vec<TaskId>, focus: Option<TaskId>, columns: BTreeMap<TaskId, u16>) {
         match self {
-            Self::Local(local) => local.runtime.show(&local.viewer, visible, focus),
-            Self::Remote(remote) => remote.show(Shown { visible: visible.to_vec(), focus: focus.cloned() }),
+            Self::Local(local) => {
+                local.runtime.show(&local.viewer, &visible, focus.as_ref());
+                *lock(&local.columns) = columns;
+            }
+            Self::Remote(remote) => remote.show(Shown { visible, focus, columns }),
             Self::Recorded(_) => {}
         }
     }
@@ -143,11 +155,14 @@ impl Operator {
         }
     }
 
-    /// Returns what the screen of a task shows; `None` while it is busy or in the middle of a frame.
+    /// Returns what the screen of a task shows, at the width of its pane where that was said; `None` while it is busy or in the middle of a frame.
     #[must_use]
     pub fn screen(&self, task: &TaskId) -> Option<Contents> {
         match self {
-            Self::Local(local) => local.runtime.screen(task)?.try_read(Contents::of),
+            Self::Local(local) => {
+                let columns = lock(&local.columns).get(task).copied();
+                local.runtime.screen(task)?.contents(columns)
+            }
             Self::Remote(remote) => remote.screen(task),
             Self::Recorded(_) => None,
         }
@@ -217,7 +232,7 @@ impl Local {
         let caller = Caller::new(Actor::Operator, cwd);
         let viewer = runtime.viewer();
         let (cards, connected) = (Arc::default(), Arc::new(watch::Sender::new(true)));
-        Self { runtime, viewer, caller, console, cards, connected, _open: None }
+        Self { runtime, viewer, caller, console, cards, columns: Arc::default(), connected, _open: None }
     }
 
     /// Does what was asked.
@@ -270,6 +285,11 @@ impl Local {
         }
         Ok(Reply::Done)
     }
+}
+
+// Nothing under this lock can panic half-way through a change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unexpected() -> Error {

@@ -23,7 +23,6 @@ use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, Snapshot};
-use crate::terminal::Contents;
 
 /// The shortest time between two snapshots.
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
@@ -225,6 +224,9 @@ impl Updates {
     }
 }
 
+/// The generation of a screen, and how many columns it is shown with.
+type Seen = (u64, Option<u16>);
+
 /// The screens a console is shown.
 struct Screens {
     local: Local,
@@ -232,8 +234,8 @@ struct Screens {
     taken: watch::Receiver<u64>,
     /// Updates sent since the start.
     count: u64,
-    /// What the console has of each shown screen, and the generation of which that is everything.
-    sent: HashMap<TaskId, (Option<u64>, Sent)>,
+    /// What the console has of each shown screen, and the generation and width of which that is everything.
+    sent: HashMap<TaskId, (Option<Seen>, Sent)>,
     due: Instant,
 }
 
@@ -271,19 +273,20 @@ impl Screens {
     /// of a frame is left for later.
     fn look(&mut self) -> (Vec<ScreenUpdate>, bool) {
         let shown = self.shown.borrow_and_update().clone();
-        let tasks: Vec<TaskId> = shown.focus.into_iter().chain(shown.visible).collect();
+        let tasks: Vec<TaskId> = shown.focus.iter().chain(&shown.visible).cloned().collect();
         self.sent.retain(|task, _| tasks.contains(task));
         let (mut updates, mut is_later) = (Vec::new(), false);
         for task in &tasks {
             let Some(screen) = self.local.runtime.screen(task) else { continue };
-            let generation = screen.generation();
-            if self.sent.get(task).is_some_and(|(all_of, _)| *all_of == Some(generation)) {
+            let columns = shown.columns.get(task).copied();
+            let seen = (screen.generation(), columns);
+            if self.sent.get(task).is_some_and(|(all_of, _)| *all_of == Some(seen)) {
                 continue;
             }
-            if let Some(contents) = screen.try_read(Contents::of) {
+            if let Some(contents) = screen.contents(columns) {
                 let (all_of, sent) = self.sent.entry(task.clone()).or_default();
                 let (update, is_all) = sent.update(task, &contents);
-                *all_of = is_all.then_some(generation);
+                *all_of = is_all.then_some(seen);
                 updates.push(update);
             } else {
                 let task = self.local.runtime.task(task);

@@ -140,7 +140,7 @@ impl TaskIo {
         let io = Self {
             id: spec.id,
             folder: spec.folder,
-            screen: Arc::new(Screen::detached(Terminal::new(spec.size, origin))),
+            screen: Arc::new(Screen::detached(Terminal::kept(spec.size, origin))),
             progress: watch::Sender::new(Progress::default()),
             pty: OnceLock::new(),
             replies: Mutex::default(),

@@ -21,13 +21,22 @@ pub struct History<'a, L: ?Sized> {
     marks: &'a [Mark],
     origin: Origin,
     size: Size,
+    /// Pages of a terminal's output have the width they are asked for, where they can have it.
+    reflows: bool,
 }
 
 impl<'a, L: LogBytes + ?Sized> History<'a, L> {
     /// Returns a view of `log`. The marks are in order; `size` is that of the terminal before the first resize mark.
     #[must_use]
     pub fn new(log: &'a L, marks: &'a [Mark], origin: Origin, size: Size) -> Self {
-        Self { log, marks, origin, size }
+        Self { log, marks, origin, size, reflows: false }
+    }
+
+    /// Returns the same with pages that show a terminal's output at the width they are asked for, as a terminal of that width
+    /// would have shown it: those on which every line stays in itself, and none is written over that would not fit.
+    #[must_use]
+    pub fn reflowed(self) -> Self {
+        Self { reflows: true, ..self }
     }
 
     /// Returns how many lines the log has; an unfinished last one counts. A log that cannot be read has none.

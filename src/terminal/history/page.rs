@@ -5,6 +5,7 @@ use std::io;
 use super::History;
 use super::log::LogBytes;
 use crate::terminal::cell::Cell;
+use crate::terminal::reach::Measure;
 use crate::terminal::size::Size;
 use crate::terminal::terminal::{Origin, Terminal};
 
@@ -42,7 +43,7 @@ pub struct PageRow {
 
 impl<L: LogBytes + ?Sized> History<'_, L> {
     /// Returns the rows from the beginning of a log line on, at most as many as `size` has. Output of a PTY is as wide as
-    /// the PTY was, output of pipes as wide as `size`.
+    /// the PTY was unless it is reflowed, output of pipes as wide as `size`.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -50,14 +51,44 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         let Some(start) = self.start_of(first_line)? else {
             return Ok(Page { rows: Vec::new(), first_line, next_line: first_line });
         };
-        let mut sheet = self.sheet(first_line, start, size)?;
         let bytes = self.log.read_range(start..(start + PAGE_BYTES).min(self.log.len()))?;
+        let own = if self.origin == Origin::Tty { self.size_at(start).cols() } else { size.cols() };
+        if self.reflows && own != size.cols() {
+            let sheet = self.sheet(first_line, start, size)?;
+            if let Some(page) = self.draw(sheet, (first_line, start), &bytes, true) {
+                return Ok(page);
+            }
+        }
+        let sheet = self.sheet(first_line, start, Size::clamped(own, size.rows()))?;
+        let page = self.draw(sheet, (first_line, start), &bytes, false);
+        Ok(page.unwrap_or(Page { rows: Vec::new(), first_line, next_line: first_line }))
+    }
+
+    /// Draws lines on a sheet until it is full; `None` where only plain lines are wanted and there is another one.
+    fn draw(
+        &self,
+        mut sheet: Sheet,
+        (first_line, start): (u64, u64),
+        bytes: &[u8],
+        plain: bool,
+    ) -> Option<Page> {
+        if plain && sheet.terminal.modes().alternate_screen {
+            return None;
+        }
+        let cols = sheet.terminal.size().cols();
         let mut gaps = self.gaps(start, start + bytes.len() as u64).peekable();
         let mut offset = start;
         let mut next_line = first_line;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             if sheet.is_full() || next_line - first_line >= PAGE_LINES {
                 break;
+            }
+            let mut measure = Measure::new(cols);
+            if plain {
+                measure.take(line);
+            }
+            if measure.leaves() || measure.is_redrawn() {
+                return None;
             }
             sheet.begin_line(next_line);
             let end = offset + line.len() as u64;
@@ -76,14 +107,13 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
                 next_line += 1;
             }
         }
-        Ok(Page { rows: sheet.into_rows(), first_line, next_line })
+        Some(Page { rows: sheet.into_rows(), first_line, next_line })
     }
 
     /// Returns an empty sheet whose terminal is in the state that the output before `start` has left.
     fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<Sheet> {
-        let cols = if self.origin == Origin::Tty { self.size_at(start).cols() } else { size.cols() };
         let mut terminal =
-            Terminal::new(Size::clamped(cols, size.rows().saturating_add(MARGIN)), self.origin);
+            Terminal::new(Size::clamped(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
         let context = self.start_of(first_line.saturating_sub(CONTEXT_LINES))?.unwrap_or(start);
         let context = context.max(start.saturating_sub(CONTEXT_BYTES));
         if self.is_alternate_at(context)? {

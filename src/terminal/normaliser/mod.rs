@@ -113,6 +113,15 @@ impl Normaliser {
         self.scanner.is_idle() && !self.state.alternate && self.state.screens[0].region.is_none()
     }
 
+    /// Tells whether text means now what it means to a fresh terminal, but for its style.
+    pub(super) fn is_plain(&self) -> bool {
+        let State { charsets, tabs, alternate, insert, no_wrap, newline, .. } = &self.state;
+        let is_usual = tabs.are_default && *charsets == Charsets::default();
+        let margins = self.state.screens[0];
+        let is_whole = margins.region.is_none() && !margins.relative;
+        self.scanner.is_idle() && is_usual && is_whole && !(*alternate || *insert || *no_wrap || *newline)
+    }
+
     /// Tells whether the program has emptied the scrollback since the last call.
     pub(super) fn take_scrollback_cleared(&mut self) -> bool {
         std::mem::take(&mut self.state.scrollback_cleared)

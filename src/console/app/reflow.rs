@@ -1,0 +1,46 @@
+//! How wide a task is shown: as a terminal as wide as its pane would show it, where that can be, or as wide as the program
+//! has it, from a column on that the person went to. Shown only: the program keeps its size.
+
+use crate::envelope::TaskId;
+use crate::terminal::Size;
+
+use super::{App, Layout, Pane, stamps};
+use crate::console::msg::{Anchor, Effect};
+
+impl App {
+    /// Returns how many columns a task is wanted with in its pane: those of the pane, beside the times of its lines; those of
+    /// the program where the person went right.
+    pub(super) fn columns(&self, pane: &Pane) -> u16 {
+        let is_panned = self.pan > 0 && self.at_hand().is_some_and(|task| task.id == pane.task);
+        if is_panned {
+            return self.own_columns(&pane.task);
+        }
+        let gutter = if self.stamps.are_shown { stamps::columns(pane) } else { 0 };
+        pane.size().cols().saturating_sub(gutter)
+    }
+
+    /// Returns how many columns the program of a task has.
+    pub(super) fn own_columns(&self, task: &TaskId) -> u16 {
+        self.view.task(task).map_or(0, |task| task.size.cols())
+    }
+
+    /// Asks for a page of the log of a pane's task, with so many rows at most.
+    pub(super) fn ask_for_page(&mut self, pane: &Pane, anchor: Anchor, rows: u16) {
+        let size = Size::clamped(self.columns(pane), rows);
+        self.effects.push(Effect::Page { task: pane.task.clone(), anchor, size });
+    }
+
+    /// Has the page that a pane is scrolled back to read again when the pane got another width.
+    pub(super) fn read_at_width(&mut self, layout: &Layout) {
+        let Some(scroll) = &self.scroll else { return };
+        let Some(pane) = layout.pane(&scroll.task) else { return };
+        let columns = self.columns(pane);
+        let is_other = scroll.columns != columns;
+        let Some(page) = scroll.page.as_ref().filter(|_| is_other) else { return };
+        let anchor = Anchor::From(page.first_line);
+        if let Some(scroll) = &mut self.scroll {
+            (scroll.wanted, scroll.columns) = (anchor, columns);
+        }
+        self.ask_for_page(pane, anchor, pane.size().rows());
+    }
+}

@@ -1,0 +1,240 @@
+//! How far output reaches: whether a sequence can change anything but the line it stands in, and how many rows lines take at
+//! a width.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::csi::Csi;
+use super::scanner::{Scanner, Sink};
+
+/// The longest sequence that is waited for.
+const MOST_WAITED: usize = 64;
+
+/// What a sequence can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Its own line, or no text at all.
+    Line,
+    /// Other rows of the screen, or what text means from here on.
+    Screen,
+    /// All of it: nothing of what was printed before is left, and printing starts again at the top.
+    Clears,
+    /// The rest of it has not come yet.
+    Unknown,
+}
+
+/// Returns what the sequence at the beginning of `bytes` can change; the first byte is ESC.
+pub(super) fn reach(bytes: &[u8]) -> Reach {
+    match bytes {
+        [_] => Reach::Unknown,
+        [_, b'[', ..] => match Csi::first_in(bytes) {
+            Some((_, Some(csi))) => csi_reach(&csi, bytes),
+            Some((_, None)) => Reach::Line,
+            None if bytes.len() < MOST_WAITED && !bytes[2..].iter().any(|byte| *byte < b' ') => {
+                Reach::Unknown
+            }
+            None => Reach::Screen,
+        },
+        // Character sets, strings and their ends, the saved cursor, the keypad.
+        [_, b'(' | b')' | b']' | b'P' | b'X' | b'^' | b'_' | b'\\' | b'7' | b'=' | b'>', ..] => Reach::Line,
+        _ => Reach::Screen,
+    }
+}
+
+fn csi_reach(csi: &Csi<'_>, bytes: &[u8]) -> Reach {
+    let is_home = || csi.parameters().all(|parameter| parameter.value() <= 1);
+    let is_local = match (csi.marker, csi.intermediate, csi.last) {
+        (0, 0, b'm' | b'K' | b'G' | b'`' | b'C' | b'a' | b'D' | b'X' | b'@' | b'P' | b'b' | b'I' | b'Z') => {
+            true
+        }
+        (0, 0, b'n' | b'c' | b't' | b's') | (b'>', _, _) | (0, b' ', b'q') | (_, b'$', b'p') => true,
+        (0 | b'?', 0, b'J') => matches!(csi.parameter(0, 0), 0 | 3),
+        (b'?', 0, b'K' | b'n') => true,
+        (b'?', 0, b'h' | b'l') => csi.parameters().all(|mode| {
+            matches!(mode.value(), 1 | 9 | 12 | 25 | 1000..=1007 | 1015 | 1016 | 1034 | 2004 | 2026 | 2031)
+        }),
+        (0, 0, b'H' | b'f') if is_home() && clears(&bytes[csi.raw.len()..]) => return Reach::Clears,
+        _ => false,
+    };
+    if is_local { Reach::Line } else { Reach::Screen }
+}
+
+/// Tells whether output goes on with a sequence that erases the screen from the cursor on.
+fn clears(bytes: &[u8]) -> bool {
+    [&b"\x1b[J"[..], b"\x1b[0J", b"\x1b[2J"].iter().any(|sequence| bytes.starts_with(sequence))
+}
+
+/// Measures output at a width, in pieces that end with lines.
+pub(super) struct Measure {
+    scanner: Scanner,
+    lines: Lines,
+}
+
+/// What lines came to.
+#[derive(Debug, Clone, Copy)]
+struct Lines {
+    columns: usize,
+    /// Columns of the current line up to where it is written, at least.
+    at: usize,
+    /// A line that takes several rows has gone back to the first column of the last of them.
+    has_returned: bool,
+    /// Rows that were left behind, at least.
+    rows: usize,
+    /// A line that takes several rows is written over: at this width it would be repeated.
+    is_redrawn: bool,
+    /// Something reaches beyond its line.
+    leaves: bool,
+}
+
+impl Measure {
+    /// Measures at so many columns.
+    pub(super) fn new(columns: u16) -> Self {
+        let columns = usize::from(columns.max(1));
+        let lines = Lines { columns, at: 0, has_returned: false, rows: 0, is_redrawn: false, leaves: false };
+        Self { scanner: Scanner::default(), lines }
+    }
+
+    /// Measures some lines.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        self.scanner.scan(bytes, &mut self.lines);
+    }
+
+    /// Returns how many rows were left behind, at least.
+    pub(super) fn rows(&self) -> usize {
+        self.lines.rows + self.lines.at.saturating_sub(1) / self.lines.columns
+    }
+
+    /// Tells whether a line is written over that takes several rows.
+    pub(super) fn is_redrawn(&self) -> bool {
+        self.lines.is_redrawn
+    }
+
+    /// Tells whether something reaches beyond its line.
+    pub(super) fn leaves(&self) -> bool {
+        self.lines.leaves
+    }
+}
+
+impl Lines {
+    fn is_wrapped(&self) -> bool {
+        self.at > self.columns
+    }
+
+    fn goes_back(&mut self) {
+        self.is_redrawn |= self.is_wrapped();
+    }
+
+    fn prints(&mut self, columns: usize) {
+        self.is_redrawn |= self.has_returned;
+        self.at += columns;
+    }
+
+    fn feeds(&mut self) {
+        self.rows += 1 + self.at.saturating_sub(1) / self.columns;
+        (self.at, self.has_returned) = (0, false);
+    }
+}
+
+impl Sink for Lines {
+    fn text(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '\n' => self.feeds(),
+                '\r' if self.is_wrapped() => self.has_returned = true,
+                '\r' => self.at = 0,
+                _ if c < ' ' => self.control(u8::try_from(c).unwrap_or_default()),
+                '\u{7f}' => {}
+                _ => self.prints(c.width().unwrap_or(0)),
+            }
+        }
+    }
+
+    fn invalid(&mut self) {
+        self.prints(1);
+    }
+
+    fn control(&mut self, byte: u8) {
+        match byte {
+            b'\n' => self.feeds(),
+            b'\r' => self.has_returned |= self.is_wrapped(),
+            0x08 => {
+                self.goes_back();
+                self.at = self.at.saturating_sub(1);
+            }
+            b'\t' => self.at += 1,
+            0x0b | 0x0c => self.leaves = true,
+            _ => {}
+        }
+    }
+
+    fn escape(&mut self, intermediate: u8, last: u8) {
+        let bytes = if intermediate == 0 { [0x1b, last, 0] } else { [0x1b, intermediate, last] };
+        self.leaves |= reach(&bytes) != Reach::Line;
+    }
+
+    fn csi(&mut self, csi: Csi<'_>) {
+        self.leaves |= reach(csi.raw) != Reach::Line;
+        let count = usize::from(csi.parameter(0, 1));
+        match csi.last {
+            b'C' | b'a' => self.at = (self.at + count).min(self.columns.max(self.at)),
+            b'b' => self.prints(count.min(self.columns)),
+            b'G' | b'`' => {
+                self.goes_back();
+                self.at = (count - 1).min(self.columns - 1);
+            }
+            b'D' => {
+                self.goes_back();
+                self.at = self.at.saturating_sub(count);
+            }
+            b'P' | b'@' | b'X' => self.goes_back(),
+            b'K' if csi.parameter(0, 0) > 0 => self.goes_back(),
+            _ => {}
+        }
+    }
+
+    fn osc(&mut self, _: &[u8]) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_in_its_line_and_what_does_not() {
+        for local in ["[31m", "[K", "[?25l", "[?2004h", "[J", "]0;title", "(0", "7", "[6n", "[3J", "[1 q"] {
+            assert_eq!(reach(format!("\x1b{local}x").as_bytes()), Reach::Line, "{local}");
+        }
+        for far in ["[A", "[2;5H", "[H", "[2J", "[?1049h", "[4h", "[?7l", "[3;9r", "M", "8", "c", "[S", "[B"]
+        {
+            assert_eq!(reach(format!("\x1b{far}x").as_bytes()), Reach::Screen, "{far}");
+        }
+        for clear in ["[H\x1b[2J", "[1;1H\x1b[J", "[;f\x1b[0J"] {
+            assert_eq!(reach(format!("\x1b{clear}").as_bytes()), Reach::Clears, "{clear}");
+        }
+        for begun in ["", "[", "[12;"] {
+            assert_eq!(reach(format!("\x1b{begun}").as_bytes()), Reach::Unknown, "{begun}");
+        }
+    }
+
+    fn measured(text: &str) -> (usize, bool) {
+        let mut measure = Measure::new(10);
+        measure.take(text.as_bytes());
+        (measure.rows(), measure.is_redrawn())
+    }
+
+    #[test]
+    fn rows_are_counted_at_the_width() {
+        assert_eq!(measured("1234567890\r\n"), (1, false));
+        assert_eq!(measured("12345678901\r\nx\r\n"), (3, false));
+        assert_eq!(measured("\x1b[31m好好好好好好\x1b[m\r\n"), (2, false));
+    }
+
+    #[test]
+    fn a_line_of_several_rows_that_is_written_over_is_found() {
+        assert_eq!(measured("short\rshort\r\n"), (1, false));
+        assert_eq!(measured("a line of several rows\r\r\n"), (3, false));
+        assert_eq!(measured("a line of several rows\x1b[K\r\n"), (3, false));
+        for again in ["\rx", "\x08x", "\x1b[3Gx", "\x1b[2Dx", "\x1b[2Kx"] {
+            assert!(measured(&format!("a line of several rows{again}\r\n")).1, "{again:?}");
+        }
+    }
+}
