@@ -1,8 +1,9 @@
-//! A short command as an agent has it run, from its call over MCP to the receipt, against a plain shell.
+//! A short command as an agent has it run, from its call over MCP to the receipt, against a plain shell: one after the
+//! other, twenty at once, and one after a pause.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,14 @@ use super::house::House;
 use super::report::{self, Target, median, ms, percentile};
 
 const RUNS: usize = 200;
+/// Calls that are under way together.
+const AT_ONCE: usize = 20;
+const ROUNDS: usize = 20;
+/// What a shell does to start as many.
+const TOGETHER: &str = "i=0; while [ $i -lt 20 ]; do /bin/sh -c true & i=$((i+1)); done; wait";
+/// Nothing on the way of a start is given up after a pause, so that a longer one shows the same.
+const PAUSE: Duration = Duration::from_secs(10);
+const PAUSES: usize = 5;
 
 pub(crate) fn run() {
     report::head("ExecCommand `true`, from an agent's call to its receipt");
@@ -17,21 +26,42 @@ pub(crate) fn run() {
     let mut agent = Agent::connect(&house);
     let (mut plain, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let started = Instant::now();
-        let status = Command::new("/bin/sh").args(["-c", "true"]).status().expect("run a shell");
-        assert!(status.success());
-        plain.push(ms(started.elapsed()));
-        let started = Instant::now();
-        agent.call(
-            "tools/call",
-            json!({ "name": "ExecCommand", "arguments": { "cmd": "true", "login": false } }),
-        );
-        whole.push(ms(started.elapsed()));
+        plain.push(timed(|| shell("true")));
+        whole.push(timed(|| agent.exec_true(1)));
     }
     report::line("sh -c true, median", median(&plain), "ms", Target::None);
     report::line("ExecCommand, median", median(&whole), "ms", Target::None);
-    report::line("ExecCommand, p99", percentile(&whole, 99), "ms", Target::None);
-    report::line("ExecCommand / sh", median(&whole) / median(&plain), "x", Target::None);
+    report::line("ExecCommand, p99", percentile(&whole, 99), "ms", Target::AtMost(12.0));
+    report::line("ExecCommand / sh", median(&whole) / median(&plain), "x", Target::AtMost(3.0));
+    let (mut plain, mut whole) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        plain.push(timed(|| shell(TOGETHER)));
+        whole.push(timed(|| agent.exec_true(AT_ONCE)));
+    }
+    report::line("sh starting 20 at once, median", median(&plain), "ms", Target::None);
+    report::line("20 calls at once, median", median(&whole), "ms", Target::None);
+    report::line("20 at once / sh", median(&whole) / median(&plain), "x", Target::AtMost(4.0));
+    let (mut plain, mut whole) = (Vec::new(), Vec::new());
+    for _ in 0..PAUSES {
+        std::thread::sleep(PAUSE);
+        plain.push(timed(|| shell("true")));
+        std::thread::sleep(PAUSE);
+        whole.push(timed(|| agent.exec_true(1)));
+    }
+    report::line("sh after a pause of 10 s, median", median(&plain), "ms", Target::None);
+    report::line("ExecCommand after a pause, median", median(&whole), "ms", Target::None);
+    report::line("after a pause / sh", median(&whole) / median(&plain), "x", Target::AtMost(4.0));
+}
+
+fn shell(script: &str) {
+    let status = Command::new("/bin/sh").args(["-c", script]).status().expect("run a shell");
+    assert!(status.success());
+}
+
+fn timed(work: impl FnOnce()) -> f64 {
+    let started = Instant::now();
+    work();
+    ms(started.elapsed())
 }
 
 /// A client of `pilothouse mcp`.
@@ -61,16 +91,36 @@ impl Agent {
         agent
     }
 
+    /// Runs `true` so many times at once.
+    fn exec_true(&mut self, count: usize) {
+        let params = json!({ "name": "ExecCommand", "arguments": { "cmd": "true", "login": false } });
+        for _ in 0..count {
+            self.ask("tools/call", &params);
+        }
+        (0..count).for_each(|_| drop(self.answer()));
+    }
+
     /// Asks, and waits for the answer.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+        self.ask(method, &params);
+        let answer = self.answer();
+        assert_eq!(answer.get("id").and_then(Value::as_u64), Some(self.last), "{answer}");
+        answer
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) {
         self.last += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params }));
+    }
+
+    /// Waits for the next answer to a request.
+    fn answer(&mut self) -> Value {
         loop {
             let mut line = String::new();
             let length = self.answers.read_line(&mut line).expect("read an answer");
             assert!(length > 0, "the shim has ended");
             let answer: Value = serde_json::from_str(&line).expect("JSON");
-            if answer.get("id").and_then(Value::as_u64) == Some(self.last) {
+            if answer.get("id").is_some() {
                 assert!(answer.get("error").is_none(), "{answer}");
                 return answer;
             }
