@@ -135,6 +135,13 @@ impl Places {
     }
 }
 
+/// Returns the folder of the names by which agents call this program as their shell.
+#[must_use]
+pub fn shells_dir() -> Option<PathBuf> {
+    let project = directories::ProjectDirs::from("dev", "", "pilothouse")?;
+    Some(project.data_dir().join("shells"))
+}
+
 fn git_root(dir: &Path) -> Option<PathBuf> {
     dir.ancestors().find(|dir| is_repository(&dir.join(".git"))).map(Path::to_owned)
 }

@@ -16,6 +16,7 @@ mod env;
 mod exec;
 mod fields;
 mod gate;
+mod launch;
 mod log;
 mod mcp;
 #[cfg(feature = "console")]
@@ -75,7 +76,11 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(code) = shell::run_as_shell(&argv) {
         return code;
     }
-    // The fork server comes before everything: each of its copies is a task host, with what is allocated here.
+    // So does an agent: what follows its name is the agent's.
+    if let Some(code) = launch::run(&argv) {
+        return code;
+    }
+    // And the fork server: each of its copies is a task host, with what is allocated here.
     if argv.get(1).is_some_and(|word| word == "__fork") {
         return process::fork_server_main();
     }

@@ -31,6 +31,7 @@ mod response;
 mod run;
 pub mod run_program;
 mod settings;
+mod start_agent;
 mod status;
 mod table;
 mod task_export;

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use super::command::Command;
 use super::{
     approvals, audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
-    receipt_file, run_program, settings, status, task_export, version,
+    receipt_file, run_program, settings, start_agent, status, task_export, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -53,6 +53,10 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<keys::KeysDiff>(),
         Command::of::<exec::Exec>(),
         Command::of::<manifest::Manifest>(),
+        Command::of::<start_agent::StartAgent<0>>(),
+        Command::of::<start_agent::StartAgent<1>>(),
+        Command::of::<start_agent::StartAgent<2>>(),
+        Command::of::<start_agent::StartAgent<3>>(),
         Command::of::<cli_only::Mcp>(),
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),

@@ -113,6 +113,8 @@ mod runtime;
 mod runtime_limits;
 mod runtime_questions;
 mod settings;
+mod shell_corpus;
+mod shell_door;
 mod support;
 mod task_export;
 mod terminal_conformance;

@@ -1,0 +1,176 @@
+//! `pilothouse claude`, `opencode`, `gemini`: starts the agent unchanged, with its own shell led here, for this process only.
+//! Read before the command line is: what stands after the agent's name is the agent's.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::shell::{DOOR, PREFIX, REAL, SHELLS};
+use super::{print, surroundings};
+use crate::agent::shell::Kind;
+use crate::files;
+use crate::link::{Holder, start_background};
+use crate::paths::{Places, shells_dir};
+use crate::process::become_program;
+use crate::process::environment::TASK_KIND;
+
+/// The exit code of a program that is not there, as shells have it.
+const NOT_FOUND: u8 = 127;
+/// The exit code of what cannot be done (EX_UNAVAILABLE).
+const UNAVAILABLE: u8 = 69;
+/// What a task holds whose commands are an agent's.
+const AGENT: &str = "agent";
+/// Codex takes its shell from the password file, and no other.
+const CODEX: &str = "Codex runs its commands by the shell in the password file and can be given no other one yet; \
+                     start it with `codex`, and connect it with `pilothouse mcp install codex`";
+
+/// Starts an agent if one was named first.
+pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
+    let agent = argv.get(1)?.to_str()?.parse::<Kind>().ok()?;
+    let args = argv.get(2..).unwrap_or_default();
+    if args.first().is_some_and(|first| first == "--schema") {
+        return None;
+    }
+    Some(match start(agent, args) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = print::say(format_args!("start {}: {error}", <&str>::from(agent)));
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
+    if agent == Kind::Codex {
+        let _ = print::say(CODEX);
+        return Ok(ExitCode::from(UNAVAILABLE));
+    }
+    let name: &str = agent.into();
+    let Ok(program) = which::which(name) else {
+        let _ = print::say(format_args!("{name} is not in your PATH"));
+        return Ok(ExitCode::from(NOT_FOUND));
+    };
+    let links = Links::make()?;
+    let cwd = std::env::current_dir()?;
+    let variables = environment(agent, std::env::vars_os().collect(), &links, &cwd);
+    serve(&cwd);
+    let args: Vec<OsString> = [OsString::from(name)].into_iter().chain(args.iter().cloned()).collect();
+    Err(become_program(&program, &args, &variables))
+}
+
+/// Has a runtime started, so that the first command need not wait for one. Where that fails the command says so.
+fn serve(cwd: &Path) {
+    if let Ok(places) = Places::find(cwd, &surroundings())
+        && Holder::of(&places) == Holder::Nobody
+        && let Ok(program) = std::env::current_exe()
+    {
+        let _ = start_background(&places, &program);
+    }
+}
+
+/// The names by which agents call this program.
+struct Links(PathBuf);
+
+impl Links {
+    /// Makes the links to this program, or has them name it.
+    fn make() -> io::Result<Self> {
+        let folder = shells_dir().ok_or_else(|| io::Error::other("neither HOME nor XDG_DATA_HOME is set"))?;
+        let links = Self(folder);
+        let program = std::env::current_exe()?;
+        let names = SHELLS.iter().map(|shell| links.of(shell));
+        for link in names.chain([links.first_in_path().join("bash")]) {
+            if std::fs::read_link(&link).is_ok_and(|named| named == program) {
+                continue;
+            }
+            files::create_folder(link.parent().unwrap_or(&link))?;
+            // Another agent may be starting a command by the old one: it is replaced, never missing.
+            let fresh = link.with_extension(std::process::id().to_string());
+            symlink(&program, &fresh)?;
+            std::fs::rename(&fresh, &link)?;
+        }
+        Ok(links)
+    }
+
+    fn of(&self, shell: &str) -> PathBuf {
+        self.0.join(format!("{PREFIX}{shell}"))
+    }
+
+    /// The folder with a `bash` for agents that take the first one in their PATH.
+    fn first_in_path(&self) -> PathBuf {
+        self.0.join("gemini")
+    }
+}
+
+/// Returns the environment of an agent: what it has anyway, and what leads its shell here.
+fn environment(
+    agent: Kind,
+    variables: Vec<(OsString, OsString)>,
+    links: &Links,
+    cwd: &Path,
+) -> Vec<(OsString, OsString)> {
+    let find = |name: &str| variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let real = find("SHELL").map(PathBuf::from).filter(|shell| kind_of(shell).is_some() && shell.is_file());
+    let real = real.unwrap_or_else(|| which::which("bash").unwrap_or_else(|_| "/bin/bash".into()));
+    let link = links.of(kind_of(&real).unwrap_or("bash")).into_os_string();
+    let mut set =
+        vec![(REAL, real.into_os_string()), (DOOR, cwd.as_os_str().to_owned()), (TASK_KIND, AGENT.into())];
+    match agent {
+        Kind::Claude => set.push(("CLAUDE_CODE_SHELL", link)),
+        Kind::Opencode => set.push(("SHELL", link)),
+        Kind::Gemini => {
+            let path = find("PATH").unwrap_or_default();
+            let path = [links.first_in_path().as_os_str().as_bytes(), b":", path.as_bytes()].concat();
+            set.push(("PATH", OsStr::from_bytes(&path).to_owned()));
+        }
+        Kind::Codex => {}
+    }
+    let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(own, _)| name == *own));
+    let kept: Vec<_> = kept.collect();
+    kept.into_iter().chain(set.iter().map(|(name, value)| ((*name).into(), value.clone()))).collect()
+}
+
+/// Returns which of the shells that we stand for a path names.
+fn kind_of(shell: &Path) -> Option<&'static str> {
+    let name = shell.file_name()?;
+    SHELLS.into_iter().find(|known| name == *known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(agent: Kind, shell: &str) -> Vec<(String, String)> {
+        let variables = vec![("SHELL".into(), shell.into()), ("PATH".into(), "/usr/bin:/bin".into())];
+        let text = |text: OsString| text.into_string().expect("UTF-8");
+        environment(agent, variables, &Links("/d/pilothouse/shells".into()), Path::new("/w"))
+            .into_iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect()
+    }
+
+    fn value(set: &[(String, String)], name: &str) -> Option<String> {
+        set.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    }
+
+    #[test]
+    fn each_agent_is_led_here_by_what_it_heeds_and_by_nothing_else() {
+        let claude = set(Kind::Claude, "/bin/bash");
+        assert_eq!(
+            value(&claude, "CLAUDE_CODE_SHELL").as_deref(),
+            Some("/d/pilothouse/shells/pilothouse-bash")
+        );
+        assert_eq!(value(&claude, "SHELL").as_deref(), Some("/bin/bash"));
+        assert_eq!(value(&claude, REAL).as_deref(), Some("/bin/bash"));
+        assert_eq!(value(&claude, DOOR).as_deref(), Some("/w"));
+        assert_eq!(value(&claude, TASK_KIND).as_deref(), Some("agent"));
+        let opencode = set(Kind::Opencode, "/usr/bin/fish");
+        assert_eq!(value(&opencode, "SHELL").as_deref(), Some("/d/pilothouse/shells/pilothouse-bash"));
+        assert!(value(&opencode, REAL).is_some_and(|real| real.ends_with("/bash")));
+        let gemini = set(Kind::Gemini, "/bin/bash");
+        assert_eq!(value(&gemini, "PATH").as_deref(), Some("/d/pilothouse/shells/gemini:/usr/bin:/bin"));
+        assert_eq!(value(&gemini, "SHELL").as_deref(), Some("/bin/bash"));
+    }
+}

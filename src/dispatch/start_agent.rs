@@ -1,0 +1,27 @@
+//! `claude`, `opencode`, `gemini`, `codex`: declared here like all others, run by `cli` before the command line is read.
+
+use super::command::{Effect, Example, Local, Nothing, Reach};
+
+/// The agents that can be started, by their places in [`NAMES`].
+pub struct StartAgent<const AGENT: usize>;
+
+/// Their names, which are the commands.
+const NAMES: [&str; 4] = ["claude", "opencode", "gemini", "codex"];
+/// What each command does.
+const ABOUTS: [&str; 4] = [
+    "Start Claude Code with its own shell led here; what follows are its own arguments",
+    "Start opencode with its own shell led here; what follows are its own arguments",
+    "Start Gemini CLI with its own shell led here; what follows are its own arguments",
+    "Say why Codex cannot be started so yet",
+];
+
+impl<const AGENT: usize> Local for StartAgent<AGENT> {
+    const PATH: &'static str = NAMES[AGENT];
+    const ABOUT: &'static str = ABOUTS[AGENT];
+    const EXITS: &'static [u8] = &[69, 127];
+    const EXAMPLES: &'static [Example] = &[Example { about: "In this workspace", input: "{}" }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = Nothing;
+    type Output = Effect;
+}

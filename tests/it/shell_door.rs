@@ -1,0 +1,385 @@
+//! An agent's own shell, ours: the same bytes, codes and signals as without us, and each command a task on record.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::support::{Agent, Console, Home, Tag, program, send, skip, wait_until};
+
+/// A home with the links by which an agent calls us as its shell.
+struct Door {
+    home: Home,
+    shell: PathBuf,
+}
+
+/// What somebody saw of a command.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    ended: ExitStatus,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl Door {
+    fn new() -> Self {
+        let home = Home::new();
+        let shell = home.workspace().join("../pilothouse-bash");
+        std::os::unix::fs::symlink(program(), &shell).expect("a link");
+        Self { home, shell }
+    }
+
+    /// A call as an agent makes it, by us or by the shell itself.
+    fn call(&self, by_us: bool, script: &str) -> Command {
+        let mut call = Command::new(if by_us { self.shell.clone() } else { PathBuf::from("/bin/bash") });
+        self.home.settle(&mut call);
+        call.args(["-c", script])
+            .env("SHELL", "/bin/bash")
+            .env_remove("PILOTHOUSE_TASK_KIND")
+            .process_group(0);
+        call.env("PILOTHOUSE_SHELL_DOOR", self.home.workspace());
+        call
+    }
+
+    /// A call of Claude Code for its model.
+    fn of_claude(&self, session: &str, script: &str) -> Command {
+        let mut call = self.call(true, script);
+        call.envs([("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1")]);
+        call.env("CLAUDE_CODE_SESSION_ID", session);
+        call
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.home.run(args);
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    /// The commands of all tasks, the last one first.
+    fn commands(&self) -> Vec<String> {
+        let listed = self.json(&["task", "list", "--scope", "all"]);
+        let tasks = listed["data"]["tasks"].as_array().expect("tasks").clone();
+        tasks.iter().map(|task| task["cmd"].as_str().expect("a command").to_owned()).collect()
+    }
+
+    /// The rows of the record, as text.
+    fn record(&self) -> String {
+        let mut text = String::new();
+        let recordings = std::fs::read_dir(self.home.places().recordings()).expect("recordings");
+        for recording in recordings.flatten() {
+            for file in std::fs::read_dir(recording.path()).expect("a recording").flatten() {
+                if file.path().extension().is_some_and(|own| own == "jsonl") {
+                    text += &std::fs::read_to_string(file.path()).expect("rows");
+                }
+            }
+        }
+        text
+    }
+}
+
+/// The descriptors that agents give to a command.
+#[derive(Debug, Clone, Copy)]
+enum Streams {
+    TwoPipes,
+    OneFile,
+    TwoSockets,
+}
+
+fn see(mut call: Command, streams: Streams, file: &PathBuf) -> Seen {
+    match streams {
+        Streams::TwoPipes => {
+            let output = call.output().expect("runs");
+            Seen { ended: output.status, stdout: output.stdout, stderr: output.stderr }
+        }
+        Streams::OneFile => {
+            std::fs::write(file, "before\n").expect("written");
+            let out = File::options().append(true).open(file).expect("opens");
+            call.stdout(out.try_clone().expect("a copy")).stderr(out);
+            let ended = call.status().expect("runs");
+            Seen { ended, stdout: std::fs::read(file).expect("reads"), stderr: Vec::new() }
+        }
+        Streams::TwoSockets => {
+            let pairs = [0, 1].map(|_| UnixStream::pair().expect("a pair"));
+            let [(mut out, theirs), (mut err, their_err)] = pairs;
+            call.stdout(std::os::fd::OwnedFd::from(theirs)).stderr(std::os::fd::OwnedFd::from(their_err));
+            let mut child = call.spawn().expect("starts");
+            drop(call);
+            let stderr = thread::spawn(move || {
+                let mut all = Vec::new();
+                err.read_to_end(&mut all).expect("reads");
+                all
+            });
+            let mut stdout = Vec::new();
+            out.read_to_end(&mut stdout).expect("reads");
+            let ended = child.wait().expect("ends");
+            Seen { ended, stdout, stderr: stderr.join().expect("reads") }
+        }
+    }
+}
+
+/// What is visible of a command does not depend on how fast it was.
+const SCRIPTS: [&str; 21] = [
+    "exit 3",
+    "exit 255",
+    "echo out; echo err >&2; echo out again",
+    "head -c 10000000 /dev/zero | tr '\\0' x; echo end",
+    "(sleep 0.1; echo late) & echo early",
+    "cd /; pwd; cd -",
+    "wc -c < big.txt",
+    "cat <<'EOF'\na $HOME 'q'\nEOF",
+    "printf 'h\\303\\251 \\360\\237\\230\\200 \\377\\0\\n'",
+    "echo a; kill -9 $$",
+    "kill -TERM $$",
+    "kill -SEGV $$",
+    "bash -c 'echo nested $0; exit 4'",
+    "nosuchcommand",
+    "if then",
+    "cat; echo eof",
+    "umask; ulimit -n; ulimit -c; ulimit -s",
+    "env | grep -v '^PILOTHOUSE_\\|^_=' | sort",
+    "seq 100000 | head -1; trap -p",
+    "echo $SHELL $BASH $0 $-; exec echo x",
+    "",
+];
+
+#[test]
+fn every_byte_code_and_signal_is_what_it_would_be_without_us() {
+    let door = Door::new();
+    std::fs::write(door.home.workspace().join("big.txt"), "x".repeat(1234)).expect("written");
+    let file = door.home.workspace().join("../out");
+    for streams in [Streams::TwoPipes, Streams::OneFile, Streams::TwoSockets] {
+        for script in SCRIPTS {
+            if matches!(streams, Streams::OneFile) && script.contains("late") {
+                // Nobody can wait for the end of a file.
+                continue;
+            }
+            let plain = see(door.call(false, script), streams, &file);
+            let ours = see(door.call(true, script), streams, &file);
+            let short =
+                |seen: &Seen| String::from_utf8_lossy(&seen.stdout).chars().take(300).collect::<String>();
+            assert!(
+                plain == ours,
+                "{streams:?} {script}\n{}\n{}\n{:?}",
+                short(&plain),
+                short(&ours),
+                ours.stderr
+            );
+        }
+    }
+    let listed = door.json(&["task", "list", "--scope", "all"]);
+    assert_eq!(listed["data"]["total"], 3 * SCRIPTS.len() - 1, "each was a task");
+}
+
+#[test]
+fn eight_at_once_each_with_its_own_output_and_code() {
+    let door = Door::new();
+    let running: Vec<Child> = (0..8)
+        .map(|at| {
+            door.call(true, &format!("echo {at}; exit {at}")).stdout(Stdio::piped()).spawn().expect("starts")
+        })
+        .collect();
+    for (at, child) in running.into_iter().enumerate() {
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.stdout, format!("{at}\n").as_bytes());
+        assert_eq!(output.status.code(), i32::try_from(at).ok());
+    }
+}
+
+#[test]
+fn a_signal_to_the_shell_reaches_the_command_and_a_killed_shell_takes_it_along() {
+    let door = Door::new();
+    let trapped = door.call(true, "trap 'echo got it; exit 9' TERM; echo ready; sleep 9 & wait");
+    let mut child = begun(trapped);
+    send(child.id(), rustix::process::Signal::TERM);
+    let mut rest = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut rest).expect("reads");
+    assert_eq!((rest.as_str(), child.wait().expect("ends").code()), ("got it\n", Some(9)));
+
+    let tag = Tag::new();
+    let mut child = begun(door.call(true, &format!("echo ready; sleep {}", tag.0)));
+    send(child.id(), rustix::process::Signal::KILL);
+    assert_eq!(child.wait().expect("ends").signal(), Some(9));
+    wait_until("the command is gone with its caller", || tag.holders().is_empty());
+    wait_until("it is on record who ended it", || door.record().contains("its caller was killed"));
+}
+
+/// Starts a command and waits for the first line it writes.
+fn begun(mut call: Command) -> Child {
+    let mut child = call.stdout(Stdio::piped()).spawn().expect("starts");
+    let mut line = [0; 6];
+    child.stdout.as_mut().expect("piped").read_exact(&mut line).expect("reads");
+    assert_eq!(&line, b"ready\n");
+    child
+}
+
+#[test]
+fn what_is_no_models_command_goes_straight_through() {
+    let door = Door::new();
+    let mut probe = door.of_claude("one", "env");
+    probe.env_remove("CLAUDE_CODE_CHILD_SESSION");
+    let mut off = door.call(true, "echo off");
+    off.env("PILOTHOUSE_SHELL", "off");
+    let mut nested = door.call(true, "echo nested");
+    nested.env("PILOTHOUSE_TASK_KIND", "command");
+    let mut file = door.call(true, "");
+    std::fs::write(door.home.workspace().join("script"), "echo from a file").expect("written");
+    file = {
+        let mut call = Command::new(file.get_program());
+        door.home.settle(&mut call);
+        call.arg("script");
+        call
+    };
+    for mut call in [probe, off, nested, file] {
+        assert!(call.output().expect("runs").status.success(), "{call:?}");
+    }
+    assert!(!door.home.places().agent_socket().exists(), "not even a runtime was started");
+}
+
+#[test]
+fn what_a_command_starts_belongs_to_it_whatever_it_hides() {
+    let door = Door::new();
+    let shell = door.shell.display();
+    let script = format!(
+        "{shell} -c 'echo one'; env -i {shell} -c 'echo two'; PILOTHOUSE_TASK_KIND= {shell} -c 'echo three'"
+    );
+    let output = door.call(true, &script).output().expect("runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "one\ntwo\nthree\n", "{output:?}");
+    let commands = door.commands();
+    assert!(commands.len() == 1 && commands[0].starts_with(&script[..40]), "{commands:?}");
+}
+
+#[test]
+fn two_sessions_are_two_actors_and_their_secrets_are_on_no_record() {
+    let door = Door::new();
+    let script =
+        "source /h/s.sh 2>/dev/null || true && eval 'echo $API_TOKEN' < /dev/null && pwd -P >| /dev/null";
+    for session in ["one", "two", "one"] {
+        let output = door.of_claude(session, script).env("API_TOKEN", "hunter2-door").output().expect("runs");
+        assert_eq!(output.stdout, b"hunter2-door\n");
+    }
+    assert_eq!(door.commands(), ["echo $API_TOKEN"; 3]);
+    let record = door.record();
+    let starts: Vec<Value> = record
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a row"))
+        .filter(|row| row["kind"] == "start")
+        .collect();
+    let actors: Vec<&str> =
+        starts.iter().filter_map(|row| row["data"]["task"]["started_by"].as_str()).collect();
+    assert_eq!(actors, ["agent:claude-code", "agent:claude-code#2", "agent:claude-code"], "{starts:?}");
+    assert!(!record.contains("hunter2-door"), "a value of the environment went on record");
+    assert!(record.contains("API_TOKEN") && record.contains("pwd -P"), "the whole script is on record");
+}
+
+#[test]
+fn without_a_runtime_it_runs_plainly_and_says_so_or_does_not_run_as_the_settings_say() {
+    let door = Door::new();
+    // Where its recordings would be lies a file: no runtime can begin.
+    std::fs::create_dir_all(door.home.workspace().join("../state")).expect("a folder");
+    std::fs::write(door.home.workspace().join("../state/pilothouse"), "").expect("written");
+    let output = door.call(true, "echo ran; exit 4").output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"ran\n"[..], Some(4)));
+    assert!(
+        said.starts_with("pilothouse: this command runs without Pilothouse: ") && said.lines().count() == 1,
+        "{said}"
+    );
+    door.home.configure("config.toml", "[shell]\non_failure = \"refuse\"\n");
+    let output = door.call(true, "echo ran").output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(69)));
+    assert!(said.contains("setting shell.on_failure"), "{said}");
+    std::fs::remove_file(door.home.workspace().join("../state/pilothouse")).expect("removed");
+}
+
+#[test]
+fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known() {
+    let door = Door::new();
+    let mut served = door.home.serve();
+    let tag = Tag::new();
+    let mut child = begun(door.call(true, &format!("echo ready; sleep {}", tag.0)));
+    let stderr = { child.stderr.take() };
+    assert!(stderr.is_none());
+    served.kill().expect("killed");
+    served.wait().expect("ends");
+    assert_eq!(child.wait().expect("ends").code(), Some(75));
+    wait_until("the command is gone", || tag.holders().is_empty());
+
+    let mut served = door.home.serve();
+    let mut call = door.call(true, &format!("echo ready; sleep {}", tag.0));
+    let mut child = begun({
+        call.stderr(Stdio::piped());
+        call
+    });
+    door.home.stop(&mut served);
+    let mut said = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut said).expect("reads");
+    assert_eq!(child.wait().expect("ends").code(), Some(75));
+    assert!(
+        said.contains("this command had begun; it was ended with the runtime: the operator ran"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_the_agents_sandbox_forbids_stays_forbidden_and_nothing_of_it_runs_outside() {
+    let door = Door::new();
+    assert!(door.call(true, "true").status().expect("runs").success(), "a runtime is there");
+    let mut fenced = Command::new("setpriv");
+    door.home.settle(&mut fenced);
+    fenced
+        .args(["--no-new-privs", "--"])
+        .arg(&door.shell)
+        .args(["-c", "grep NoNewPrivs /proc/self/status; exit 5"]);
+    let Ok(output) = fenced.output() else { return skip("setpriv is not installed") };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "NoNewPrivs:\t1\n", "{output:?}");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(5), &b""[..]));
+    assert_eq!(door.commands(), ["true"]);
+}
+
+#[test]
+fn a_rule_about_the_agent_holds_its_own_shell_by_what_the_model_wrote() {
+    let door = Door::new();
+    door.home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\nactor = \"agent:claude-code\"\n");
+    let console = Console::open(&door.home, &[], (100, 30));
+    console.shows("no agent yet");
+    let script = |cmd: &str| {
+        format!("source /h/s.sh 2>/dev/null || true && eval '{cmd}' < /dev/null && pwd -P >| /dev/null")
+    };
+    let mut child = begun_held(&door, &script("touch held"));
+    console.shows("needs approval");
+    assert!(!door.home.workspace().join("held").exists());
+    console.keys(b"A");
+    console.shows("wants to run a command");
+    console.shows("touch held");
+    wait_until("the call is let go", || {
+        console.keys(b"y");
+        door.home.workspace().join("held").exists()
+    });
+    assert_eq!(child.wait().expect("ends").code(), Some(0));
+    let free = door.of_claude("one", &script("echo free")).output().expect("runs");
+    assert_eq!(free.stdout, b"free\n");
+    drop(console);
+}
+
+fn begun_held(door: &Door, script: &str) -> Child {
+    door.of_claude("one", script).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
+}
+
+#[test]
+fn an_agent_that_also_speaks_mcp_reads_the_output_of_its_shell() {
+    let door = Door::new();
+    let mut served = door.home.serve();
+    let agent = Agent::connect(&door.home, &["--label", "other"]);
+    assert!(door.of_claude("one", "echo for the record").status().expect("runs").success());
+    let listed = door.json(&["task", "list", "--scope", "all"]);
+    let id = listed["data"]["tasks"][0]["task_id"].as_str().expect("an id").to_owned();
+    let read = agent.call("TaskOutput", &serde_json::json!({ "task_id": id }));
+    assert_eq!(read.result("/task/output_preview"), "for the record\n");
+    drop(agent);
+    door.home.stop(&mut served);
+}
