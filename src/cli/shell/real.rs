@@ -58,8 +58,10 @@ fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {
         let name = Path::new(program).file_name().is_some_and(|name| name == shell);
         name && Path::new(program).is_absolute() && !is_ours(program)
     };
+    // Found in the PATH in place of another one, it is that one, whatever the user's own shell is.
+    let is_found_in_path = !is_ours(&call.name);
     let named = [REAL, "SHELL"].into_iter().filter_map(|name| find(&call.variables, name)).find(fits);
-    if let Some(program) = named {
+    if let Some(program) = named.filter(|_| !is_found_in_path) {
         return program.into();
     }
     let folders = path.into_iter().flat_map(std::env::split_paths).chain(["/bin".into(), "/usr/bin".into()]);
@@ -108,6 +110,12 @@ mod tests {
     fn a_bash_first_in_the_path_leaves_no_trace_in_it() {
         let links = format!("/h/.local/share/{FOLDER}/gemini");
         let path = format!("{links}:/usr/bin:/bin");
+        let dir = tempfile::tempdir().expect("temp dir");
+        std::fs::write(dir.path().join("bash"), "").expect("written");
+        let own = dir.path().display();
+        let absolute =
+            real(&format!("{links}/bash"), &[("PATH", &format!("{links}:{own}")), ("SHELL", "/bin/bash")]);
+        assert_eq!(absolute.args[0], dir.path().join("bash"));
         let found = real("bash", &[("PATH", &path)]);
         assert_eq!(found.args[0], "bash");
         assert_ne!(found.program, Path::new(&links).join("bash"));
