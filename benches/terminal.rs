@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use pilothouse::terminal::{History, Mark, MarkKind, Origin, Size, Stream, Terminal, Vt100, clean};
+use pilothouse::terminal::{Contents, History, Mark, MarkKind, Origin, Size, Stream, Terminal, Vt100, clean};
 
 const PAYLOAD: usize = 4 * 1024 * 1024;
 const RUNS: usize = 7;
@@ -38,6 +38,7 @@ fn main() {
     if only.is_none() {
         texts(size);
         history(size);
+        reflow(size);
         memory(size);
     }
 }
@@ -163,6 +164,32 @@ fn history(size: Size) {
     let started = Instant::now();
     assert!(history.search("not in there", 0, true).expect("memory can be read").is_none());
     println!("search through all of it {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
+}
+
+/// What a pane of another width costs a frame, against what its own screen costs, and against the 16 ms of a frame.
+fn reflow(size: Size) {
+    println!("\na screen for a frame: its own, and at 97 columns");
+    for (name, bytes, _) in payloads().into_iter().take(2) {
+        let long: Vec<u8> = bytes.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+        let long: Vec<u8> = long.chunks(1500).flat_map(|line| [line, b"\r\n"].concat()).collect();
+        for (name, bytes) in [(name.to_owned(), bytes), (format!("{name}, long lines"), long)] {
+            let mut terminal = Terminal::kept(size, Origin::Tty);
+            bytes.chunks(4096).for_each(|piece| drop(terminal.feed(piece)));
+            let (mut own, mut other) = (Vec::new(), Vec::new());
+            for _ in 0..101 {
+                let started = cpu_time();
+                black_box(Contents::of(&terminal));
+                own.push(cpu_time() - started);
+                let started = cpu_time();
+                black_box(terminal.excerpt(97).expect("it can be").draw());
+                other.push(cpu_time() - started);
+            }
+            let longest = other.iter().copied().fold(0.0, f64::max) * 1e3;
+            let [own, other] = [own, other].map(|times| median(times) * 1e3);
+            let verdict = if longest <= 16.0 { "met" } else { "MISSED" };
+            println!("{name:<24} {own:>8.3} {other:>8.3} ms, longest {longest:.3} (limit 16) {verdict}");
+        }
+    }
 }
 
 /// Resident memory of a terminal full of output, from what fifty of them add.

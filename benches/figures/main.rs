@@ -26,8 +26,10 @@ use machine::Machine;
 /// A part: its name on the command line, and what it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 16] = [
     ("start", live::start::run),
+    ("many", live::many::run),
+    ("attach", live::attach::run),
     ("process", live::process::run),
     ("list", live::list::run),
     ("spawn", live::spawn::run),

@@ -1,7 +1,7 @@
 //! The program in a terminal, in a workspace of its own, with tasks started from outside as scripts do.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use portable_pty::CommandBuilder;
@@ -20,6 +20,8 @@ pub(crate) const IDLE: &str = "printf ready; exec sleep 100000";
 pub(crate) struct House {
     pub(crate) tty: Tty,
     dir: tempfile::TempDir,
+    /// The runtime, where it is another process than the console.
+    runtime: Option<Child>,
 }
 
 impl House {
@@ -28,7 +30,28 @@ impl House {
         let dir = tempfile::tempdir().expect("make a folder");
         let tty = Tty::start(console(dir.path()), CONSOLE);
         tty.wait("the first frame", |seen| seen.frames > 0);
-        Self { tty, dir }
+        Self { tty, dir, runtime: None }
+    }
+
+    /// Opens a console attached to a runtime of its own, and waits for its first frame.
+    pub(crate) fn attached() -> Self {
+        let dir = tempfile::tempdir().expect("make a folder");
+        let mut serve = Command::new(PROGRAM);
+        serve.arg("serve").current_dir(dir.path()).env_clear().envs(environment(dir.path()));
+        let runtime = serve.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the runtime");
+        until("the runtime", || {
+            let mut asked = Command::new(PROGRAM);
+            asked.args(["task", "list"]).current_dir(dir.path()).env_clear().envs(environment(dir.path()));
+            asked.output().is_ok_and(|output| output.status.success())
+        });
+        let tty = Tty::start(console(dir.path()), CONSOLE);
+        tty.wait("the first frame", |seen| seen.frames > 0);
+        Self { tty, dir, runtime: Some(runtime) }
+    }
+
+    /// Returns the processes of console and runtime.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        std::iter::once(self.tty.pid()).chain(self.runtime.as_ref().map(Child::id)).collect()
     }
 
     /// Returns a path for a file of this run.
@@ -74,6 +97,16 @@ impl House {
     pub(crate) fn start_idle(&self, count: usize) {
         for _ in 0..count {
             self.start(IDLE);
+        }
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some(runtime) = &mut self.runtime {
+            // Its guards end what it has started.
+            let _ = runtime.kill();
+            let _ = runtime.wait();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The built program under load, in a terminal as a person has it: what it costs and how long it takes.
 
+pub(crate) mod attach;
 pub(crate) mod batch;
 pub(crate) mod drain;
 pub(crate) mod echo;
@@ -8,6 +9,7 @@ pub(crate) mod frame;
 mod house;
 pub(crate) mod idle;
 pub(crate) mod list;
+pub(crate) mod many;
 pub(crate) mod memory;
 mod peers;
 mod proc;

@@ -28,6 +28,8 @@ use crate::runtime::{Handle, Snapshot};
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
 /// The shortest time between two rounds of screens.
 const SCREEN_PACE: Duration = Duration::from_millis(33);
+/// The answer to a key is sent at once for so long after it.
+const ECHO: Duration = Duration::from_millis(100);
 /// Requests of one console in flight; more wait in the socket.
 const ASKS: usize = 64;
 
@@ -49,10 +51,11 @@ pub async fn serve(
     }
     let local = Local::new(runtime, hello.cwd, console);
     let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
+    let typed = watch::Sender::new(None);
     let (replies, replied) = mpsc::channel(ASKS);
     let updates = Updates::new(&local);
-    let screens = Screens::new(&local, shown.subscribe(), taken.subscribe());
-    let reading = Reading { local, shown, taken, replies, asks: TaskTracker::new() };
+    let screens = Screens::new(&local, shown.subscribe(), taken.subscribe(), typed.subscribe());
+    let reading = Reading { local, shown, taken, typed, replies, asks: TaskTracker::new() };
     let asks = reading.asks.clone();
     let ended = tokio::select! {
         ended = reading.run(lines.into_reader()) => ended,
@@ -72,6 +75,8 @@ struct Reading {
     local: Local,
     shown: watch::Sender<Shown>,
     taken: watch::Sender<u64>,
+    /// When the person last typed into a task.
+    typed: watch::Sender<Option<Instant>>,
     replies: mpsc::Sender<Outgoing>,
     asks: TaskTracker,
 }
@@ -99,6 +104,9 @@ impl Reading {
                     return Err(Error::frame("a message for scripts"));
                 }
                 ClientMessage::Ask { id, ask } => {
+                    if matches!(ask, Request::Send { .. }) {
+                        self.typed.send_replace(Some(Instant::now()));
+                    }
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());
                     self.asks.spawn(async move {
@@ -232,6 +240,9 @@ struct Screens {
     local: Local,
     shown: watch::Receiver<Shown>,
     taken: watch::Receiver<u64>,
+    typed: watch::Receiver<Option<Instant>>,
+    /// The key that was answered last.
+    answered: Option<Instant>,
     /// Updates sent since the start.
     count: u64,
     /// What the console has of each shown screen, and the generation and width of which that is everything.
@@ -240,8 +251,14 @@ struct Screens {
 }
 
 impl Screens {
-    fn new(local: &Local, shown: watch::Receiver<Shown>, taken: watch::Receiver<u64>) -> Self {
-        Self { local: local.clone(), shown, taken, count: 0, sent: HashMap::new(), due: Instant::now() }
+    fn new(
+        local: &Local,
+        shown: watch::Receiver<Shown>,
+        taken: watch::Receiver<u64>,
+        typed: watch::Receiver<Option<Instant>>,
+    ) -> Self {
+        let (local, sent, due) = (local.clone(), HashMap::new(), Instant::now());
+        Self { local, shown, taken, typed, answered: None, count: 0, sent, due }
     }
 
     /// Waits until the console has taken in what it was sent and a shown screen has changed.
@@ -249,15 +266,26 @@ impl Screens {
     async fn next(&mut self) -> Vec<ScreenUpdate> {
         let wake = self.local.viewer.wake();
         loop {
-            sleep_until(self.due).await;
             let count = self.count;
             if self.taken.wait_for(|taken| *taken >= count).await.is_err() {
                 return std::future::pending().await;
+            }
+            // The answer to a key does not wait for its time.
+            while Instant::now() < self.due && !self.is_echo() {
+                tokio::select! {
+                    () = sleep_until(self.due) => {}
+                    () = wake.notified(), if self.is_awaited() => {}
+                    Ok(()) = self.typed.changed() => {}
+                }
             }
             let (updates, is_later) = self.look();
             if !updates.is_empty() {
                 self.count += updates.len() as u64;
                 self.due = Instant::now() + SCREEN_PACE;
+                let focus = self.shown.borrow().focus.clone();
+                if updates.iter().any(|update| Some(&update.task) == focus.as_ref()) {
+                    self.answered = *self.typed.borrow();
+                }
                 return updates;
             }
             tokio::select! {
@@ -267,6 +295,21 @@ impl Screens {
                 changed = self.shown.changed() => if changed.is_err() { return std::future::pending().await },
             }
         }
+    }
+
+    /// Tells whether a key was typed a moment ago whose answer was not sent yet.
+    fn is_awaited(&self) -> bool {
+        let key = *self.typed.borrow();
+        key.is_some_and(|at| at.elapsed() < ECHO) && key != self.answered
+    }
+
+    /// Tells whether the task that the person looks at has answered a key: one update for each goes out at once.
+    fn is_echo(&self) -> bool {
+        let focus = self.shown.borrow().focus.clone().filter(|_| self.is_awaited());
+        focus.is_some_and(|task| {
+            let generation = self.local.runtime.screen(&task).map(|screen| screen.generation());
+            self.sent.get(&task).and_then(|(all_of, _)| *all_of).map(|(sent, _)| sent) != generation
+        })
     }
 
     /// Returns what changed on the shown screens since it was last sent, and whether one that is busy or in the middle
