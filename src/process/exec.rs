@@ -33,6 +33,7 @@ pub(super) fn second_stage(control: &UnixStream) {
     let Ok(control) = fcntl_dupfd_cloexec(io::stdin(), 3) else { return };
     // Not the host's name: hosts are recognised by it.
     let _ = rustix::thread::set_name(c"pilothouse-exec");
+    limits::apply();
     let Err(failure) = become_command(&control);
     // When nobody reads this, the host is gone, and this process is about to be.
     let _ = wire::send(&control, &failure, &[]);
@@ -46,7 +47,7 @@ fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {
     let workdir = take_streams(&spec, fds)?;
     match &spec.limits {
         Some(limits) => limits.apply(),
-        None => limits::apply(spec.descriptor_limit),
+        None => limits::restore_descriptors(spec.descriptor_limit),
     }
     if let Some(mask) = spec.umask {
         umask(Mode::from_raw_mode(mask));

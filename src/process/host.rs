@@ -19,7 +19,7 @@ use super::cgroup::Cgroup;
 use super::start;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
-use super::wire::{self, Frames, HostRequest, Report, Spec};
+use super::wire::{self, Frames, HostRequest, HostSpec, Report};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
 use crate::clock::Clock;
 
@@ -83,7 +83,7 @@ impl TaskHost {
         let group = task.group.and_then(|group| Cgroup::make(group.into()));
         let stage = start::prepare(group.as_ref());
         // As long as the runtime wants: the command may first have to be recorded.
-        let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
+        let Some((spec, fds)) = wire::receive_encoded(&control)? else { return Ok(None) };
         let started = stage.and_then(|stage| start::start(stage, &spec, fds, &control));
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
@@ -92,6 +92,7 @@ impl TaskHost {
         control.set_nonblocking(true)?;
         let _ = wire::send_now(&control, &[report]);
         let Ok(shell) = started else { return Ok(None) };
+        let spec = wire::decode::<HostSpec<'_>>(&spec)?;
         let clock = Clock::start();
         Ok(Some(Self {
             control,

@@ -59,15 +59,15 @@ impl Hosts {
         ours.set_nonblocking(true)?;
         let mut control = Control::new(ours)?;
         self.ensure().await?;
-        self.send(task_id, theirs.into())?;
+        let server = self.send(task_id, theirs.into())?;
         let report = timeout(PATIENCE, control.receive()).await.unwrap_or_else(|late| Err(late.into()));
         match report {
             Ok(Report::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
             Ok(Report::NotForked { errno }) => Err(io::Error::from_raw_os_error(errno)),
             Ok(_) => Err(io::ErrorKind::InvalidData.into()),
             Err(error) => {
-                // It is gone, or stands still.
-                self.lock().take();
+                // It is gone, or stands still. Another one that was started meanwhile is neither.
+                drop(self.lock().take_if(|other| other.process.id() == server));
                 Err(error)
             }
         }
@@ -89,16 +89,17 @@ impl Hosts {
         started.await.map_err(io::Error::from)?
     }
 
-    fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<()> {
+    /// Sends an order; returns the process id of the server that got it.
+    fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<Option<u32>> {
         let group = task_id.as_deref().and_then(Cgroup::path);
         let order = HostOrder { task_id, group: group.as_ref().map(|path| OsText::of(path)) };
         let mut server = self.lock();
-        let orders = &server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?.orders;
-        let sent = wire::send(orders, &order, &[control.as_fd()]);
+        let Server { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        let (id, sent) = (process.id(), wire::send(orders, &order, &[control.as_fd()]));
         if sent.is_err() {
             server.take();
         }
-        sent
+        sent.map(|()| id)
     }
 
     /// Ends the fork server and waits until it is gone.

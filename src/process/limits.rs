@@ -43,12 +43,16 @@ pub(super) fn original() -> Option<u64> {
     ORIGINAL.get().copied().flatten()
 }
 
-/// Sets the limits of this process, which is about to become the command. A limit that cannot be set stays as it is: it
-/// protects the machine, not the command.
-pub(super) fn apply(descriptors: Option<u64>) {
-    if let Some(soft) = descriptors {
+/// Gives this process, which is about to become the command, the soft descriptor limit that is said.
+pub(super) fn restore_descriptors(limit: Option<u64>) {
+    if let Some(soft) = limit {
         lower(Resource::Nofile, soft);
     }
+}
+
+/// Sets the limits of a process that will become a command. A limit that cannot be set stays as it is: it protects the
+/// machine, not the command.
+pub(super) fn apply() {
     lower(Resource::Core, 0);
     prefer_as_victim();
 }

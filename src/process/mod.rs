@@ -65,7 +65,7 @@ pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
-pub use spawner::{ComingHost, PreparedHost, Resource, SpawnError, Spawner};
+pub use spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub use usage::Usage;

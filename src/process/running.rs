@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
@@ -129,11 +128,9 @@ impl Control {
         Ok(Self { socket: UnixStream::from_std(socket)?, frames: Frames::default() })
     }
 
-    /// Sends a message and descriptors. It must not be dropped half-way, unless the socket is.
-    pub(super) async fn send(&self, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let bytes = wire::encode(message)?;
-        let mut rest = bytes.as_slice();
-        let mut fds = fds;
+    /// Sends an encoded message and descriptors. It must not be dropped half-way, unless the socket is.
+    pub(super) async fn send(&self, message: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let (mut rest, mut fds) = (message, fds);
         while !rest.is_empty() {
             let send = || wire::send_some(&self.socket, rest, fds);
             let sent = self.socket.async_io(Interest::WRITABLE, send).await?;
@@ -278,7 +275,8 @@ impl Link {
 
     async fn send(&mut self, request: &HostRequest) -> io::Result<()> {
         self.watch.requested(request, Instant::now());
-        timeout(HOST_PATIENCE, self.host.control.send(request, &[])).await?
+        let message = wire::encode(request)?;
+        timeout(HOST_PATIENCE, self.host.control.send(&message, &[])).await?
     }
 }
 

@@ -19,7 +19,7 @@ use super::hosts::{HostProcess, Hosts};
 use super::orphans::Search;
 use super::running::{Control, Io, Link, Running, StartedHost};
 use super::start::PATIENCE;
-use super::wire::{Report, Spec, Stage};
+use super::wire::{self, Report, Spec, Stage};
 use super::{Command, Pty, Stdio, guard, limits};
 
 /// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
@@ -165,7 +165,8 @@ impl Spawner {
     pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
         let task_id = command.env.iter().find(|(name, _)| name == TASK_ID);
         let host = self.prepare(task_id.and_then(|(_, value)| value.to_str())).await?;
-        self.start(host, command).await
+        let order = self.order(command).await?;
+        self.start(host, order).await
     }
 
     /// Starts a host for a task that has no command yet. It does nothing until it gets one, and exits when it is
@@ -189,14 +190,26 @@ impl Spawner {
         }))
     }
 
+    /// Opens a command's streams and writes down what its host is to be told. Nothing runs yet.
+    ///
+    /// # Errors
+    /// When a stream cannot be opened.
+    pub async fn order(&self, command: Command) -> Result<CommandOrder, SpawnError> {
+        let streams = Streams::open(&command).await?;
+        let spec = wire::encode(&Spec::of(&command))
+            .map_err(|source| SpawnError::Host { action: "instruct", source })?;
+        let stdin = command.exact.map(|exact| exact.stdin);
+        Ok(CommandOrder { spec, streams, stdin, workdir: command.workdir.fd, shell: command.shell })
+    }
+
     /// Starts a command under a prepared host. Dropping the future ends whatever it started.
     ///
     /// # Errors
     /// When the command does not run; nothing of it is left then.
-    pub async fn start(&self, host: PreparedHost, command: Command) -> Result<Running, SpawnError> {
-        let shell = command.shell.clone();
+    pub async fn start(&self, host: PreparedHost, order: CommandOrder) -> Result<Running, SpawnError> {
+        host.instruct(&order).await?;
         // Our copies of the command's ends stay open until it has them: a terminal's output could be lost otherwise.
-        let streams = host.instruct(command).await?;
+        let CommandOrder { streams, shell, .. } = order;
         let started = host.started(shell).await?;
         let pid = started.shell;
         let (link, host, events) = Link::new(started);
@@ -218,6 +231,17 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, SpawnError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| SpawnError::Host { action: "start", source: error.into() })?
+}
+
+/// A command with its streams, ready to be handed to a host.
+#[derive(Debug)]
+pub struct CommandOrder {
+    spec: Vec<u8>,
+    streams: Streams,
+    /// Its standard input, where that is its caller's.
+    stdin: Option<OwnedFd>,
+    workdir: OwnedFd,
+    shell: PathBuf,
 }
 
 /// A host on its way. It exits when this is dropped.
@@ -245,19 +269,16 @@ pub struct PreparedHost {
 
 impl PreparedHost {
     /// Hands the command over.
-    async fn instruct(&self, command: Command) -> Result<Streams, SpawnError> {
-        let streams = Streams::open(&command).await?;
-        let stdin = command.exact.iter().map(|exact| &exact.stdin);
-        let fds: Vec<_> = [&command.workdir.fd]
+    async fn instruct(&self, order: &CommandOrder) -> Result<(), SpawnError> {
+        let fds: Vec<_> = [&order.workdir]
             .into_iter()
-            .chain(stdin)
-            .chain(&streams.theirs)
+            .chain(&order.stdin)
+            .chain(&order.streams.theirs)
             .map(OwnedFd::as_fd)
             .collect();
-        let sent = timeout(PATIENCE, self.control.send(&Spec::of(&command), &fds)).await;
+        let sent = timeout(PATIENCE, self.control.send(&order.spec, &fds)).await;
         sent.unwrap_or_else(|late| Err(late.into()))
-            .map_err(|source| SpawnError::Host { action: "instruct", source })?;
-        Ok(streams)
+            .map_err(|source| SpawnError::Host { action: "instruct", source })
     }
 
     /// Waits for the host's first report, about the start of the command.
@@ -311,6 +332,7 @@ impl<'a> Spec<'a> {
 }
 
 /// Both ends of a command's streams.
+#[derive(Debug)]
 struct Streams {
     io: Io,
     theirs: Vec<OwnedFd>,

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::cgroup::Cgroup;
-use super::wire::{self, Failure, Spec, Stage};
+use super::wire::{self, Failure, Stage};
 use super::{exec, sys};
 
 /// No step of a start takes longer than this, unless a file system hangs.
@@ -32,10 +32,10 @@ pub(super) fn prepare(group: Option<&Cgroup>) -> Result<SecondStage, Failure> {
     Ok(SecondStage { control, pid })
 }
 
-/// Starts the command of `spec`. Gives up when `lifeline` closes meanwhile.
+/// Starts the command of `spec`, as it came. Gives up when `lifeline` closes meanwhile.
 pub(super) fn start(
     stage: SecondStage,
-    spec: &Spec<'_>,
+    spec: &[u8],
     fds: Vec<OwnedFd>,
     lifeline: &UnixStream,
 ) -> Result<Pid, Failure> {
@@ -48,11 +48,11 @@ pub(super) fn start(
     started.map(|()| pid)
 }
 
-fn hand_over(control: &UnixStream, spec: &Spec<'_>, fds: Vec<OwnedFd>) -> Result<(), Failure> {
+fn hand_over(control: &UnixStream, spec: &[u8], fds: Vec<OwnedFd>) -> Result<(), Failure> {
     let borrowed: Vec<_> = fds.iter().map(OwnedFd::as_fd).collect();
     control
         .set_write_timeout(Some(PATIENCE))
-        .and_then(|()| wire::send(control, spec, &borrowed))
+        .and_then(|()| wire::send_encoded(control, spec, &borrowed))
         .map_err(|error| Stage::Prepare.failed(error))
 }
 

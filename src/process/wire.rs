@@ -44,6 +44,13 @@ pub(super) struct Spec<'a> {
     pub(super) folder: OsText<'a>,
 }
 
+/// What of a [`Spec`] the host needs itself.
+#[derive(Debug, Deserialize)]
+pub(super) struct HostSpec<'a> {
+    pub(super) tty: bool,
+    pub(super) folder: OsText<'a>,
+}
+
 /// Runtime to host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,11 +112,19 @@ pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads the bytes of a whole message.
+pub(super) fn decode<T: DeserializeOwned>(message: &[u8]) -> io::Result<T> {
+    Ok(serde_json::from_slice(message.get(PREFIX..).unwrap_or_default())?)
+}
+
 /// Sends a message and descriptors on a blocking socket.
 pub(super) fn send(socket: impl AsFd, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let bytes = encode(message)?;
-    let mut rest = bytes.as_slice();
-    let mut fds = fds;
+    send_encoded(socket, &encode(message)?, fds)
+}
+
+/// As [`send`], for a message that is encoded already.
+pub(super) fn send_encoded(socket: impl AsFd, message: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let (mut rest, mut fds) = (message, fds);
     while !rest.is_empty() {
         let sent = send_some(&socket, rest, fds)?;
         rest = rest.get(sent..).unwrap_or_default();
@@ -140,10 +155,16 @@ pub(super) fn send_now(socket: impl AsFd, messages: &[impl Serialize]) -> io::Re
 
 /// Receives one message and the descriptors beside it from a blocking socket; `None` at its end.
 pub(super) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let Some((message, fds)) = receive_encoded(socket)? else { return Ok(None) };
+    Ok(Some((decode(&message)?, fds)))
+}
+
+/// As [`receive`], for a message that is passed on as it is.
+pub(super) fn receive_encoded(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let mut frames = Frames::default();
     let mut fds = Vec::new();
     loop {
-        if let Some(message) = frames.next()? {
+        if let Some(message) = frames.take()? {
             return Ok(Some((message, fds)));
         }
         let mut bytes = vec![0; frames.missing().min(64 << 10)];
@@ -195,14 +216,17 @@ impl Frames {
 
     /// Takes out the next complete message.
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        self.take()?.map(|message| decode(&message)).transpose()
+    }
+
+    /// Takes out the bytes of the next complete message.
+    fn take(&mut self) -> io::Result<Option<Vec<u8>>> {
         let Some(length) = self.length() else { return Ok(None) };
         if length > MAX_MESSAGE {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let Some(body) = self.bytes.get(PREFIX..PREFIX + length) else { return Ok(None) };
-        let message = serde_json::from_slice(body)?;
-        self.bytes.drain(..PREFIX + length);
-        Ok(Some(message))
+        let is_whole = self.bytes.len() >= PREFIX + length;
+        Ok(is_whole.then(|| self.bytes.drain(..PREFIX + length).collect()))
     }
 }
 

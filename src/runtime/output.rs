@@ -2,6 +2,7 @@
 //! the requested window, however much the task wrote.
 
 mod lines;
+mod streams;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -147,6 +148,9 @@ impl Output {
     /// # Errors
     /// When the log cannot be read.
     pub async fn beginning(&self, stream: Stream, limit: u64) -> Result<(Vec<u8>, bool), Error> {
+        if self.is_empty() && !self.is_lost() {
+            return Ok((Vec::new(), true));
+        }
         let own = self.clone();
         blocking(move || {
             if own.is_lost() {

@@ -50,8 +50,7 @@ impl StreamPreview {
 
     /// Reads both streams of a command and cuts them to one budget.
     pub(super) async fn streams(output: &Output, id: &TaskId, budget: Budget) -> Result<(Self, Self), Error> {
-        let stdout = output.text(Stream::Stdout, 0, budget.chars).await?;
-        let stderr = output.text(Stream::Stderr, 0, budget.chars).await?;
+        let (stdout, stderr) = output.both(budget.chars).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
         // The names of hidden characters take more room than the characters.
         let size = |shown: &Self| shown.preview.as_ref().map_or(Room::NONE, |shown| safe_size(&shown.text));

@@ -20,7 +20,6 @@ impl Driver {
     pub(super) fn settle(&mut self, id: &TaskId) {
         let Some(view) = self.view(id) else { return };
         let Some(mut live) = self.live.remove(id) else { return };
-        live.io.progress.send_modify(|progress| progress.settled = true);
         // A command that was held has waited for a person: that is no latency.
         let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
@@ -36,6 +35,8 @@ impl Driver {
             self.tasks.end(&task, is_recorded);
         }
         self.publish();
+        // After that: whoever waited for the end looks at what is published.
+        live.io.progress.send_modify(|progress| progress.settled = true);
         self.shared.ios().remove(id);
         if let Some(caller) = &live.caller {
             caller.tell(stage_at_end(&view));

@@ -4,6 +4,7 @@ mod approval;
 mod caller;
 mod completion;
 mod input;
+mod message;
 mod order;
 mod polling;
 mod publish;
@@ -42,6 +43,7 @@ use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
 use crate::runtime::task_list::TaskList;
 use crate::runtime::view::TaskView;
+use message::{Message, Shown};
 use questions::Questions;
 use throttle::Throttle;
 use timers::{Due, Timers};
@@ -154,36 +156,53 @@ impl Driver {
                 Message::Counted => throttle.counted(),
                 _ => {}
             }
-            if self.handle(message) {
-                self.publish();
-                throttle.published(self.shared.clock.now().mono);
+            match self.handle(message) {
+                Shown::Now => {
+                    self.publish();
+                    throttle.published(self.shared.clock.now().mono);
+                }
+                Shown::Soon => throttle.changed(),
+                Shown::Same => {}
             }
         }
         self.close().await;
     }
 
-    /// Handles one message; returns whether something that is shown may have changed.
-    fn handle(&mut self, message: Message) -> bool {
+    /// Handles one message; returns how soon what it may have changed is to be shown.
+    fn handle(&mut self, message: Message) -> Shown {
         match message {
-            Message::Order(order) => return self.order(order),
-            Message::Bytes(event) => self.byte_event(event),
+            // What a command does on its way is waited for by nobody: whoever is answered finds the state published.
+            Message::Order(
+                order @ (Order::Exec { .. }
+                | Order::Started { .. }
+                | Order::StartFailed { .. }
+                | Order::Host { .. }),
+            ) => {
+                self.order(order);
+                return Shown::Soon;
+            }
+            Message::Order(order) => return Shown::now_if(self.order(order)),
+            Message::Bytes(event) => {
+                self.byte_event(event);
+                return Shown::Soon;
+            }
             Message::Due => self.fire(),
             Message::Second => {
                 self.look();
-                return self.tick();
+                return Shown::now_if(self.tick());
             }
             Message::Publish => {}
             Message::Tend => {
                 self.tend();
-                return false;
+                return Shown::Same;
             }
             Message::ProgramsOver => {
                 self.programs_are_over = true;
-                return false;
+                return Shown::Same;
             }
-            Message::Nudge | Message::Counted | Message::JobEnded => return false,
+            Message::Nudge | Message::Counted | Message::JobEnded => return Shown::Same,
         }
-        true
+        Shown::Now
     }
 
     /// Brings past recordings to their end and removes what is too old, beside the loop.
@@ -365,6 +384,8 @@ impl Driver {
         let view = self.view(id);
         let waiter = self.live.get_mut(id).and_then(|live| live.waiter.take());
         if let (Some(waiter), Some(view)) = (waiter, view) {
+            // Before the answer: its caller may look for the task at once.
+            self.publish();
             // The caller may have gone away; the task stays.
             let _ = waiter.send(Ok(outcome(view)));
         }
@@ -391,22 +412,4 @@ impl Driver {
             self.step(due);
         }
     }
-}
-
-/// What woke the loop.
-enum Message {
-    Order(Order),
-    Bytes(ByteEvent),
-    Due,
-    Second,
-    /// Something outside the loop changed what is shown.
-    Nudge,
-    /// Tasks have written something.
-    Counted,
-    Publish,
-    /// The past is due to be looked after.
-    Tend,
-    JobEnded,
-    /// No program is under way any more, or none is waited for any longer.
-    ProgramsOver,
 }

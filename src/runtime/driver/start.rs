@@ -12,8 +12,8 @@ use crate::files;
 use crate::journal::Durability;
 use crate::process::environment::Environment;
 use crate::process::{
-    ComingHost, Command, Exact, Io, Profile, Running, SpawnError, Spawner, Stdio, Workdir, WorkdirError,
-    environment, script, workdir,
+    ComingHost, Command, CommandOrder, Exact, Io, Profile, Resource, Running, SpawnError, Spawner, Stdio,
+    Workdir, WorkdirError, environment, script, workdir,
 };
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
@@ -262,31 +262,46 @@ struct Intent {
 }
 
 impl Intent {
-    async fn start(self, shared: &Shared, spawner: &Spawner, host: ComingHost) -> Result<Running, Error> {
+    async fn start(mut self, shared: &Shared, spawner: &Spawner, host: ComingHost) -> Result<Running, Error> {
+        let native = self.native.take();
         let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
-        let env = match (self.is_step, &self.native) {
+        let env = match (self.is_step, &native) {
             (_, Some(_)) => environment::for_native(base, &self.id),
             (true, None) => environment::for_step(base, &self.id, &self.variables),
             (false, None) => environment::for_task(base, self.tty, &self.id, &shared.env.set),
         };
-        // The host comes up while the start goes on record, and the mark of a program's run is written; the command
-        // waits for all of them.
-        let (recorded, marked, host) =
-            tokio::join!(self.record(shared, &env), self.is_marked(), host.ready());
+        // The command's streams are opened and its host comes up while the start goes on record, and the mark of a
+        // program's run is written; the command waits for all of them.
+        let (recorded, marked, order, host) = tokio::join!(
+            self.record(shared, &env),
+            self.is_marked(),
+            self.order((shared, spawner), native, &env, umask),
+            host.ready()
+        );
         recorded?;
         marked?;
+        let failed =
+            |error| spawn_error(&error, self.shell.to_string_lossy().into_owned(), self.workdir.clone());
+        spawner.start(host.map_err(failed)?, order?).await.map_err(failed)
+    }
+
+    /// Makes everything ready that the command needs of this process.
+    async fn order(
+        &self,
+        (shared, spawner): (&Shared, &Spawner),
+        native: Option<(Exact, OwnedFd)>,
+        env: &[(OsString, OsString)],
+        umask: Option<u32>,
+    ) -> Result<CommandOrder, Error> {
         let path = self.workdir.to_string_lossy().into_owned();
-        let (exact, place) = match self.native {
+        let (exact, place) = match native {
             Some((exact, fd)) => (Some(exact), Workdir { fd, path: self.workdir.clone() }),
             // Opened again right before the start: a directory swapped meanwhile is refused.
             None => {
                 let place = workdir::resolve(root(shared, self.is_step), &self.workdir, Some(&path));
-                let reason = |error: WorkdirError| error.to_string();
-                let failed = |error| Error::WorkdirNotFound { workdir: path, reason: reason(error) };
-                (None, place.map_err(failed)?)
+                (None, place.map_err(|error| not_entered(path, &error))?)
             }
         };
-        let shell = self.shell.to_string_lossy().into_owned();
         let (profile, cmd) = match (self.is_step, self.login) {
             (true, _) => {
                 let written = script::write(&self.folder, &self.cmd);
@@ -294,27 +309,23 @@ impl Intent {
             }
             (false, true) => {
                 let path = self.environment.get("PATH");
-                (Profile::Login, script::with_callers_path(self.cmd, &self.shell, path))
+                (Profile::Login, script::with_callers_path(self.cmd.clone(), &self.shell, path))
             }
-            (false, false) => (Profile::Usual, self.cmd),
+            (false, false) => (Profile::Usual, self.cmd.clone()),
         };
         let command = Command {
-            shell: self.shell,
+            shell: self.shell.clone(),
             profile,
             cmd,
             workdir: place,
-            env,
+            env: env.to_vec(),
             umask,
             stdio: self.stdio,
             exact,
-            folder: self.folder,
+            folder: self.folder.clone(),
         };
-        let workdir = self.workdir;
-        let started = match host {
-            Ok(host) => spawner.start(host, command).await,
-            Err(error) => Err(error),
-        };
-        started.map_err(|error| spawn_error(&error, shell, workdir))
+        let shell = self.shell.to_string_lossy().into_owned();
+        spawner.order(command).await.map_err(|error| spawn_error(&error, shell, self.workdir.clone()))
     }
 
     async fn is_marked(&self) -> Result<(), Error> {
@@ -346,7 +357,19 @@ fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> 
     let workdir = request.workdir.clone().unwrap_or_else(|| request.base.display().to_string());
     match error {
         WorkdirError::OutsideRoot { .. } => Error::OutsideRoot { workdir, root: root.to_owned() },
-        other => Error::WorkdirNotFound { workdir, reason: other.to_string() },
+        other => not_entered(workdir, other),
+    }
+}
+
+/// Says why a directory cannot be entered: it is not there, or nothing is left to open it with.
+fn not_entered(workdir: String, error: &WorkdirError) -> Error {
+    let used_up = match error {
+        WorkdirError::Unreadable { source, .. } => Resource::used_up(source),
+        _ => None,
+    };
+    match used_up {
+        Some(resource) => Error::Exhausted { resource, message: error.to_string() },
+        None => Error::WorkdirNotFound { workdir, reason: error.to_string() },
     }
 }
 

@@ -45,7 +45,8 @@ async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     );
     let words = std::fs::read_to_string(format!("/proc/{host_pid}/cmdline")).expect("a host");
     assert_eq!(words, format!("pilothouse\0__host\0{id}\0"));
-    let running = bench.spawner.start(prepared, bench.command("touch ran", PIPES)).await.expect("starts");
+    let order = bench.spawner.order(bench.command("touch ran", PIPES)).await.expect("ordered");
+    let running = bench.spawner.start(prepared, order).await.expect("starts");
     assert_eq!(Some(running.pid), stage, "the second stage became the command");
     Task::of(running).outcome().await;
     assert!(bench.path().join("ran").exists());
