@@ -4,18 +4,16 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::shell::{DOOR, PREFIX, REAL, SHELLS};
+use super::shell::{DOOR, REAL};
 use super::{print, surroundings};
 use crate::agent::shell::Kind;
-use crate::files;
 use crate::link::{Holder, start_background};
-use crate::paths::{Places, shells_dir};
-use crate::process::become_program;
+use crate::paths::Places;
 use crate::process::environment::TASK_KIND;
+use crate::process::{ShellLinks, become_program, kind_of_shell};
 
 /// The exit code of a program that is not there, as shells have it.
 const NOT_FOUND: u8 = 127;
@@ -53,7 +51,9 @@ fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
         let _ = print::say(format_args!("{name} is not in your PATH"));
         return Ok(ExitCode::from(NOT_FOUND));
     };
-    let links = Links::make()?;
+    let links =
+        ShellLinks::of_user().ok_or_else(|| io::Error::other("neither HOME nor XDG_DATA_HOME is set"))?;
+    links.make(&std::env::current_exe()?)?;
     let cwd = std::env::current_dir()?;
     let variables = environment(agent, std::env::vars_os().collect(), &links, &cwd);
     serve(&cwd);
@@ -71,50 +71,18 @@ fn serve(cwd: &Path) {
     }
 }
 
-/// The names by which agents call this program.
-struct Links(PathBuf);
-
-impl Links {
-    /// Makes the links to this program, or has them name it.
-    fn make() -> io::Result<Self> {
-        let folder = shells_dir().ok_or_else(|| io::Error::other("neither HOME nor XDG_DATA_HOME is set"))?;
-        let links = Self(folder);
-        let program = std::env::current_exe()?;
-        let names = SHELLS.iter().map(|shell| links.of(shell));
-        for link in names.chain([links.first_in_path().join("bash")]) {
-            if std::fs::read_link(&link).is_ok_and(|named| named == program) {
-                continue;
-            }
-            files::create_folder(link.parent().unwrap_or(&link))?;
-            // Another agent may be starting a command by the old one: it is replaced, never missing.
-            let fresh = link.with_extension(std::process::id().to_string());
-            symlink(&program, &fresh)?;
-            std::fs::rename(&fresh, &link)?;
-        }
-        Ok(links)
-    }
-
-    fn of(&self, shell: &str) -> PathBuf {
-        self.0.join(format!("{PREFIX}{shell}"))
-    }
-
-    /// The folder with a `bash` for agents that take the first one in their PATH.
-    fn first_in_path(&self) -> PathBuf {
-        self.0.join("gemini")
-    }
-}
-
 /// Returns the environment of an agent: what it has anyway, and what leads its shell here.
 fn environment(
     agent: Kind,
     variables: Vec<(OsString, OsString)>,
-    links: &Links,
+    links: &ShellLinks,
     cwd: &Path,
 ) -> Vec<(OsString, OsString)> {
     let find = |name: &str| variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-    let real = find("SHELL").map(PathBuf::from).filter(|shell| kind_of(shell).is_some() && shell.is_file());
+    let real =
+        find("SHELL").map(PathBuf::from).filter(|shell| kind_of_shell(shell).is_some() && shell.is_file());
     let real = real.unwrap_or_else(|| which::which("bash").unwrap_or_else(|_| "/bin/bash".into()));
-    let link = links.of(kind_of(&real).unwrap_or("bash")).into_os_string();
+    let link = links.for_shell(Some(&real)).into_os_string();
     let mut set =
         vec![(REAL, real.into_os_string()), (DOOR, cwd.as_os_str().to_owned()), (TASK_KIND, AGENT.into())];
     match agent {
@@ -132,12 +100,6 @@ fn environment(
     kept.into_iter().chain(set.iter().map(|(name, value)| ((*name).into(), value.clone()))).collect()
 }
 
-/// Returns which of the shells that we stand for a path names.
-fn kind_of(shell: &Path) -> Option<&'static str> {
-    let name = shell.file_name()?;
-    SHELLS.into_iter().find(|known| name == *known)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,7 +107,7 @@ mod tests {
     fn set(agent: Kind, shell: &str) -> Vec<(String, String)> {
         let variables = vec![("SHELL".into(), shell.into()), ("PATH".into(), "/usr/bin:/bin".into())];
         let text = |text: OsString| text.into_string().expect("UTF-8");
-        environment(agent, variables, &Links("/d/pilothouse/shells".into()), Path::new("/w"))
+        environment(agent, variables, &ShellLinks::within("/d/pilothouse/shells".into()), Path::new("/w"))
             .into_iter()
             .map(|(name, value)| (text(name), text(value)))
             .collect()

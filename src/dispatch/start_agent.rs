@@ -3,7 +3,7 @@
 use super::command::{Effect, Example, Local, Nothing, Reach};
 
 /// The agents that can be started, by their places in [`NAMES`].
-pub struct StartAgent<const AGENT: usize>;
+pub(super) struct StartAgent<const AGENT: usize>;
 
 /// Their names, which are the commands.
 const NAMES: [&str; 4] = ["claude", "opencode", "gemini", "codex"];

@@ -1,19 +1,20 @@
 //! Reaching the runtime of a workspace without a wait worth the name: for a caller that can do without one.
 
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 
 use super::lock::Holder;
 use super::{Error, background};
+use crate::clock::Clock;
 use crate::paths::Places;
 
 /// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Connects by `dial` to the runtime of the workspace, and starts one where there is none, which has until `deadline`.
+/// Connects by `dial` to the runtime of the workspace, and starts one where there is none, which has so long for that.
 /// Whoever starts it holds the lock on its log meanwhile: of many callers at once one does.
 ///
 /// # Errors
@@ -21,9 +22,11 @@ const RETRY: Duration = Duration::from_millis(5);
 pub fn join_at_once<T>(
     places: &Places,
     program: &Path,
-    deadline: Instant,
+    budget: Duration,
     dial: impl Fn(&Path) -> Result<T, Error>,
 ) -> Result<T, Error> {
+    let clock = Clock::start();
+    let deadline = clock.now().mono + budget;
     let mut starting = None;
     loop {
         let holder = Holder::of(places);
@@ -31,7 +34,7 @@ pub fn join_at_once<T>(
             Err(error) if error.is_absence() => error,
             done => return done,
         };
-        if Instant::now() >= deadline {
+        if clock.now().mono >= deadline {
             return Err(absence);
         }
         if holder == Holder::Nobody && starting.is_none() {
@@ -43,6 +46,6 @@ pub fn join_at_once<T>(
                 starting = log;
             }
         }
-        sleep(RETRY);
+        let _ = poll(&mut [], Timespec::try_from(RETRY).ok().as_ref());
     }
 }

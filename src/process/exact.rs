@@ -60,7 +60,7 @@ impl ResourceLimits {
         for (resource, (current, maximum)) in RESOURCES.into_iter().zip(&self.0) {
             let wanted = Rlimit { current: *current, maximum: *maximum };
             let own = getrlimit(resource);
-            if own == wanted || setrlimit(resource, wanted.clone()).is_ok() {
+            if own == wanted || setrlimit(resource, wanted).is_ok() {
                 continue;
             }
             let least = |one: Option<u64>, other: Option<u64>| match (one, other) {

@@ -1,5 +1,6 @@
 //! The integration tests: one binary, a module per front.
 
+mod adopt;
 mod agent_fixtures;
 mod approvals_from;
 mod architecture;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use rustix::termios::isatty;
 
 use crate::agent::shell::{AgentMarks, Facts, Marks, Route, decide};
-use crate::process::{become_program, is_in_command};
+use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
 use real::Real;
 
 /// The switch: `off` makes every call go straight through.
@@ -20,10 +20,6 @@ pub(super) const SWITCH: &str = "PILOTHOUSE_SHELL";
 pub(super) const REAL: &str = "PILOTHOUSE_REAL_SHELL";
 /// The directory in which the agent was started: its workspace has the runtime.
 pub(super) const DOOR: &str = "PILOTHOUSE_SHELL_DOOR";
-/// What the names begin with by which this program is called as a shell.
-pub(super) const PREFIX: &str = "pilothouse-";
-/// The shells that it stands for.
-pub(super) const SHELLS: [&str; 2] = ["bash", "zsh"];
 /// The exit code of a program that cannot be executed, as shells have it.
 const NOT_EXECUTABLE: u8 = 126;
 
@@ -64,7 +60,7 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
 /// Returns the shell that a name stands for.
 fn shell_of(name: &OsStr) -> Option<&'static str> {
     let name = Path::new(name).file_name()?.to_str()?;
-    let name = name.strip_prefix(PREFIX).unwrap_or(name);
+    let name = name.strip_prefix(SHELL_PREFIX).unwrap_or(name);
     SHELLS.into_iter().find(|shell| name == *shell)
 }
 

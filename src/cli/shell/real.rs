@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Call, DOOR, PREFIX, REAL, find};
+use super::{Call, DOOR, REAL, find};
+use crate::process::SHELL_PREFIX;
 
 /// The variables that lead an agent to this shell, and to nothing else.
 const OURS: [&str; 2] = [REAL, DOOR];
@@ -50,7 +51,7 @@ impl Real {
 
 /// Tells whether a path names this program as a shell.
 fn is_ours(path: &OsStr) -> bool {
-    Path::new(path).file_name().is_some_and(|name| name.as_bytes().starts_with(PREFIX.as_bytes()))
+    Path::new(path).file_name().is_some_and(|name| name.as_bytes().starts_with(SHELL_PREFIX.as_bytes()))
 }
 
 fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {

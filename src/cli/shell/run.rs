@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
@@ -88,9 +88,7 @@ impl Asked {
     /// Connects to the runtime, and starts one where there is none.
     fn connect(&self) -> Result<ShellCall, Error> {
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
-        join_at_once(&self.places, &program, Instant::now() + BUDGET, |socket| {
-            ShellCall::dial(socket, &self.hello)
-        })
+        join_at_once(&self.places, &program, BUDGET, |socket| ShellCall::dial(socket, &self.hello))
     }
 
     /// Asks for the command and stands for it until it has ended.
@@ -146,7 +144,7 @@ fn workspace(call: &Call) -> Option<PathBuf> {
 
 /// Waits for a reply, and passes on the signals that come meanwhile.
 fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, Error> {
-    if let Some(reply) = line.next()? {
+    if let Some(reply) = line.next_reply()? {
         return Ok(Some(reply));
     }
     let mut fds = [PollFd::new(&*line, PollFlags::IN), PollFd::new(signals, PollFlags::IN)];

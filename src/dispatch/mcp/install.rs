@@ -75,7 +75,7 @@ enum Change {
 }
 
 /// What is to be done with one file.
-struct Step {
+pub(super) struct Step {
     path: PathBuf,
     before: Option<String>,
     /// None for a file that goes.
@@ -109,24 +109,29 @@ impl Local for McpInstall {
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
         let places = cx.host.places()?;
         if input.undo {
-            let (steps, record) = undoing(&places, &input)?;
+            let (steps, record) = undoing(&places, input.agent, input.scope, false)?;
             undo(&steps, &record)?;
-            return Ok(Output::of(&input, "removed", steps, Vec::new()));
+            return Ok(Output::of(input.agent, "removed", steps, Vec::new()));
         }
         let scope = scope_of(input.agent, input.scope)?;
         let (steps, notes) = steps(cx, &places, scope, &input)?;
-        let backups = install(&steps, &places, scope, input.agent)?;
-        Ok(Output::of(&input, "installed", steps, notes).with_backups(backups))
+        let backups = install(&steps, &places, scope, input.agent, false)?;
+        Ok(Output::of(input.agent, "installed", steps, notes).with_backups(backups))
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
         // The tests of the registry have no place.
         let Ok(places) = cx.host.places() else { return Ok(json!({ "effect": "would_install" })) };
         let output = if input.undo {
-            Output::of(&input, "would_remove", undoing(&places, &input)?.0, Vec::new())
+            Output::of(
+                input.agent,
+                "would_remove",
+                undoing(&places, input.agent, input.scope, false)?.0,
+                Vec::new(),
+            )
         } else {
             let (steps, notes) = steps(cx, &places, scope_of(input.agent, input.scope)?, &input)?;
-            Output::of(&input, "would_install", steps, notes)
+            Output::of(input.agent, "would_install", steps, notes)
         };
         serde_json::to_value(output).map_err(|error| Failure::internal(&error))
     }
@@ -173,11 +178,12 @@ fn steps(
 }
 
 /// Puts on record what is added, then changes the files. Returns the backups.
-fn install(
+pub(super) fn install(
     steps: &[Step],
     places: &Places,
     scope: Scope,
     agent: Agent,
+    leads_shell: bool,
 ) -> Result<Vec<Option<PathBuf>>, Failure> {
     let mut record = Record::read(&places.state_dir)?;
     let mut backups = Vec::new();
@@ -198,6 +204,7 @@ fn install(
             before: digest(step.before.as_deref().unwrap_or_default()),
             after: digest(after),
             added: step.added.clone(),
+            leads_shell,
         });
         record.write()?;
         file::write(&step.path, step.before.as_deref(), after, step.mode)?;
@@ -207,17 +214,26 @@ fn install(
 }
 
 /// Says how the files become what they would be without us, and what is then still on record.
-fn undoing(places: &Places, input: &Input) -> Result<(Vec<Step>, Record), Failure> {
+pub(super) fn undoing(
+    places: &Places,
+    agent: Agent,
+    scope: Option<Scope>,
+    leads_shell: bool,
+) -> Result<(Vec<Step>, Record), Failure> {
     let mut record = Record::read(&places.state_dir)?;
     let is_meant = |entry: &Entry| {
-        entry.agent == input.agent
+        entry.agent == agent
+            && entry.leads_shell == leads_shell
             && (entry.scope == Scope::User || entry.workspace == places.workspace)
-            && input.scope.is_none_or(|scope| scope == entry.scope)
+            && scope.is_none_or(|scope| scope == entry.scope)
     };
     let (meant, others): (Vec<Entry>, Vec<Entry>) = record.entries.drain(..).partition(is_meant);
     record.entries = others;
     if meant.is_empty() {
-        let message = format!("`mcp install {}` has added nothing here.", input.agent.as_str());
+        let message = {
+            let command = if leads_shell { "adopt" } else { "mcp install" };
+            format!("`{command} {}` has added nothing here.", agent.as_str())
+        };
         return Err(Failure::new(Code::Precondition, message));
     }
     let mut steps: Vec<Step> = Vec::new();
@@ -234,7 +250,7 @@ fn undoing(places: &Places, input: &Input) -> Result<(Vec<Step>, Record), Failur
     Ok((steps, record))
 }
 
-fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
+pub(super) fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
     for step in steps.iter().filter(|step| step.is_change()) {
         match &step.after {
             Some(after) => file::write(&step.path, step.before.as_deref(), after, step.mode)?,
@@ -249,7 +265,7 @@ fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
 }
 
 impl Step {
-    fn new(place: Place, path: PathBuf, before: Option<String>) -> Self {
+    pub(super) fn new(place: Place, path: PathBuf, before: Option<String>) -> Self {
         let mode = if place.is_in_workspace() { 0o644 } else { 0o600 };
         Self { mode, ..Self::of(path, before) }
     }
@@ -272,7 +288,7 @@ impl Step {
         self.before != self.after
     }
 
-    fn add(&mut self, format: Format, settings: &Value) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, format: Format, settings: &Value) -> Result<(), Failure> {
         let text = self.after.as_deref().unwrap_or_default();
         let merged = format.add(text, settings).map_err(|error| self.refused(&error.to_string()))?;
         if !merged.added.is_empty() {
@@ -326,14 +342,19 @@ impl Step {
 }
 
 impl Output {
-    fn of(input: &Input, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
+    pub(super) fn of(agent: Agent, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
         let is_change = steps.iter().any(Step::is_change);
         let effect = if is_change || effect.starts_with("would_") { effect } else { "unchanged" };
         let files = steps.into_iter().map(Step::into_change).collect();
-        Self { effect: effect.to_owned(), agent: input.agent, files, notes }
+        Self { effect: effect.to_owned(), agent, files, notes }
     }
 
-    fn with_backups(mut self, backups: Vec<Option<PathBuf>>) -> Self {
+    /// Returns what else to know.
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    pub(super) fn with_backups(mut self, backups: Vec<Option<PathBuf>>) -> Self {
         for (file, backup) in self.files.iter_mut().zip(backups) {
             file.backup = backup.map(|path| path.display().to_string());
         }
@@ -342,7 +363,7 @@ impl Output {
 }
 
 /// Says to a person what becomes of each file.
-fn describe(data: &Value) -> String {
+pub(super) fn describe(data: &Value) -> String {
     let mut lines = Vec::new();
     for file in data["files"].as_array().into_iter().flatten() {
         let (path, text) = (file["path"].as_str().unwrap_or_default(), |key: &str| file[key].as_str());

@@ -1,10 +1,12 @@
-//! `mcp install` and `mcp config`: what agents need in their configuration.
+//! `mcp install`, `mcp config` and `adopt`: what agents need in their configuration.
 
+mod adopt;
 mod config;
 mod file;
 mod install;
 mod record;
 
+pub(super) use adopt::Adopt;
 pub(super) use config::McpConfig;
 pub(super) use install::McpInstall;
 

@@ -32,6 +32,9 @@ pub(super) struct Entry {
     pub(super) before: String,
     pub(super) after: String,
     pub(super) added: Vec<Added>,
+    /// It leads the agent's own shell here (`adopt`), and connects nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) leads_shell: bool,
 }
 
 /// Everything that was added and not taken back, the oldest first.

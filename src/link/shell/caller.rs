@@ -90,18 +90,18 @@ impl ShellCall {
     /// # Errors
     /// When the runtime has gone or breaks the protocol.
     pub fn read(&mut self) -> Result<Option<ShellReply>, Error> {
-        if let Some(reply) = self.next()? {
+        if let Some(reply) = self.next_reply()? {
             return Ok(Some(reply));
         }
         self.fill()?;
-        self.next()
+        self.next_reply()
     }
 
     /// Returns the next reply of those that have come.
     ///
     /// # Errors
     /// When the runtime breaks the protocol.
-    pub fn next(&mut self) -> Result<Option<ShellReply>, Error> {
+    pub fn next_reply(&mut self) -> Result<Option<ShellReply>, Error> {
         let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? else { return Ok(None) };
         let (reply, left) = (parse(body)?, rest.len());
         self.unread.drain(..self.unread.len() - left);

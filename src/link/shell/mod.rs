@@ -72,8 +72,11 @@ impl ShellRequest {
     }
 }
 
+/// One part, and what comes after it.
+type Split<'a> = (&'a [u8], &'a [u8]);
+
 /// Splits off one part: its length and its bytes.
-fn part(bytes: &[u8], limit: usize) -> Result<Option<(&[u8], &[u8])>, Error> {
+fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
     let Some((length, rest)) = bytes.split_first_chunk() else { return Ok(None) };
     let length = u32::from_be_bytes(*length) as usize;
     if length > limit {

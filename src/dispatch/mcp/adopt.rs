@@ -1,0 +1,125 @@
+//! `adopt`: leads an agent's own shell here for good, by merging its own configuration, and takes that back.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::install::{Output, Step, describe, install, undo, undoing};
+use crate::dispatch::agents::{Agent, Base, Place, Scope};
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Danger, Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::response::Failure;
+use crate::process::ShellLinks;
+
+pub(in crate::dispatch) struct Adopt;
+
+/// Which agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {
+    /// The agent whose shell is led here.
+    agent: Agent,
+    /// Take back what was added, and nothing else.
+    #[serde(default)]
+    undo: bool,
+}
+
+impl Local for Adopt {
+    const PATH: &'static str = "adopt";
+    const ABOUT: &'static str = "Lead an agent's own shell here for good: merge its own configuration, show the change; --undo takes it back";
+    const DANGER: Danger = Danger::Mutating;
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            about: "Lead Claude Code's shell here, for you, everywhere",
+            input: r#"{"agent":"claude"}"#,
+        },
+        Example { about: "Take that back", input: r#"{"agent":"claude","undo":true}"# },
+    ];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let places = cx.host.places()?;
+        if input.undo {
+            let (steps, record) = undoing(&places, input.agent, None, true)?;
+            undo(&steps, &record)?;
+            return Ok(Output::of(input.agent, "removed", steps, Vec::new()));
+        }
+        let (steps, notes) = steps(cx, input.agent)?;
+        let links = links()?;
+        let program =
+            cx.host.program().ok_or_else(|| precondition("this program's own path is not known."))?;
+        links.make(&program).map_err(|error| precondition(&format!("the links cannot be made: {error}")))?;
+        let backups = install(&steps, &places, Scope::User, input.agent, true)?;
+        Ok(Output::of(input.agent, "installed", steps, notes).with_backups(backups))
+    }
+
+    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        // The tests of the registry have no place.
+        let Ok(places) = cx.host.places() else { return Ok(json!({ "effect": "would_install" })) };
+        let output = if input.undo {
+            let (steps, _) = undoing(&places, input.agent, None, true)?;
+            Output::of(input.agent, "would_remove", steps, Vec::new())
+        } else {
+            let (steps, notes) = steps(cx, input.agent)?;
+            Output::of(input.agent, "would_install", steps, notes)
+        };
+        serde_json::to_value(output).map_err(|error| Failure::internal(&error))
+    }
+
+    fn text(output: &Output) -> String {
+        serde_json::to_value(output).map(|data| describe(&data)).unwrap_or_default()
+    }
+
+    fn notes(output: &Output) -> Vec<String> {
+        output.notes().to_vec()
+    }
+
+    fn form(name: &str, data: &Value) -> Option<String> {
+        (name == "plain").then(|| describe(data))
+    }
+}
+
+/// Says what the agent's file gets. Changes nothing.
+fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure> {
+    let host = &*cx.host;
+    let own = host.variable("SHELL");
+    let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
+    let link = link.to_string_lossy().into_owned();
+    let (place, settings) = match agent {
+        Agent::Claude => {
+            let place = Place::new(Base::Own("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"]);
+            (place, json!({ "env": { "CLAUDE_CODE_SHELL": link } }))
+        }
+        Agent::Opencode => {
+            let place = Place::new(Base::Config, &["opencode/opencode.json", "opencode/opencode.jsonc"]);
+            (place, json!({ "shell": link }))
+        }
+        Agent::Gemini => {
+            return Err(precondition("Gemini CLI has no setting for its shell.")
+                .fix("start it with `pilothouse gemini`"));
+        }
+        other => {
+            let message = format!("{} has no setting for its shell.", other.row().name);
+            return Err(precondition(&message).fix("connect it over MCP: `pilothouse mcp install`"));
+        }
+    };
+    let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
+    let before = super::file::read(&path)?;
+    let mut step = Step::new(place, path, before);
+    step.add(place.format(), &settings)?;
+    let next =
+        "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
+    Ok((vec![step], vec![next.to_owned()]))
+}
+
+fn links() -> Result<ShellLinks, Failure> {
+    ShellLinks::of_user().ok_or_else(|| precondition("neither HOME nor XDG_DATA_HOME is set."))
+}
+
+fn precondition(message: &str) -> Failure {
+    Failure::new(Code::Precondition, message)
+}

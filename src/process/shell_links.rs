@@ -1,0 +1,94 @@
+//! The names by which agents call this program as their shell: links in the data folder of the user.
+
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::paths::shells_dir;
+
+/// What the names begin with.
+pub const SHELL_PREFIX: &str = "pilothouse-";
+/// The shells that they stand for.
+pub const SHELLS: [&str; 2] = ["bash", "zsh"];
+
+/// The folder of these names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellLinks(PathBuf);
+
+impl ShellLinks {
+    /// Returns the links of this user; `None` where the user has no data folder.
+    #[must_use]
+    pub fn of_user() -> Option<Self> {
+        shells_dir().map(Self)
+    }
+
+    /// Returns those in a folder.
+    #[must_use]
+    pub fn within(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Makes the links to a program, or has them name it.
+    ///
+    /// # Errors
+    /// When one of them cannot be made.
+    pub fn make(&self, program: &Path) -> io::Result<()> {
+        let names = SHELLS.iter().map(|shell| self.of(shell));
+        for link in names.chain([self.first_in_path().join("bash")]) {
+            if std::fs::read_link(&link).is_ok_and(|named| named == program) {
+                continue;
+            }
+            files::create_folder(link.parent().unwrap_or(&link))?;
+            // An agent may be starting a command by the old one: it is replaced, never missing.
+            let fresh = link.with_extension(std::process::id().to_string());
+            symlink(program, &fresh)?;
+            std::fs::rename(&fresh, &link)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the link that stands for a shell.
+    #[must_use]
+    pub fn of(&self, shell: &str) -> PathBuf {
+        self.0.join(format!("{SHELL_PREFIX}{shell}"))
+    }
+
+    /// Returns the link for a user whose own shell is this one.
+    #[must_use]
+    pub fn for_shell(&self, own: Option<&Path>) -> PathBuf {
+        self.of(own.and_then(kind_of_shell).unwrap_or("bash"))
+    }
+
+    /// Returns the folder with a `bash` for agents that take the first one in their PATH.
+    #[must_use]
+    pub fn first_in_path(&self) -> PathBuf {
+        self.0.join("gemini")
+    }
+}
+
+/// Returns which of the shells that links stand for a path names.
+#[must_use]
+pub fn kind_of_shell(shell: &Path) -> Option<&'static str> {
+    let name = shell.file_name()?;
+    SHELLS.into_iter().find(|known| name == *known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_name_this_program_and_are_replaced_when_they_name_another() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let links = ShellLinks::within(dir.path().join("shells"));
+        for program in ["/opt/old", "/opt/new", "/opt/new"] {
+            links.make(Path::new(program)).expect("made");
+            for link in [links.of("bash"), links.of("zsh"), links.first_in_path().join("bash")] {
+                assert_eq!(std::fs::read_link(&link).expect("a link"), Path::new(program));
+            }
+        }
+        assert_eq!(links.for_shell(Some(Path::new("/usr/bin/zsh"))), links.of("zsh"));
+        assert_eq!(links.for_shell(Some(Path::new("/usr/bin/fish"))), links.of("bash"));
+    }
+}
