@@ -15,10 +15,8 @@ use crate::paths::Places;
 use crate::process::environment::TASK_KIND;
 use crate::process::{ShellLinks, become_program, kind_of_shell};
 
-/// The exit code of a program that is not there, as shells have it.
-const NOT_FOUND: u8 = 127;
-/// The exit code of what cannot be done (EX_UNAVAILABLE).
-const UNAVAILABLE: u8 = 69;
+/// The exit code of what cannot be done as things are, as all commands have it.
+const PRECONDITION: u8 = 4;
 /// What a task holds whose commands are an agent's.
 const AGENT: &str = "agent";
 /// Codex takes its shell from the password file, and no other.
@@ -44,12 +42,12 @@ pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
 fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
     if agent == Kind::Codex {
         let _ = print::say(CODEX);
-        return Ok(ExitCode::from(UNAVAILABLE));
+        return Ok(ExitCode::from(PRECONDITION));
     }
     let name: &str = agent.into();
     let Ok(program) = which::which(name) else {
         let _ = print::say(format_args!("{name} is not in your PATH"));
-        return Ok(ExitCode::from(NOT_FOUND));
+        return Ok(ExitCode::from(PRECONDITION));
     };
     let links =
         ShellLinks::of_user().ok_or_else(|| io::Error::other("neither HOME nor XDG_DATA_HOME is set"))?;

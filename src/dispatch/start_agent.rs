@@ -18,7 +18,7 @@ const ABOUTS: [&str; 4] = [
 impl<const AGENT: usize> Local for StartAgent<AGENT> {
     const PATH: &'static str = NAMES[AGENT];
     const ABOUT: &'static str = ABOUTS[AGENT];
-    const EXITS: &'static [u8] = &[69, 127];
+    const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "In this workspace", input: "{}" }];
     const REACH: Reach = Reach::Alone("the terminal");
 

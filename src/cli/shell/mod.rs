@@ -5,10 +5,9 @@ mod real;
 mod run;
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
-
-use rustix::termios::isatty;
 
 use crate::agent::shell::{AgentMarks, Facts, Marks, Route, decide};
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
@@ -70,8 +69,7 @@ fn find<'a>(variables: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsS
 
 /// Tells whether a standard stream is a terminal, or cannot be handed on.
 fn is_on_terminal() -> bool {
-    let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
-    isatty(&stdin) || isatty(&stdout) || isatty(&stderr)
+    io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()
 }
 
 impl Real {
