@@ -18,6 +18,7 @@ use super::osc::Properties;
 use super::scanner::Scanner;
 use super::size::Size;
 use super::terminal::{Fed, Origin, Terminal};
+use plain::{ERASE_ROW, ERASE_TO_END, Plain};
 use sgr::Pen;
 use tabs::Tabs;
 
@@ -86,11 +87,14 @@ impl Normaliser {
         let mut pass = Pass { state: &mut self.state, emulator, fed };
         let mut rest = bytes;
         while !rest.is_empty() {
-            let next = &rest[..rest.len().min(GATHER)];
-            let plain_len = if self.scanner.is_idle() { pass.state.plain_len(next) } else { 0 };
-            let (plain, other) = rest.split_at(plain_len);
-            pass.emit(plain);
-            rest = &other[self.scanner.advance(other, &mut pass)..];
+            if self.scanner.is_idle() {
+                let plain = pass.pass_on(&rest[..rest.len().min(GATHER)]);
+                rest = &rest[plain.len..];
+                if plain.erases_row {
+                    continue;
+                }
+            }
+            rest = &rest[self.scanner.advance(rest, &mut pass)..];
         }
         pass.flush();
         fed.hold_frames = self.state.hold_frames;
@@ -164,6 +168,20 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// Sends what needs no change at the beginning of `bytes`; returns what that was.
+    fn pass_on(&mut self, bytes: &[u8]) -> Plain {
+        let plain = self.state.plain(bytes);
+        let sent = &bytes[..plain.len];
+        match sent.strip_suffix(ERASE_TO_END).filter(|_| plain.erases_row) {
+            None => self.emit(sent),
+            Some(before) => {
+                self.emit(before);
+                self.emit(ERASE_ROW);
+            }
+        }
+        plain
+    }
+
     /// Sends bytes to the emulator, sooner or later.
     fn emit(&mut self, bytes: &[u8]) {
         if self.state.gathered.len() + bytes.len() > GATHER || bytes.len() >= WORTH_A_CALL {

@@ -64,26 +64,48 @@ const RULES: [Rule; 256] = {
     rules
 };
 
+/// The beginning of some output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plain {
+    /// How long it is.
+    pub(super) len: usize,
+    /// It ends with a sequence that erases from the first column to the end of the row: the same as the whole row, for
+    /// which the emulator takes a fraction of the time.
+    pub(super) erases_row: bool,
+}
+
+/// What erases to the end of the row.
+pub(super) const ERASE_TO_END: &[u8] = b"\x1b[K";
+/// What erases the whole row.
+pub(super) const ERASE_ROW: &[u8] = b"\x1b[2K";
+
 impl State {
-    /// Returns the length of the part at the beginning of `bytes` that needs no change, and keeps track of its effects.
-    pub(super) fn plain_len(&mut self, bytes: &[u8]) -> usize {
+    /// Returns the part at the beginning of `bytes` that needs no change, and keeps track of its effects.
+    pub(super) fn plain(&mut self, bytes: &[u8]) -> Plain {
         let takes_text = self.takes_text();
         // In a register: in memory, each sequence would wait for the previous one.
         let mut may_pend = self.may_pend;
         let mut len = 0;
-        loop {
+        let mut erases_row = false;
+        while !erases_row {
             let rest = &bytes[len..];
             let text = if self.pen.background { &TEXT_OF_A_ROW } else { &TEXT };
             let text_len = if takes_text { text_len(rest, text) } else { 0 };
             may_pend |= text_len > 0;
             len += text_len;
             match self.plain_sequence(&rest[text_len..], &mut may_pend) {
-                Some(sequence_len) => len += sequence_len,
+                Some(sequence_len) => {
+                    let before = &bytes[..len];
+                    len += sequence_len;
+                    erases_row = sequence_len == ERASE_TO_END.len()
+                        && bytes[len - 1] == b'K'
+                        && ends_in_first_column(before);
+                }
                 None => break,
             }
         }
         self.may_pend = may_pend;
-        len
+        Plain { len, erases_row }
     }
 
     /// Returns the length of the sequence at the beginning of `bytes` if it is complete and needs no change.
@@ -153,6 +175,17 @@ fn indexed_colour(body: &[u8]) -> Option<usize> {
     ((1..4).contains(&digits) && rest[digits] == b'm').then_some(5 + digits + 1)
 }
 
+/// Tells whether the cursor is certainly in the first column after output that needed no change: looked up only where it
+/// pays, since keeping track of it would cost more for each sequence.
+fn ends_in_first_column(plain: &[u8]) -> bool {
+    if plain.ends_with(b"\r") || plain.ends_with(b"\r\n") || plain.ends_with(b"\x1b[H") {
+        return true;
+    }
+    let Some(row) = plain.strip_suffix(b";1H") else { return false };
+    let digits = row.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    row[..row.len() - digits].ends_with(b"\x1b[")
+}
+
 fn text_len(bytes: &[u8], text: &Text) -> usize {
     // Full screens are mostly drawn with sequences that follow a sequence or a single character.
     match bytes {
@@ -166,6 +199,67 @@ fn text_len(bytes: &[u8], text: &Text) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::{Cell, Cursor, Origin, Size, Terminal};
+    use proptest::prelude::*;
+
+    /// What a terminal shows after some output, fed in pieces of this length: bytes alone never take the fast path for
+    /// sequences.
+    fn shown(output: &[u8], piece: usize) -> (Vec<Cell<'static>>, Vec<bool>, Cursor) {
+        let size = Size::clamped(7, 4);
+        let mut terminal = Terminal::new(size, Origin::Tty);
+        output.chunks(piece).for_each(|piece| drop(terminal.feed(piece)));
+        let places = (0..size.rows()).flat_map(|row| (0..size.cols()).map(move |col| (row, col)));
+        let cells = places.map(|(row, col)| terminal.cell(row, col).into_owned()).collect();
+        (cells, (0..size.rows()).map(|row| terminal.is_wrapped(row)).collect(), terminal.cursor())
+    }
+
+    fn piece() -> impl Strategy<Value = Vec<u8>> {
+        let fixed: [&[u8]; 28] = [
+            b"\r",
+            b"\r\n",
+            b"\x1b[K",
+            b"\x1b[K",
+            b"\x1b[2;1H",
+            b"\x1b[H",
+            b"\x1b[3;4H",
+            b"\x1b[1;2;1H",
+            b"\x1b[G",
+            b"\x1b[2;1G",
+            b"\x1b[E",
+            b"\x1b[F",
+            b"\x1b[C",
+            b"\x1b[A",
+            b"\x1b[m",
+            b"\x1b[44m",
+            b"\x1b[7m",
+            b"\x1b[27m",
+            b"\x1b[38;5;9m",
+            b"\x1b[@",
+            b"\x1b[P",
+            b"\x1b[L",
+            b"\x1b[2;3r",
+            b"\x1b[?6h",
+            b"\xff",
+            b"\xe4\xbd",
+            b"\x08",
+            "\u{fe0f}".as_bytes(),
+        ];
+        prop_oneof![
+            3 => proptest::sample::select(fixed.to_vec()).prop_map(<[u8]>::to_vec),
+            1 => "[ -~é好€😀]{0,12}".prop_map(String::into_bytes),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_at_once_is_shown_as_if_it_came_byte_by_byte(
+            pieces in proptest::collection::vec(piece(), 0..30),
+            cut in 1_usize..60,
+        ) {
+            let output = pieces.concat();
+            prop_assert_eq!(shown(&output, cut), shown(&output, 1));
+        }
+    }
 
     #[test]
     fn a_list_ends_at_the_first_byte_that_is_none_of_it() {
