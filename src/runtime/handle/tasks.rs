@@ -21,7 +21,10 @@ impl Handle {
     #[must_use]
     pub fn tasks(&self) -> Vec<Arc<TaskView>> {
         let snapshot = self.shared.snapshot.borrow().clone();
-        snapshot.tasks.iter().map(|view| self.fresh(view)).collect()
+        // Hundreds have ended, and a look for news of each would be most of a list's time.
+        let now =
+            |view: &Arc<TaskView>| if view.status.is_terminal() { view.clone() } else { self.fresh(view) };
+        snapshot.tasks.iter().map(now).collect()
     }
 
     /// Returns one of them, with the whole of its command while that is in memory.
