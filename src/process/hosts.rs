@@ -92,7 +92,7 @@ impl Hosts {
     /// Sends an order; returns the process id of the server that got it.
     fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<Option<u32>> {
         let group = task_id.as_deref().and_then(Cgroup::path);
-        let order = HostOrder { task_id, group: group.as_ref().map(|path| OsText::of(path)) };
+        let order = HostOrder { task_id, group: group.as_ref().map(OsText::of) };
         let mut server = self.lock();
         let Server { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let (id, sent) = (process.id(), wire::send(orders, &order, &[control.as_fd()]));

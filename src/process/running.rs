@@ -234,8 +234,11 @@ impl Link {
                     Err(_) => return LinkEnd::Lost,
                 },
                 Some(request) = self.requests.recv() => {
-                    if self.send(&request).await.is_err() {
-                        return LinkEnd::Lost;
+                    match self.send(&request).await {
+                        // It has left by itself, or was killed: what it said last tells, and the end of its socket.
+                        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                        Err(_) => return LinkEnd::Lost,
+                        Ok(()) => {}
                     }
                 }
                 () = self.events.closed() => return LinkEnd::Forgotten,
