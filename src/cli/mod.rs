@@ -160,9 +160,10 @@ fn is_background() -> bool {
 fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
     Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
+    process::take_short_turns();
     let mut builder = if has_many_jobs(matches) {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(2);
+        builder.worker_threads(2).on_thread_start(process::take_short_turns);
         builder
     } else {
         tokio::runtime::Builder::new_current_thread()

@@ -70,6 +70,7 @@ pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
+pub(crate) use sys::take_short_turns;
 pub use usage::Usage;
 pub use wire::Stage;
 pub use workdir::{Workdir, WorkdirError};

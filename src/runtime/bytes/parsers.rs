@@ -15,6 +15,7 @@ use super::task_io::TaskIo;
 use super::viewers::Viewers;
 use super::{ByteEvent, lock};
 use crate::clock::Clock;
+use crate::process;
 use crate::runtime::log;
 use crate::terminal::LogBytes;
 
@@ -114,6 +115,7 @@ impl Parsers {
     }
 
     fn run(&self) {
+        process::take_short_turns();
         let mut piece = Vec::new();
         while let Some(io) = self.next(&mut piece) {
             self.parse(&io, &mut piece);

@@ -21,6 +21,7 @@ use super::task_io::TaskIo;
 use super::{ByteEvent, lock};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
+use crate::process;
 use crate::terminal::Stream;
 
 /// As much as a pipe holds.
@@ -183,6 +184,7 @@ pub(super) struct Worker {
 
 impl Worker {
     fn run(mut self) {
+        process::take_short_turns();
         let mut ready = Vec::with_capacity(64);
         loop {
             ready.clear();
