@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 
+use super::proc;
 use super::tty::Tty;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
@@ -49,9 +50,17 @@ impl House {
         Self { tty, dir, runtime: Some(runtime) }
     }
 
-    /// Returns the processes of console and runtime.
+    /// Returns the processes of console and runtime, with their guards.
     pub(crate) fn pids(&self) -> Vec<u32> {
-        std::iter::once(self.tty.pid()).chain(self.runtime.as_ref().map(Child::id)).collect()
+        let mut all: Vec<u32> = vec![self.tty.pid()];
+        all.extend(self.runtime.as_ref().map(Child::id));
+        for _ in 0..2 {
+            let below: Vec<u32> = all.iter().flat_map(|pid| proc::hosts(*pid)).collect();
+            all.extend(below);
+            all.sort_unstable();
+            all.dedup();
+        }
+        all
     }
 
     /// Returns a path for a file of this run.
