@@ -1,22 +1,22 @@
 //! What the caller of an agent's own command is told, and what becomes of the command when that caller goes away.
 
-use std::time::Duration;
-
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::runtime::native::Stage;
 use crate::runtime::supervisor::Input;
 use crate::runtime::view::TaskView;
 
-/// How long the caller of a command that was stopped may take to read the rest.
-const REST: Duration = Duration::from_secs(1);
-
 impl Driver {
     /// The shell of a task has ended: its caller hears of it once it has everything that was written before.
     pub(super) fn deliver(&self, id: &TaskId) {
-        if self.live.get(id).is_some_and(|live| live.caller.is_some()) {
+        if self.has_caller(id) {
             self.shared.pump.deliver(id);
         }
+    }
+
+    /// Tells whether a program waits for what a task writes.
+    pub(super) fn has_caller(&self, id: &TaskId) -> bool {
+        self.live.get(id).is_some_and(|live| live.caller.is_some())
     }
 
     /// Its caller has everything.
@@ -36,12 +36,6 @@ impl Driver {
     pub(super) fn caller_gone(&mut self, id: &TaskId) {
         self.shared.pump.detach(id);
         self.step(Input::CallerGone { id: id.clone() });
-    }
-
-    /// Closes the output of a task that has ended, once its caller has read it: one that was stopped has not much time.
-    pub(super) fn close_output(&self, id: &TaskId) {
-        let was_stopped = self.supervisor.get(id).is_none_or(|task| task.stop.is_some());
-        self.shared.pump.close(id, was_stopped.then_some(REST));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The end of a task and of the driver: who is answered, what goes on record, what is freed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,11 +12,41 @@ use crate::facts::TaskFact;
 use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
+use crate::runtime::view::TaskView;
 
 /// How long a program may take to end after its commands.
 const PROGRAMS_END: Duration = Duration::from_secs(1);
+/// How long the caller of a command that was stopped may take to read the rest.
+const REST: Duration = Duration::from_secs(1);
 
 impl Driver {
+    /// Tells whether all a task can write is in its log.
+    pub(super) fn is_complete(&self, id: &TaskId) -> bool {
+        self.live.get(id).is_some_and(|live| live.io.is_complete())
+    }
+
+    /// Closes the output of a task that has ended, once its caller has read it: one that was stopped has not much time.
+    pub(super) fn close_output(&mut self, id: &TaskId) {
+        if self.is_complete(id) && !self.has_caller(id) {
+            self.shared.pump.forget(id);
+            return self.settle(id);
+        }
+        let was_stopped = self.supervisor.get(id).is_none_or(|task| task.stop.is_some());
+        self.shared.pump.close(id, was_stopped.then_some(REST));
+    }
+
+    /// Answers the call that waits for a task, if one does.
+    pub(super) fn answer(&mut self, id: &TaskId, outcome: fn(Arc<TaskView>) -> ExecOutcome) {
+        let view = self.view(id);
+        let waiter = self.live.get_mut(id).and_then(|live| live.waiter.take());
+        if let (Some(waiter), Some(view)) = (waiter, view) {
+            // Before the answer: its caller may look for the task at once.
+            self.publish();
+            // The caller may have gone away; the task stays.
+            let _ = waiter.send(Ok(outcome(view)));
+        }
+    }
+
     /// A task is terminal and its log complete: answers its caller and frees what it held.
     pub(super) fn settle(&mut self, id: &TaskId) {
         let Some(view) = self.view(id) else { return };

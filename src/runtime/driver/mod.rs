@@ -42,7 +42,6 @@ use crate::runtime::request::{ExecOutcome, StopOutcome};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
 use crate::runtime::task_list::TaskList;
-use crate::runtime::view::TaskView;
 use message::{Message, Shown};
 use questions::Questions;
 use throttle::Throttle;
@@ -290,24 +289,10 @@ impl Driver {
                 Action::Refuse { id, note } => self.refuse(&id, note),
                 Action::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
                 Action::Gate(event) => self.note_gate(&event),
-                Action::Close(id) if self.is_complete(&id) && !self.has_caller(&id) => {
-                    self.shared.pump.forget(&id);
-                    self.settle(&id);
-                }
                 Action::Close(id) => self.close_output(&id),
                 Action::Note(id, event) => self.note(&id, &event),
             }
         }
-    }
-
-    /// Tells whether all a task can write is in its log.
-    fn is_complete(&self, id: &TaskId) -> bool {
-        self.live.get(id).is_some_and(|live| live.io.is_complete())
-    }
-
-    /// Tells whether a program waits for what a task writes.
-    fn has_caller(&self, id: &TaskId) -> bool {
-        self.live.get(id).is_some_and(|live| live.caller.is_some())
     }
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
@@ -376,18 +361,6 @@ impl Driver {
                 let signal: Signal = (*signal).into();
                 host.signal(signal, Scope::Foreground);
             }
-        }
-    }
-
-    /// Answers the call that waits for a task, if one does.
-    fn answer(&mut self, id: &TaskId, outcome: fn(Arc<TaskView>) -> ExecOutcome) {
-        let view = self.view(id);
-        let waiter = self.live.get_mut(id).and_then(|live| live.waiter.take());
-        if let (Some(waiter), Some(view)) = (waiter, view) {
-            // Before the answer: its caller may look for the task at once.
-            self.publish();
-            // The caller may have gone away; the task stays.
-            let _ = waiter.send(Ok(outcome(view)));
         }
     }
 
