@@ -280,6 +280,33 @@ fn what_is_held_waits_in_the_one_list_and_enter_shows_its_card() {
 }
 
 #[test]
+fn what_is_selected_in_the_list_stays_the_same_while_others_come_and_go() {
+    let held = |tickets: &[u64]| {
+        let calls = tickets.iter().map(|ticket| call(*ticket, &["git push"], ruled())).collect();
+        Msg::Snapshot(Arc::new(waiting(calls)))
+    };
+    let card = |app: &App| match app.layers.last() {
+        Some(Layer::Approval(card)) => Some(card.ticket),
+        _ => None,
+    };
+    let mut app = open(waiting(Vec::new()), (120, 40));
+    let _ = app.update(held(&[1, 2, 3]));
+    let _ = press(&mut app, &["a", "j"]);
+    let _ = app.update(held(&[2, 3]));
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(card(&app), Some(2), "its row has moved up");
+
+    let mut app = open(waiting(Vec::new()), (120, 40));
+    let _ = app.update(held(&[1, 2, 3]));
+    let _ = press(&mut app, &["a"]);
+    let _ = app.update(held(&[2, 3]));
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(card(&app), None, "what was meant is settled, and another was not meant");
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(card(&app), Some(2));
+}
+
+#[test]
 fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute() {
     let told = |effects: Vec<Effect>| -> Vec<News> {
         let news = |effect| if let Effect::Notify(news) = effect { Some(news) } else { None };

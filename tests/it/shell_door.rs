@@ -141,7 +141,7 @@ const SCRIPTS: [&str; 21] = [
     "cat; echo eof",
     "umask; ulimit -n; ulimit -c; ulimit -s",
     "env | grep -v '^PILOTHOUSE_\\|^_=' | sort",
-    "seq 100000 | head -1; trap -p",
+    "seq 100000 | head -1; trap -p PIPE",
     "echo $SHELL $BASH $0 $-; exec echo x",
     "",
 ];

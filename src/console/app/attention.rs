@@ -271,21 +271,48 @@ impl Bell {
     }
 }
 
+/// What is selected in the list: by what it is about, since rows come and go under it.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Nothing when the list was empty.
+    subject: Option<Subject>,
+    /// Where it stood.
+    at: usize,
+}
+
+impl Chosen {
+    fn of(items: &[Item], at: usize) -> Self {
+        Self { subject: items.get(at).map(|item| item.subject.clone()), at }
+    }
+
+    /// Returns where it stands now; once it is gone, what has taken its place.
+    fn place(&self, items: &[Item]) -> usize {
+        let is_it = |item: &Item| Some(&item.subject) == self.subject.as_ref();
+        items.iter().position(is_it).unwrap_or(self.at).min(items.len().saturating_sub(1))
+    }
+}
+
 impl App {
     /// Opens what waits.
     pub(super) fn open_attention(&mut self) {
-        self.open(Layer::Attention(0))
+        let chosen = Chosen::of(&items(self), 0);
+        self.open(Layer::Attention(chosen))
     }
 
     /// Handles a key in the attention list.
-    pub(super) fn attend(&mut self, at: usize, action: Action) {
+    pub(super) fn attend(&mut self, chosen: &Chosen, action: Action) {
         let items = items(self);
-        let last = items.len().saturating_sub(1);
-        if action != Action::Choose {
-            return self.open(Layer::Attention(moved(at, action, 10, last)));
-        }
-        if let Some(item) = items.get(at.min(last)) {
-            self.resolve(item.subject.clone());
+        let at = chosen.place(&items);
+        match (action, &chosen.subject) {
+            (Action::Choose, Some(subject)) if items.iter().any(|item| item.subject == *subject) => {
+                self.resolve(subject.clone());
+            }
+            // What was meant is settled: what has taken its place is selected, and wants a key of its own.
+            (Action::Choose, _) => self.open(Layer::Attention(Chosen::of(&items, at))),
+            _ => {
+                let to = moved(at, action, 10, items.len().saturating_sub(1));
+                self.open(Layer::Attention(Chosen::of(&items, to)))
+            }
         }
     }
 
@@ -335,7 +362,7 @@ impl App {
     }
 }
 
-pub(super) fn draw(painter: &mut Painter<'_>, at: usize) {
+pub(super) fn draw(painter: &mut Painter<'_>, chosen: &Chosen) {
     let app = painter.app;
     let items = items(app);
     let area = centred(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
@@ -347,7 +374,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, at: usize) {
     let inside = painter.boxed(area, &title);
     let dots = painter.glyphs().cut;
     let (list, foot) = cut_bottom(inside, 2);
-    let at = at.min(items.len().saturating_sub(1));
+    let at = chosen.place(&items);
     let top = (at + 1).saturating_sub(usize::from(list.height));
     painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
         let age = painter.age(item.since);

@@ -38,7 +38,7 @@ impl App {
             Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => self.open(layer),
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(dialog) => self.act_on_question(dialog, action),
-            Layer::Attention(at) => self.attend(at, action),
+            Layer::Attention(chosen) => self.attend(&chosen, action),
             Layer::Paste(task, text) => self.effects.push(Effect::send(task, Input::Paste(text))),
             // What is looked for is found by any word for it there.
             Layer::Help { .. } if action == Action::Palette => self.open_palette(),
@@ -89,7 +89,7 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
         Layer::Approval(card) => super::approval::card::draw(painter, card),
         Layer::Question(dialog) => super::question::draw::draw(painter, dialog),
         Layer::Tell(dialog) => super::tell::draw(painter, dialog),
-        Layer::Attention(at) => super::attention::draw(painter, *at),
+        Layer::Attention(chosen) => super::attention::draw(painter, chosen),
         Layer::Stop { task, .. }
         | Layer::Signal(task)
         | Layer::Restart(task)

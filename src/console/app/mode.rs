@@ -7,6 +7,7 @@ use crate::envelope::TaskId;
 
 use super::App;
 use super::approval::card::Card;
+use super::attention::Chosen;
 use super::chooser::Chooser;
 use super::copy::Copying;
 use super::question::QuestionDialog;
@@ -36,7 +37,7 @@ pub enum Layer {
     /// A question of a program.
     Question(Box<QuestionDialog>),
     /// What waits for the person, with the item pointed at.
-    Attention(usize),
+    Attention(Chosen),
     /// Send this paste of several lines to this task?
     Paste(TaskId, String),
     /// Words for an agent.

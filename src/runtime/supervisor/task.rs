@@ -121,7 +121,8 @@ impl Task {
             // Stopped before it had started: nothing it does may count any more.
             actions.push(Action::Order(self.id.clone(), Order::End(Duration::ZERO)));
         }
-        if self.overdue {
+        // Who waits for nothing has a task however soon it ends.
+        if self.overdue || self.request.yield_after == Some(Duration::ZERO) {
             actions.extend(self.promote(now));
         }
         actions
