@@ -282,24 +282,22 @@ fn what_is_held_waits_in_the_one_list_and_enter_shows_its_card() {
 #[test]
 fn what_is_selected_in_the_list_stays_the_same_while_others_come_and_go() {
     let held = |tickets: &[u64]| {
-        let calls = tickets.iter().map(|ticket| call(*ticket, &["git push"], ruled())).collect();
-        Msg::Snapshot(Arc::new(waiting(calls)))
+        waiting(tickets.iter().map(|ticket| call(*ticket, &["git push"], ruled())).collect())
     };
     let card = |app: &App| match app.layers.last() {
         Some(Layer::Approval(card)) => Some(card.ticket),
         _ => None,
     };
-    let mut app = open(waiting(Vec::new()), (120, 40));
-    let _ = app.update(held(&[1, 2, 3]));
-    let _ = press(&mut app, &["a", "j"]);
-    let _ = app.update(held(&[2, 3]));
+    // A task that waits for input stands first.
+    let mut app = open(held(&[1, 2, 3]), (120, 40));
+    let _ = press(&mut app, &["a", "j", "j"]);
+    let _ = app.update(Msg::Snapshot(Arc::new(held(&[2, 3]))));
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(card(&app), Some(2), "its row has moved up");
 
-    let mut app = open(waiting(Vec::new()), (120, 40));
-    let _ = app.update(held(&[1, 2, 3]));
-    let _ = press(&mut app, &["a"]);
-    let _ = app.update(held(&[2, 3]));
+    let mut app = open(held(&[1, 2, 3]), (120, 40));
+    let _ = press(&mut app, &["a", "j"]);
+    let _ = app.update(Msg::Snapshot(Arc::new(held(&[2, 3]))));
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(card(&app), None, "what was meant is settled, and another was not meant");
     let _ = press(&mut app, &["Enter"]);
