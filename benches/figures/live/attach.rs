@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::echo::{ECHO, LETTERS};
+use super::echo::{LETTERS, type_into_echo};
 use super::house::House;
 use super::proc;
 use super::report::{self, Target, median, ms, percentile};
@@ -17,12 +17,7 @@ pub(crate) fn run() {
     report::head("attached console beside an embedded one, in turns");
     let mut houses = [House::open(), House::attached()];
     for house in &mut houses {
-        house.start(ECHO);
-        house.tty.wait("the echo task", |seen| seen.shows("ready"));
-        house.tty.type_in("2z");
-        house.tty.rest(Duration::from_millis(500));
-        house.tty.type_in("\r");
-        house.tty.wait("the input mode", |seen| seen.shows("INPUT"));
+        type_into_echo(house);
         house.tty.rest(Duration::from_secs(1));
     }
     let mut times = [Vec::new(), Vec::new()];

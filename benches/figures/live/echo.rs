@@ -10,7 +10,7 @@ use super::tty::Tty;
 const KEYS: usize = 300;
 const PANES: usize = 50;
 /// Reads each key and writes it back: what is measured goes through a program, not only its terminal.
-pub(crate) const ECHO: &str = "stty raw -echo; printf ready; exec cat";
+const ECHO: &str = "stty raw -echo; printf ready; exec cat";
 const FLOOD: &str = "while :; do seq 1000000 1100000; done";
 /// Letters that the console itself never shows.
 pub(crate) const LETTERS: &str = "абвгдежзиклмнопрстуфхцчшщэюя";
@@ -42,15 +42,19 @@ fn in_console(floods: usize) -> Vec<f64> {
     for _ in 0..floods {
         house.start(FLOOD);
     }
+    type_into_echo(&mut house);
+    typed(&mut house.tty, Tty::time_to)
+}
+
+/// Starts the task that echoes, in a pane as wide as the terminal, with the keys in it.
+pub(crate) fn type_into_echo(house: &mut House) {
     house.start(ECHO);
     // The newest task is selected by itself.
     house.tty.wait("the echo task", |seen| seen.shows("ready"));
-    // Its pane alone, as wide as the terminal.
     house.tty.type_in("2z");
     house.tty.rest(Duration::from_millis(500));
     house.tty.type_in("\r");
     house.tty.wait("the input mode", |seen| seen.shows("INPUT"));
-    typed(&mut house.tty, Tty::time_to)
 }
 
 /// The same tasks as windows of tmux, the one that is typed into in front.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::echo::{ECHO, LETTERS};
+use super::echo::{LETTERS, type_into_echo};
 use super::house::House;
 use super::proc;
 use super::report::{self, Target, ms, percentile};
@@ -22,12 +22,7 @@ pub(crate) fn run() {
     for _ in 0..TASKS {
         house.start("exec yes");
     }
-    house.start(ECHO);
-    house.tty.wait("the echo task", |seen| seen.shows("ready"));
-    house.tty.type_in("2z");
-    house.tty.rest(Duration::from_millis(500));
-    house.tty.type_in("\r");
-    house.tty.wait("the input mode", |seen| seen.shows("INPUT"));
+    type_into_echo(&mut house);
     let started = Instant::now();
     let (mut keys, mut lists, mut memory) = (Vec::new(), Vec::new(), 0_f64);
     let mut at = 0;
