@@ -26,7 +26,7 @@ use machine::Machine;
 /// A part: its name on the command line, and what it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 19] = [
     ("start", live::start::run),
     ("many", live::many::run),
     ("attach", live::attach::run),
@@ -41,6 +41,9 @@ const PARTS: [Part; 16] = [
     ("frame", live::frame::run),
     ("memory", live::memory::run),
     ("idle", live::idle::run),
+    ("terminal", part::terminal::run),
+    ("history", part::history::run),
+    ("parse", part::parse::run),
     ("envelope", part::envelope::run),
     ("journal", part::journal::run),
 ];

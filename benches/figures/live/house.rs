@@ -17,6 +17,13 @@ pub(crate) const PANE: (u16, u16) = (200, 50);
 /// What an idle task runs.
 pub(crate) const IDLE: &str = "printf ready; exec sleep 100000";
 
+/// The processes behind a console.
+pub(crate) struct Processes {
+    pub(crate) program: Vec<u32>,
+    /// One a task; what they have started is not in here.
+    pub(crate) hosts: Vec<u32>,
+}
+
 /// An open console.
 pub(crate) struct House {
     pub(crate) tty: Tty,
@@ -50,17 +57,20 @@ impl House {
         Self { tty, dir, runtime: Some(runtime) }
     }
 
-    /// Returns the processes of console and runtime, with their guards.
-    pub(crate) fn pids(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = vec![self.tty.pid()];
-        all.extend(self.runtime.as_ref().map(Child::id));
-        for _ in 0..2 {
-            let below: Vec<u32> = all.iter().flat_map(|pid| proc::hosts(*pid)).collect();
-            all.extend(below);
-            all.sort_unstable();
-            all.dedup();
+    /// Returns the processes of console and runtime with what guards them, and those of the task hosts.
+    pub(crate) fn processes(&self) -> Processes {
+        let mut found = Processes { program: Vec::new(), hosts: Vec::new() };
+        let mut next: Vec<u32> = vec![self.tty.pid()];
+        next.extend(self.runtime.as_ref().map(Child::id));
+        while let Some(pid) = next.pop() {
+            if proc::is_host(pid) {
+                found.hosts.push(pid);
+            } else {
+                found.program.push(pid);
+                next.extend(proc::children(pid));
+            }
         }
-        all
+        found
     }
 
     /// Returns a path for a file of this run.

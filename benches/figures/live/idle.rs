@@ -40,9 +40,8 @@ fn watch(house: &House) -> (f64, f64, f64) {
     if !(5..45).contains(&second) {
         house.tty.rest(Duration::from_secs((65 - second) % 60));
     }
-    let pid = house.tty.pid();
-    let hosts = proc::hosts(pid);
-    let cpu = || (proc::cpu(pid), hosts.iter().copied().map(proc::cpu).sum::<Duration>());
+    let all = house.processes();
+    let cpu = || (proc::cpu_all(&all.program), proc::cpu_all(&all.hosts));
     let (started, frames, before) = (Instant::now(), house.tty.seen(|seen| seen.frames), cpu());
     house.tty.rest(WINDOW);
     let (after, elapsed) = (cpu(), started.elapsed().as_secs_f64());

@@ -18,10 +18,10 @@ pub(crate) fn run() {
     let lasts = if std::env::var_os("PILOTHOUSE_LONG").is_some() { LONG } else { SHORT };
     report::head(&format!("{TASKS} tasks run `yes` for {} s, one more is typed into", lasts.as_secs()));
     let mut house = House::open();
-    let pid = house.tty.pid();
     for _ in 0..TASKS {
         house.start("exec yes");
     }
+    let program = house.processes().program;
     type_into_echo(&mut house);
     let started = Instant::now();
     let (mut keys, mut lists, mut memory) = (Vec::new(), Vec::new(), 0_f64);
@@ -32,7 +32,7 @@ pub(crate) fn run() {
         if at % 4 == 0 && lists.len() < LISTS {
             lists.push(listed(&house));
         }
-        memory = memory.max(proc::resident(pid));
+        memory = memory.max(proc::resident_all(&program));
         house.tty.rest(Duration::from_millis(20 + (at as u64 * 7919) % 41));
         at += 1;
     }

@@ -16,28 +16,28 @@ const GIGABYTE: &str = "yes \"$(printf '%0199d' 7)\" | head -n 600; : >\"$DONE\"
 pub(crate) fn run() {
     report::head("memory of 200x50 panes, scrollback and both screens full");
     let house = House::open();
-    let pid = house.tty.pid();
     filled(&house, FULL);
-    let one = proc::resident(pid);
+    let program = house.processes().program;
+    let one = proc::resident_all(&program);
     for _ in 1..PANES {
         filled(&house, FULL);
     }
-    let all = proc::resident(pid);
+    let all = proc::resident_all(&program);
     report::line("each further pane", (all - one) / (PANES - 1) as f64, "MiB", Target::AtMost(2.5));
     report::line("the program with 50 panes", all, "MiB", Target::AtMost(128.0));
-    let hosts: f64 = proc::hosts(pid).into_iter().map(proc::share).sum();
+    let hosts: f64 = house.processes().hosts.into_iter().map(proc::share).sum();
     report::line("task hosts and the tasks' shells, each", hosts / PANES as f64, "MiB", Target::None);
     let house = House::open();
-    let pid = house.tty.pid();
     let go = house.path("go");
     rustix::fs::mkfifoat(rustix::fs::CWD, &go, 0o600.into()).expect("make a named pipe");
     filled(&house, &GIGABYTE.replace("$GO", &go.display().to_string()));
-    let before = proc::resident(pid);
+    let program = house.processes().program;
+    let before = proc::resident_all(&program);
     std::fs::write(&go, "on\n").expect("let the task go on");
     taken_in(&house);
     report::line(
         "more after 1 GB through that pane",
-        proc::resident(pid) - before,
+        proc::resident_all(&program) - before,
         "MiB",
         Target::AtMost(1.0),
     );

@@ -12,7 +12,7 @@ pub(crate) mod list;
 pub(crate) mod many;
 pub(crate) mod memory;
 mod peers;
-mod proc;
+pub(crate) mod proc;
 pub(crate) mod process;
 pub(crate) mod prose;
 pub(crate) mod spawn;

@@ -23,8 +23,12 @@ fn kib(text: &str, key: &str) -> f64 {
     line.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Processor time of all its threads so far.
-pub(crate) fn cpu(pid: u32) -> Duration {
+/// Processor time of processes so far.
+pub(crate) fn cpu_all(pids: &[u32]) -> Duration {
+    pids.iter().copied().map(cpu).sum()
+}
+
+fn cpu(pid: u32) -> Duration {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let spent = threads.filter_map(|thread| {
         let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
@@ -33,8 +37,17 @@ pub(crate) fn cpu(pid: u32) -> Duration {
     Duration::from_nanos(spent.sum())
 }
 
-/// The task hosts that a runtime has started.
-pub(crate) fn hosts(of: u32) -> Vec<u32> {
+/// Resident memory of several processes together, in MiB.
+pub(crate) fn resident_all(pids: &[u32]) -> f64 {
+    pids.iter().copied().map(resident).sum()
+}
+
+/// Tells whether a process is a task host.
+pub(crate) fn is_host(pid: u32) -> bool {
+    file(pid, "cmdline").split('\0').nth(1) == Some("__host")
+}
+
+pub(crate) fn children(of: u32) -> Vec<u32> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| kib(&file(*pid, "status"), "PPid:") == f64::from(of)).collect()
