@@ -131,6 +131,13 @@ impl<'a> OsText<'a> {
         }
     }
 
+    pub(super) fn to_os(&self) -> OsString {
+        match self {
+            Self::Text(text) => text.as_ref().into(),
+            Self::Bytes(bytes) => OsStr::from_bytes(bytes).to_owned(),
+        }
+    }
+
     pub(super) fn into_os(self) -> OsString {
         match self {
             Self::Text(text) => text.into_owned().into(),

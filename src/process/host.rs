@@ -19,7 +19,7 @@ use super::cgroup::Cgroup;
 use super::start;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
-use super::wire::{self, Frames, HostRequest, HostSpec, Report};
+use super::wire::{self, Frames, HostRequest, Report, Spec};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
 use crate::clock::Clock;
 
@@ -81,10 +81,12 @@ impl TaskHost {
         rustix::thread::set_name(c"pilothouse-host")?;
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let group = task.group.and_then(|group| Cgroup::make(group.into()));
-        let stage = start::prepare(group.as_ref());
+        let folder = group.as_ref().and_then(Cgroup::folder);
         // As long as the runtime wants: the command may first have to be recorded.
-        let Some((spec, fds)) = wire::receive_encoded(&control)? else { return Ok(None) };
-        let started = stage.and_then(|stage| start::start(stage, &spec, fds, &control));
+        let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
+        let (tty, task_folder) = (spec.tty, spec.folder.to_os().into());
+        let started = start::start(folder.as_ref(), spec, &fds, &control);
+        drop(fds);
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
             Err(failure) => Report::NotStarted(*failure),
@@ -92,15 +94,14 @@ impl TaskHost {
         control.set_nonblocking(true)?;
         let _ = wire::send_now(&control, &[report]);
         let Ok(shell) = started else { return Ok(None) };
-        let spec = wire::decode::<HostSpec<'_>>(&spec)?;
         let clock = Clock::start();
         Ok(Some(Self {
             control,
             frames: Frames::default(),
             child_signals,
             termination: Termination::default(),
-            tty: spec.tty,
-            folder: spec.folder.into_os().into(),
+            tty,
+            folder: task_folder,
             shell,
             shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
             started_at: clock.now().wall,

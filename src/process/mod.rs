@@ -2,7 +2,7 @@
 //!
 //! A command never runs under the runtime itself. [`Spawner`] has a small *task host* started (a copy
 //! of the fork server, this program again, `__fork`), which starts the command through a second stage
-//! (a fork) and stays its child subreaper: every descendant, however it detached itself, ends up below the host. No
+//! (a process in its memory) and stays its child subreaper: every descendant, however it detached itself, ends up below the host. No
 //! output flows through the host. When the control socket closes, because the runtime ended the
 //! command or died, the host ends the tree and writes `exit.json`.
 //!

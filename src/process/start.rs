@@ -1,4 +1,4 @@
-//! The host's half of a start: forks the second stage and finds out whether it became the command.
+//! The host's half of a start: makes the second stage and finds out whether it became the command.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,51 +9,32 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::cgroup::Cgroup;
-use super::wire::{self, Failure, Stage};
-use super::{exec, sys};
+use super::exec::Launch;
+use super::sys;
+use super::wire::{self, Failure, Spec, Stage};
 
 /// No step of a start takes longer than this, unless a file system hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The second stage, waiting for the command it will become. It exits when this is dropped.
-pub(super) struct SecondStage {
-    control: UnixStream,
-    pid: Pid,
-}
-
-/// Forks the second stage into the control group of its command, before the command is known.
-pub(super) fn prepare(group: Option<&Cgroup>) -> Result<SecondStage, Failure> {
-    let failed = |error: io::Error| Stage::Process.failed(error);
-    let (control, theirs) = UnixStream::pair().map_err(failed)?;
-    let folder = group.and_then(Cgroup::folder);
-    let pid = sys::fork(folder.as_ref().map(AsFd::as_fd), || exec::second_stage(&theirs)).map_err(failed)?;
-    let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
-    Ok(SecondStage { control, pid })
-}
-
-/// Starts the command of `spec`, as it came. Gives up when `lifeline` closes meanwhile.
+/// Starts the command of `spec` in the control group with this folder. Gives up when `lifeline` closes meanwhile.
 pub(super) fn start(
-    stage: SecondStage,
-    spec: &[u8],
-    fds: Vec<OwnedFd>,
+    group: Option<&OwnedFd>,
+    spec: Spec<'_>,
+    fds: &[OwnedFd],
     lifeline: &UnixStream,
 ) -> Result<Pid, Failure> {
-    let SecondStage { control, pid } = stage;
-    let started = hand_over(&control, spec, fds).and_then(|()| outcome(&control, lifeline));
+    let launch = Launch::of(spec)?;
+    let failed = |error: io::Error| Stage::Process.failed(error);
+    let (control, theirs) = UnixStream::pair().map_err(failed)?;
+    let pid = sys::spawn(group.map(AsFd::as_fd), || launch.carry_out(fds, &theirs)).map_err(failed)?;
+    drop(theirs);
+    let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
+    let started = outcome(&control, lifeline);
     if started.is_err() {
         let _ = kill_process(pid, Signal::KILL);
         let _ = waitpid(Some(pid), WaitOptions::empty());
     }
     started.map(|()| pid)
-}
-
-fn hand_over(control: &UnixStream, spec: &[u8], fds: Vec<OwnedFd>) -> Result<(), Failure> {
-    let borrowed: Vec<_> = fds.iter().map(OwnedFd::as_fd).collect();
-    control
-        .set_write_timeout(Some(PATIENCE))
-        .and_then(|()| wire::send_encoded(control, spec, &borrowed))
-        .map_err(|error| Stage::Prepare.failed(error))
 }
 
 /// Waits for the second stage to fail or to close its socket by becoming the command.

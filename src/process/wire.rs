@@ -21,8 +21,8 @@ const MAX_MESSAGE: usize = 64 << 20;
 const MAX_DESCRIPTORS: usize = 4;
 const PREFIX: usize = 4;
 
-/// The first message, from the runtime to the host and from the host to the second stage. Its descriptors are the
-/// workdir, then the terminal, or standard input (if `stdin`), output and error.
+/// The first message, from the runtime to the host. Its descriptors are the workdir, then the terminal, or standard input
+/// (if `stdin`), output and error.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Spec<'a> {
     pub(super) shell: OsText<'a>,
@@ -41,13 +41,6 @@ pub(super) struct Spec<'a> {
     pub(super) stdin: bool,
     /// The soft descriptor limit the runtime was started with, if it raised its own.
     pub(super) descriptor_limit: Option<u64>,
-    pub(super) folder: OsText<'a>,
-}
-
-/// What of a [`Spec`] the host needs itself.
-#[derive(Debug, Deserialize)]
-pub(super) struct HostSpec<'a> {
-    pub(super) tty: bool,
     pub(super) folder: OsText<'a>,
 }
 

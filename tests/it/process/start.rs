@@ -28,34 +28,24 @@ async fn streams_and_exit_code_come_back() {
 async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     let bench = Bench::new();
     let id = TaskId::random();
-    let (mut host, mut stage) = (None, None);
-    let look = |host: &mut Option<u32>, stage: &mut Option<u32>| {
-        *host = host_of(&id);
-        *stage = host.and_then(|host| children(host).first().copied());
-        stage.is_some()
-    };
-
     let prepared = bench.spawner.prepare(Some(id.as_str())).await.expect("starts");
-    wait_until("the host has its second stage", || look(&mut host, &mut stage));
-    let host_pid = host.expect("a host");
-    assert_eq!(
-        parent(host_pid),
-        std::process::id(),
-        "a host is a child of the runtime, not of the fork server"
-    );
-    let words = std::fs::read_to_string(format!("/proc/{host_pid}/cmdline")).expect("a host");
+    wait_until("the host has its mark", || host_of(&id).is_some());
+    let host = host_of(&id).expect("a host");
+    assert_eq!(parent(host), std::process::id(), "a host is a child of the runtime, not of the fork server");
+    let words = std::fs::read_to_string(format!("/proc/{host}/cmdline")).expect("a host");
     assert_eq!(words, format!("pilothouse\0__host\0{id}\0"));
     let order = bench.spawner.order(bench.command("touch ran", PIPES)).await.expect("ordered");
+    assert!(children(host).is_empty(), "nothing of a command that is not handed over");
     let running = bench.spawner.start(prepared, order).await.expect("starts");
-    assert_eq!(Some(running.pid), stage, "the second stage became the command");
+    assert_eq!(parent(running.pid), host);
     Task::of(running).outcome().await;
     assert!(bench.path().join("ran").exists());
 
     let unused = bench.spawner.prepare(Some(id.as_str())).await.expect("starts");
-    wait_until("the next host has its second stage", || look(&mut host, &mut stage));
+    wait_until("the next host has its mark", || host_of(&id).is_some_and(|next| next != host));
+    let host = host_of(&id).expect("a host");
     drop(unused);
-    let is_gone = |pid| matches!(state(pid), None | Some('Z'));
-    wait_until("both are gone", || [host, stage].into_iter().flatten().all(is_gone));
+    wait_until("it is gone", || matches!(state(host), None | Some('Z')));
 }
 
 /// The host of a task, found as a later runtime finds it.
