@@ -4,6 +4,7 @@
 //! carries the protocol and nothing else.
 
 mod client;
+pub mod codex;
 mod elicitation;
 mod input_required;
 mod label;

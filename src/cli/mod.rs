@@ -4,6 +4,7 @@ mod answer;
 mod args;
 mod child;
 mod child_flags;
+mod codex;
 #[cfg(feature = "console")]
 mod console;
 #[cfg(feature = "console")]
@@ -180,7 +181,7 @@ fn has_many_jobs(matches: &ArgMatches) -> bool {
     args::typed(matches).is_none_or(|typed| match typed.command.reach {
         Reach::Anywhere => typed.is_private(),
         Reach::Exec => true,
-        Reach::Alone(_) => typed.command.path != "mcp",
+        Reach::Alone(_) => !["mcp", "codex-executor"].contains(&typed.command.path.as_str()),
     })
 }
 
@@ -211,6 +212,10 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
         Ok(input) => input,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form)),
     };
+    if typed.command.path == "codex-executor" {
+        // Whatever is wrong with our own folders, Codex has its server.
+        return codex::run(serde_json::from_value(input)?).await;
+    }
     let start = settled(matches)?;
     match typed.command.path.as_str() {
         "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,

@@ -37,6 +37,30 @@ impl Local for Mcp {
     type Output = Effect;
 }
 
+/// `codex-executor`: what Codex starts to have its commands run.
+pub struct CodexExecutor;
+
+/// Whose server does the rest.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CodexExecutorInput {
+    /// Codex's program; otherwise the one that started this, or the one in PATH.
+    pub codex: Option<String>,
+}
+
+impl Local for CodexExecutor {
+    const PATH: &'static str = "codex-executor";
+    const ABOUT: &'static str =
+        "Run Codex's commands as tasks, over standard input and output (its environments.toml starts this)";
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "What `adopt codex` has Codex start", input: "{}" }];
+    const EXITS: &'static [u8] = &[4];
+    const REACH: Reach = Reach::Alone("standard input and output");
+
+    type Input = CodexExecutorInput;
+    type Output = Effect;
+}
+
 /// `serve`: the runtime without a console.
 pub struct Serve;
 

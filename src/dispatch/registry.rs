@@ -58,6 +58,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<start_agent::StartAgent<2>>(),
         Command::of::<start_agent::StartAgent<3>>(),
         Command::of::<mcp::Adopt>(),
+        Command::of::<cli_only::CodexExecutor>(),
         Command::of::<cli_only::Mcp>(),
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),

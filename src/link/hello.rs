@@ -12,7 +12,7 @@ use super::{Error, Line, Lines, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The version of the hello and of all that follows it.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The longest hello or ack.
 pub(super) const MAX_HELLO: usize = 1 << 20;
 /// How long a handshake may take.

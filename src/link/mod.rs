@@ -37,6 +37,8 @@ pub use operator::{Operator, serve as serve_operator};
 pub use protocol::{Answered, Reply, Request};
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
-pub use shell::{Asked, ShellCall, ShellLine, ShellMessage, ShellReply, ShellRequest};
+pub use shell::{
+    Asked, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest,
+};
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;

@@ -31,8 +31,8 @@ const RESOURCES: [Resource; 16] = [
 pub struct Exact {
     /// Its arguments, the name it is called by first.
     pub args: Vec<OsString>,
-    /// Its standard input.
-    pub stdin: OwnedFd,
+    /// Its standard input; `None` for that of the command's [`Stdio`](super::Stdio).
+    pub stdin: Option<OwnedFd>,
     /// Standard output and error are one file: one pipe keeps what is written in order.
     pub one_output: bool,
     /// Its limits.

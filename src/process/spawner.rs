@@ -198,7 +198,7 @@ impl Spawner {
         let streams = Streams::open(&command).await?;
         let spec = wire::encode(&Spec::of(&command))
             .map_err(|source| SpawnError::Host { action: "instruct", source })?;
-        let stdin = command.exact.map(|exact| exact.stdin);
+        let stdin = command.exact.and_then(|exact| exact.stdin);
         Ok(CommandOrder { spec, streams, stdin, workdir: command.workdir.fd, shell: command.shell })
     }
 
@@ -315,6 +315,7 @@ async fn abandon(mut host: HostProcess, task_id: Option<String>) {
 
 impl<'a> Spec<'a> {
     fn of(command: &'a Command) -> Self {
+        let has_own_input = command.exact.as_ref().is_some_and(|exact| exact.stdin.is_some());
         Self {
             shell: OsText::of(&command.shell),
             profile: command.profile,
@@ -324,7 +325,7 @@ impl<'a> Spec<'a> {
             env: command.env.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))).collect(),
             umask: command.umask,
             tty: matches!(command.stdio, Stdio::Pty { .. }),
-            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }) || command.exact.is_some(),
+            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }) || has_own_input,
             descriptor_limit: limits::original(),
             folder: OsText::of(&command.folder),
         }

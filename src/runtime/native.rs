@@ -18,9 +18,9 @@ pub struct Native {
     pub args: Vec<OsString>,
     /// Where it starts.
     pub workdir: OwnedFd,
-    /// Its standard input.
-    pub stdin: OwnedFd,
-    /// Where its standard output goes.
+    /// Its standard input; `None` where it is typed by its caller and by a person.
+    pub stdin: Option<OwnedFd>,
+    /// Where its standard output goes; of one with a terminal, what it writes there.
     pub stdout: OwnedFd,
     /// Where its standard error goes.
     pub stderr: OwnedFd,
@@ -69,13 +69,13 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Takes the caller's descriptors over.
+    /// Takes the caller's descriptors over. What is written to a terminal is one stream.
     ///
     /// # Errors
     /// When one of them cannot be looked at.
-    pub(super) fn new(native: Native, told: watch::Sender<Stage>) -> io::Result<Self> {
+    pub(super) fn new(native: Native, tty: bool, told: watch::Sender<Stage>) -> io::Result<Self> {
         let Native { args, workdir, stdin, stdout, stderr, limits } = native;
-        let one_output = are_one(&stdout, &stderr)?;
+        let one_output = tty || are_one(&stdout, &stderr)?;
         let mut outlets = vec![Outlet::new(stdout)?];
         if !one_output {
             outlets.push(Outlet::new(stderr)?);

@@ -6,6 +6,7 @@ mod approvals_from;
 mod architecture;
 mod child_exit;
 mod cli_surfaces;
+mod codex_executor;
 mod console_batch;
 mod console_copy;
 mod console_driving;

@@ -4,6 +4,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -12,19 +14,25 @@ use tokio::time::Instant;
 use super::route;
 use super::session::{Said, Sessions};
 use super::unwrap::{Kind, unwrap};
+use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
 use crate::journal::Durability;
-use crate::link::{Asked, Client, Error, ShellLine, ShellMessage, ShellReply, ShellRequest};
+use crate::link::{Asked, Client, Error, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest};
 use crate::process::{EnclosingTask, Fence, Signal, ancestry};
 use crate::runtime::{
-    ExecOutcome, ExecRequest, Exit, Handle, Leftovers, Native, NativeRequest, Stage, Stop, StopSignal,
+    ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop, StopSignal,
     TaskView, Within,
 };
+use crate::terminal::Size;
 
 /// What such a command is called among the calls.
 const SHELL_CALL: &str = "Shell";
 /// How long opencode lets a command run: it is told before that its command has not begun.
 const OPENCODE_WAITS: Duration = Duration::from_secs(105);
+/// Columns and rows of the terminal of a command that has one.
+const TERMINAL: (u16, u16) = (80, 24);
+/// Messages of a caller that are kept until its command runs.
+const EARLY: usize = 64;
 /// The signals that a caller passes on, by their numbers.
 const PASSED_ON: [(i32, StopSignal); 4] =
     [(1, StopSignal::Hup), (2, StopSignal::Int), (3, StopSignal::Quit), (15, StopSignal::Term)];
@@ -93,17 +101,18 @@ impl Call {
             login: false,
             workdir: None,
             base: cwd,
-            tty: false,
-            size: None,
-            accepts_input: false,
+            tty: request.input == ShellInput::Terminal,
+            size: (request.input == ShellInput::Terminal).then(|| Size::clamped(TERMINAL.0, TERMINAL.1)),
+            accepts_input: request.input != ShellInput::Descriptor,
             yield_after: None,
             timeout: None,
             leftovers: Leftovers::Keep,
-            description: None,
+            description: request.description,
             item: None,
             step: None,
             native: Some(id.clone()),
         };
+        let stdin = (request.input == ShellInput::Descriptor).then_some(stdin);
         let native = Native { args: request.args, workdir, stdin, stdout, stderr, limits: request.limits };
         let (told, stage) = watch::channel(Stage::default());
         let running = tokio::spawn(run(runtime.clone(), NativeRequest { exec, native, told }));
@@ -116,7 +125,7 @@ impl Call {
         line.tell(&ShellReply::Taken { task: self.id.clone() }).await;
         let since = Instant::now();
         let mut has_started = false;
-        let mut signals = Vec::new();
+        let mut early = Vec::new();
         loop {
             let late = self.patience.filter(|_| !has_started).map(|patience| since + patience);
             tokio::select! {
@@ -127,10 +136,11 @@ impl Call {
                         Stage::Started => {
                             has_started = true;
                             line.tell(&ShellReply::Started).await;
-                            for signal in signals.drain(..) {
-                                self.signal(signal).await;
+                            for message in early.drain(..) {
+                                self.hear(message, &mut line).await;
                             }
                         }
+                        Stage::Held => line.tell(&ShellReply::Held).await,
                         Stage::Ended { exit: None, .. } if !has_started => {
                             let reply = self.not_begun().await;
                             line.tell(&reply).await;
@@ -149,8 +159,10 @@ impl Call {
                     }
                 }
                 message = line.next() => match message {
-                    Some(ShellMessage::Signal(number)) if has_started => self.signal(number).await,
-                    Some(ShellMessage::Signal(number)) => signals.push(number),
+                    Some(message) if has_started => self.hear(message, &mut line).await,
+                    Some(ShellMessage::Kill) => self.runtime.abandon(&self.id, &self.actor),
+                    Some(message) if early.len() < EARLY => early.push(message),
+                    Some(_) => {}
                     None => return self.gone(has_started).await,
                 },
                 () = tokio::time::sleep_until(late.unwrap_or(since)), if late.is_some() => {
@@ -190,9 +202,35 @@ impl Call {
         }
     }
 
+    /// Does what a caller says of a command that runs.
+    async fn hear(&self, message: ShellMessage, line: &mut ShellLine) {
+        match message {
+            ShellMessage::Signal(number) => self.signal(number).await,
+            ShellMessage::Kill => self.stop(Stop { force: true, signal: None }).await,
+            ShellMessage::Input(bytes) => {
+                let refused = self.type_in(&bytes).await.err();
+                line.tell(&ShellReply::Typed { refused }).await;
+            }
+        }
+    }
+
+    async fn type_in(&self, bytes: &str) -> Result<(), String> {
+        let bytes = STANDARD.decode(bytes).map_err(|error| error.to_string())?;
+        let sent = self.runtime.input(&self.actor, &self.id, Input::Raw(bytes)).await;
+        match sent.map_err(|error| error.to_string())?.rejection {
+            Some(rejection) => Err(rejection.message),
+            None => Ok(()),
+        }
+    }
+
     async fn signal(&self, number: i32) {
         let Some((_, signal)) = PASSED_ON.into_iter().find(|(own, _)| *own == number) else { return };
-        let stop = Stop { force: false, signal: Some(signal) };
+        self.stop(Stop { force: false, signal: Some(signal) }).await;
+    }
+}
+
+impl Call {
+    async fn stop(&self, stop: Stop) {
         if let Err(error) = self.runtime.stop(&self.actor, &self.id, stop).await {
             tracing::info!(%error, "a signal of a caller came too late");
         }
@@ -249,7 +287,11 @@ struct Shown {
 impl Shown {
     fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
         let args = request.args.get(1..).unwrap_or_default();
-        let script = route::script(args).unwrap_or_default();
+        let Some(script) = route::script(args) else {
+            // As it would be typed.
+            let words = request.args.iter().map(|word| quoted(&word.to_string_lossy()));
+            return Self { cmd: words.collect::<Vec<_>>().join(" "), is_unwrapped: false };
+        };
         let script = String::from_utf8_lossy(script.as_bytes());
         match unwrap(agent, &script) {
             Some(cmd) => Self { is_unwrapped: cmd != script, cmd: cmd.into_owned() },
@@ -264,7 +306,13 @@ impl Shown {
         if self.is_unwrapped || request.args.len() != 3 {
             input["args"] = request.args.iter().map(text).collect();
         }
-        for (name, value) in [("agent", &request.agent), ("session", &request.session)] {
+        let named = [
+            ("agent", &request.agent),
+            ("session", &request.session),
+            ("tool_call", &request.tool_call),
+            ("description", &request.description),
+        ];
+        for (name, value) in named {
             if let Some(value) = value {
                 input[name] = value.as_str().into();
             }

@@ -14,7 +14,7 @@ use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
 use real::Real;
 
 /// The switch: `off` makes every call go straight through.
-pub(super) const SWITCH: &str = "PILOTHOUSE_SHELL";
+pub(in crate::cli) const SWITCH: &str = "PILOTHOUSE_SHELL";
 /// The shell that an agent would have without this one.
 pub(super) const REAL: &str = "PILOTHOUSE_REAL_SHELL";
 /// The directory in which the agent was started: its workspace has the runtime.

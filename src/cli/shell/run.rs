@@ -14,7 +14,7 @@ use super::{Call, DOOR, find};
 use crate::agent::shell::Kind;
 use crate::cli::{print, surroundings};
 use crate::config::{Loaded, OnFailure};
-use crate::link::{Error, Hello, Role, ShellCall, ShellReply, ShellRequest, join_at_once};
+use crate::link::{Error, Hello, Role, ShellCall, ShellInput, ShellReply, ShellRequest, join_at_once};
 use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{Received, ResourceLimits, ancestors, die_of, own_umask};
@@ -78,6 +78,9 @@ impl Asked {
             agent_pid,
             shell: real.program.clone(),
             limits: ResourceLimits::own(),
+            input: ShellInput::Descriptor,
+            tool_call: None,
+            description: None,
             args: real.args.clone(),
         };
         let environment = Environment::new(real.variables.clone(), own_umask());
@@ -121,7 +124,7 @@ impl Asked {
                     drop(signals);
                     return end(code, signal, closing);
                 }
-                Ok(Some(ShellReply::Taken { .. }) | None) => {}
+                Ok(Some(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Typed { .. }) | None) => {}
                 Err(_) => return lost(known),
             }
         }

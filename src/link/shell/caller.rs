@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sockopt};
 use serde::de::DeserializeOwned;
 
-use super::{DESCRIPTORS, ShellMessage, ShellReply, ShellRequest};
+use super::{DESCRIPTORS, ShellConversation, ShellMessage, ShellReply, ShellRequest};
 use crate::link::hello::{MAX_HELLO, PATIENCE};
 use crate::link::{Ack, Error, Hello, socket};
 
@@ -79,10 +79,15 @@ impl ShellCall {
     /// # Errors
     /// When the runtime has gone.
     pub fn signal(&mut self, number: i32) -> Result<(), Error> {
-        let message = serde_json::to_vec(&ShellMessage::Signal(number));
-        let message = message.map_err(|error| Error::frame(error.to_string()))?;
-        let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
-        self.stream.write_all(&[&length[..], &message].concat()).map_err(Error::Talk)
+        self.stream.write_all(&message(&ShellMessage::Signal(number))?).map_err(Error::Talk)
+    }
+
+    /// Goes on with the command that was asked for on the present tokio runtime.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn converse(self) -> Result<ShellConversation, Error> {
+        ShellConversation::new(self.stream, self.unread).map_err(Error::Talk)
     }
 
     /// Reads what has come, waiting for something; returns the next reply when it is whole, [`Error::Gone`] at the end.
@@ -141,6 +146,13 @@ impl AsFd for ShellCall {
     }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|error| Error::handshake(format!("the answer is broken: {error}")))
+}
+
+/// Returns a message as it is sent.
+pub(super) fn message(message: &ShellMessage) -> Result<Vec<u8>, Error> {
+    let message = serde_json::to_vec(message).map_err(|error| Error::frame(error.to_string()))?;
+    let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
+    Ok([&length[..], &message].concat())
 }

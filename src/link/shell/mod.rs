@@ -5,6 +5,7 @@
 //! ended by a NUL. The descriptors (directory, standard input, output, error) come with its first byte.
 
 mod caller;
+mod conversation;
 mod served;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use crate::envelope::TaskId;
 use crate::process::ResourceLimits;
 
 pub use caller::ShellCall;
+pub use conversation::ShellConversation;
 pub use served::{Asked, ShellLine};
 
 /// The longest header of a request.
@@ -40,9 +42,31 @@ pub struct ShellRequest {
     pub shell: PathBuf,
     /// The limits of the caller.
     pub limits: ResourceLimits,
+    /// Where its input comes from.
+    #[serde(default)]
+    pub input: ShellInput,
+    /// What the agent calls the call of its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call: Option<String>,
+    /// What is said of it beside the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The arguments of the shell, the name it is called by first.
     #[serde(skip)]
     pub args: Vec<OsString>,
+}
+
+/// Where the input of a command comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShellInput {
+    /// The descriptor of its caller.
+    #[default]
+    Descriptor,
+    /// A pipe: what its caller sends, and what a person types.
+    Pipe,
+    /// As `Pipe`, and everything else is the terminal, too: 80x24, and what it writes goes to the standard output.
+    Terminal,
 }
 
 impl ShellRequest {
@@ -104,8 +128,15 @@ pub enum ShellReply {
         /// Its id.
         task: TaskId,
     },
+    /// It waits for the operator's word.
+    Held,
     /// It has begun.
     Started,
+    /// What the caller sent as input has arrived, in the order in which it was sent.
+    Typed {
+        /// Why not, where it was not taken.
+        refused: Option<String>,
+    },
     /// Its shell has ended, and everything it wrote before has been written to the caller's descriptors.
     Ended {
         /// Its exit code.
@@ -118,11 +149,15 @@ pub enum ShellReply {
 }
 
 /// From the caller to the runtime.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellMessage {
     /// The caller received this signal: the command is to have it.
     Signal(i32),
+    /// Input, in base64: [`ShellReply::Typed`] answers.
+    Input(String),
+    /// The command and all that it started are to be killed.
+    Kill,
 }
 
 #[cfg(test)]
@@ -136,6 +171,9 @@ mod tests {
             agent_pid: Some(7),
             shell: "/bin/bash".into(),
             limits: ResourceLimits::own(),
+            input: ShellInput::Terminal,
+            tool_call: None,
+            description: None,
             args: vec!["bash".into(), "-c".into(), OsString::from_vec(vec![0xff, b'\n']), "".into()],
         }
     }

@@ -13,8 +13,8 @@ use crate::link::frame::Frame;
 use crate::link::hello::PATIENCE;
 use crate::link::{Client, Error};
 
-/// The longest message of a caller.
-const MAX_MESSAGE: usize = 4 << 10;
+/// The longest message of a caller: input, above all.
+const MAX_MESSAGE: usize = 1 << 20;
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
 

@@ -96,12 +96,18 @@ impl Pump {
 
     /// Reads from these non-blocking descriptors from now on, and writes input to `writer`.
     pub(crate) fn watch(&self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
-        self.request(Request::Watch { io, sources, outlets: Vec::new(), writer });
+        self.watch_and_copy(io, sources, Vec::new(), writer);
     }
 
-    /// Reads from these, and copies each to the outlet of the same place.
-    pub(crate) fn watch_and_copy(&self, io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>) {
-        self.request(Request::Watch { io, sources, outlets, writer: None });
+    /// As `watch`, and copies what each source has to the outlet of the same place.
+    pub(crate) fn watch_and_copy(
+        &self,
+        io: Arc<TaskIo>,
+        sources: Vec<Source>,
+        outlets: Vec<Outlet>,
+        writer: Option<OwnedFd>,
+    ) {
+        self.request(Request::Watch { io, sources, outlets, writer });
     }
 
     /// Reports `Delivered` once what lies in the task's pipes now has reached its caller.

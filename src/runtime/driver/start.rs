@@ -217,29 +217,25 @@ pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
 
 /// Hands a started command's descriptors to the pump.
 fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io, caller: Option<&mut Caller>) {
-    match streams {
+    let (sources, writer) = match streams {
         Io::Pipes { stdin, stdout, stderr } => {
             let stderr = stderr.map(|stderr| (Stream::Stderr, stderr));
-            let sources = [(Stream::Stdout, stdout)].into_iter().chain(stderr).collect();
-            match caller {
-                Some(caller) => {
-                    let outlets = std::mem::take(&mut caller.outlets);
-                    shared.pump.watch_and_copy(io.clone(), sources, outlets);
-                    caller.tell(Stage::Started);
-                }
-                None => shared.pump.watch(io.clone(), sources, stdin),
-            }
+            ([(Stream::Stdout, stdout)].into_iter().chain(stderr).collect(), stdin)
         }
         Io::Pty(pty) => match (pty.duplicate(), pty.duplicate()) {
             (Ok(reader), Ok(writer)) => {
-                shared.pump.watch(io.clone(), vec![(Stream::Tty, reader)], Some(writer));
                 let _ = io.pty.set(pty);
+                (vec![(Stream::Tty, reader)], Some(writer))
             }
             (Err(error), _) | (_, Err(error)) => {
-                tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor");
+                return tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor");
             }
         },
-    }
+    };
+    let Some(caller) = caller else { return shared.pump.watch(io.clone(), sources, writer) };
+    let outlets = std::mem::take(&mut caller.outlets);
+    shared.pump.watch_and_copy(io.clone(), sources, outlets, writer);
+    caller.tell(Stage::Started);
 }
 
 /// A command about to be started.

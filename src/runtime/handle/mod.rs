@@ -153,8 +153,8 @@ impl Handle {
     /// When it was refused or could not be started.
     pub async fn exec_native(&self, request: NativeRequest) -> Result<ExecOutcome, Error> {
         let NativeRequest { exec, native, told } = request;
-        let caller =
-            Caller::new(native, told).map_err(Error::io("take over the descriptors of", &exec.base))?;
+        let caller = Caller::new(native, exec.tty, told)
+            .map_err(Error::io("take over the descriptors of", &exec.base))?;
         let prepared = Box::new(self.prepare(exec).await?.called_by(caller));
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await

@@ -1,4 +1,5 @@
-//! A command whose caller waits for it and goes away: it ends soon after, unless a person holds it.
+//! A command whose caller waits for it and goes away: it ends soon after, unless a person holds it or it has a terminal,
+//! where somebody may go on with it.
 
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ impl Task {
         if self.status.is_terminal() || self.exit().is_some() {
             return Vec::new();
         }
+        if self.request.tty {
+            return self.outlive(now, "its caller has gone, and it has a terminal of its own");
+        }
         vec![self.wake(now, Timer::Caller, AFTER_CALLER)]
     }
 
@@ -27,14 +31,16 @@ impl Task {
         }
         let is_held_by_person = self.lease.is_some() && now.mono < self.leased_until;
         if is_held_by_person && self.stop.is_none() {
-            let why = "its caller has gone, and a person holds it".to_owned();
-            return vec![
-                self.note(now, Actor::System, TaskFact::Outlived(why)),
-                Action::Promote(self.id.clone()),
-            ];
+            return self.outlive(now, "its caller has gone, and a person holds it");
         }
         let by = self.request.actor.clone();
         self.stop(now, &by, Duration::ZERO, true, Some("its caller was killed")).1
+    }
+
+    /// It goes on as a task.
+    fn outlive(&mut self, now: Moment, why: &str) -> Vec<Action> {
+        let outlived = TaskFact::Outlived(why.to_owned());
+        vec![self.note(now, Actor::System, outlived), Action::Promote(self.id.clone())]
     }
 }
 

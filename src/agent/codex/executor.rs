@@ -1,0 +1,147 @@
+//! The conversation: lines of Codex go to its own server, but for those about processes that are tasks.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::{Child, Command};
+
+use super::carry::Carry;
+use super::message::{About, about, params, result};
+use super::owned::{Handled, Processes};
+use super::passage::{MAX_LINE, Side, carry};
+use super::server::Server;
+use super::start::Start;
+use crate::config::OnFailure;
+use crate::paths::Places;
+
+/// How long the server may take to end once Codex has gone.
+const LEAVING: Duration = Duration::from_secs(2);
+
+/// How the runtime of a workspace is reached.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// The workspace.
+    pub places: Places,
+    /// This program, to start a runtime where there is none.
+    pub program: PathBuf,
+    /// Says something to whoever reads standard error.
+    pub say: fn(&str),
+    /// What to do where no runtime can be had.
+    pub on_failure: fn(&Places) -> OnFailure,
+}
+
+/// Codex's executor.
+#[derive(Debug)]
+pub struct Executor {
+    /// Codex's own server: its program and arguments.
+    pub server: Vec<std::ffi::OsString>,
+    /// How processes become tasks; `None` to let the server have them all.
+    pub reach: Option<Reach>,
+}
+
+impl Executor {
+    /// Talks with Codex until it has gone, or its server has; returns how the server ended, where that is known.
+    ///
+    /// # Errors
+    /// When the server cannot be started, or one of the two cannot be spoken to.
+    pub async fn run(
+        self,
+        codex: impl AsyncRead + Unpin,
+        to_codex: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> io::Result<Option<ExitStatus>> {
+        let mut server = start(&self.server)?;
+        let (Some(to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take()) else {
+            return Err(io::Error::other("its server has no standard streams"));
+        };
+        let talk = Talk {
+            codex: Side::new(to_codex),
+            server: Server::new(Side::new(to_server)),
+            processes: Processes::default(),
+            reach: self.reach.map(Arc::new),
+        };
+        let asked = carry(codex, &talk.server.side, MAX_LINE, async |line| talk.takes(line).await);
+        let answered = carry(from_server, &talk.codex, MAX_LINE, async |line| talk.server.takes(line));
+        let ended = {
+            tokio::pin!(asked, answered);
+            tokio::select! {
+                asked = &mut asked => {
+                    talk.server.side.end().await;
+                    // What it still has to say is said.
+                    let _ = tokio::time::timeout(LEAVING, answered).await;
+                    asked
+                }
+                answered = &mut answered => answered,
+            }
+        };
+        let status = tokio::time::timeout(LEAVING, server.wait()).await;
+        let _ = server.start_kill();
+        ended.map(|()| status.ok().and_then(Result::ok))
+    }
+}
+
+fn start(server: &[std::ffi::OsString]) -> io::Result<Child> {
+    let (program, args) = server.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    Command::new(program)
+        .args(args)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// Both sides, and what runs here. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Talk {
+    pub(super) codex: Side,
+    pub(super) server: Server,
+    pub(super) processes: Processes,
+    pub(super) reach: Option<Arc<Reach>>,
+}
+
+impl Talk {
+    /// Takes a line of Codex that is about a process which is a task, or is to be one.
+    async fn takes(&self, line: &[u8]) -> bool {
+        let Some(about) = about(line) else { return false };
+        match self.processes.handle(&about, line) {
+            Some(Handled::Answer(answer)) => drop(self.codex.line(&answer).await),
+            Some(Handled::Wait(owned, id, asked)) => {
+                let codex = self.codex.clone();
+                tokio::spawn(async move {
+                    let answer = owned.read(asked).await;
+                    codex.line(&result(&id, &answer)).await
+                });
+            }
+            Some(Handled::Passed) => {}
+            Some(Handled::Unknown) => return false,
+            None => return self.takes_start(&about, line),
+        }
+        true
+    }
+
+    fn takes_start(&self, about: &About, line: &[u8]) -> bool {
+        let (Some(id), Some(reach)) = (&about.id, &self.reach) else { return false };
+        if about.method != "process/start" {
+            return false;
+        }
+        let (Ok(start), Ok(asked)) = (params::<Start>(line), params(line)) else { return false };
+        if !start.is_plain() {
+            return false;
+        }
+        let Some((owned, orders)) = self.processes.add(&about.process, start.input()) else { return false };
+        let carry = Carry {
+            talk: self.clone(),
+            reach: reach.clone(),
+            id: id.clone(),
+            line: line.to_vec(),
+            asked,
+            start,
+            owned,
+        };
+        tokio::spawn(carry.run(orders));
+        true
+    }
+}

@@ -1,0 +1,162 @@
+//! What a line says, as far as it is asked. Pure: whatever is not known here goes on as it is.
+
+use base64::engine::general_purpose::STANDARD;
+use base64::{DecodeError, Engine as _};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The beginning of every line, whatever else stands in it.
+#[derive(Debug, Deserialize)]
+struct Head<'a> {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(default, borrow)]
+    method: Option<std::borrow::Cow<'a, str>>,
+    #[serde(default)]
+    params: Option<Of>,
+}
+
+/// The process that a message is about.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Of {
+    #[serde(default)]
+    process_id: Option<String>,
+}
+
+/// A message about one process, by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct About {
+    /// What an answer must carry; `None` for a notification.
+    pub(super) id: Option<Value>,
+    /// `process/…`
+    pub(super) method: String,
+    /// The process.
+    pub(super) process: String,
+}
+
+/// Reads a line that is about a process; `None` for every other one.
+pub(super) fn about(line: &[u8]) -> Option<About> {
+    // A look at the bytes spares reading what files hold.
+    memchr::memmem::find(line, b"process")?;
+    let head: Head<'_> = serde_json::from_slice(line).ok()?;
+    let method = head.method?;
+    method.starts_with("process/").then_some(())?;
+    Some(About { id: head.id, method: method.into_owned(), process: head.params?.process_id? })
+}
+
+/// Reads the answer to a request of ours, by its id.
+pub(super) fn answer(line: &[u8]) -> Option<(String, Value)> {
+    #[derive(Deserialize)]
+    struct Answer {
+        id: String,
+    }
+    memchr::memmem::find(line.get(..line.len().min(4096))?, OWN_ID.as_bytes())?;
+    let Answer { id } = serde_json::from_slice(line).ok()?;
+    id.starts_with(OWN_ID).then_some(())?;
+    Some((id, serde_json::from_slice(line).ok()?))
+}
+
+/// How ids of our own requests, and names of our own processes, begin.
+pub(super) const OWN_ID: &str = "pilothouse-";
+
+/// Reads the parameters of a message.
+pub(super) fn params<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
+    #[derive(Deserialize)]
+    struct Whole<T> {
+        params: T,
+    }
+    serde_json::from_slice::<Whole<T>>(line).map(|whole| whole.params).map_err(|error| error.to_string())
+}
+
+/// `process/read`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Read {
+    #[serde(default)]
+    pub(super) after_seq: Option<u64>,
+    #[serde(default)]
+    pub(super) max_bytes: Option<usize>,
+    #[serde(default)]
+    pub(super) wait_ms: Option<u64>,
+}
+
+/// `process/write`
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Write {
+    /// Bytes in base64.
+    pub(super) chunk: String,
+}
+
+/// `process/signal`
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Signal {
+    pub(super) signal: String,
+}
+
+/// A request that asks for what cannot be had.
+pub(super) const INVALID_REQUEST: i32 = -32600;
+/// Parameters that cannot be read.
+pub(super) const INVALID_PARAMS: i32 = -32602;
+/// A request that could not be carried out.
+pub(super) const INTERNAL: i32 = -32603;
+
+/// Returns the line of a result.
+pub(super) fn result(id: &Value, result: &Value) -> Vec<u8> {
+    line(&json!({ "id": id, "result": result }))
+}
+
+/// Returns the line of an error.
+pub(super) fn error(id: &Value, code: i32, message: &str) -> Vec<u8> {
+    line(&json!({ "error": { "code": code, "message": message }, "id": id }))
+}
+
+/// Returns the line of a request or notification.
+pub(super) fn line(message: &Value) -> Vec<u8> {
+    let mut line = message.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Writes bytes as they travel.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// Reads bytes as they travel.
+pub(super) fn decode(text: &str) -> Result<Vec<u8>, DecodeError> {
+    STANDARD.decode(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_about_a_process_by_its_name_is_read() {
+        let read = |line: &str| about(line.as_bytes());
+        let start = r#"{"id":7,"method":"process/start","params":{"processId":"p","new":[1]},"more":{}}"#;
+        let expected = About { id: Some(json!(7)), method: "process/start".into(), process: "p".into() };
+        assert_eq!(read(start), Some(expected));
+        assert_eq!(read(r#"{"method":"process/x","params":{"processId":"p"}}"#).expect("read").id, None);
+        for other in [
+            r#"{"id":1,"method":"fs/readFile","params":{"path":"file:///process/"}}"#,
+            r#"{"id":1,"method":"process/start","params":{"processId":7}}"#,
+            r#"{"id":1,"method":"process/start"}"#,
+            r#"{"id":1,"method":"process/start","method":"x","params":{"processId":"p"}}"#,
+            r#"[{"id":1,"method":"process/start","params":{"processId":"p"}}]"#,
+            r#"{"id":1,"result":{"processId":"p"}}"#,
+            "process",
+            "",
+        ] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_ours_by_its_id_alone() {
+        assert!(answer(br#"{"id":"pilothouse-1","result":{}}"#).is_some());
+        assert!(answer(br#"{"id":"x","result":"pilothouse-1"}"#).is_none());
+        assert!(answer(br#"{"id":1,"result":{}}"#).is_none());
+    }
+}

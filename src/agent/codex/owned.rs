@@ -1,0 +1,186 @@
+//! The processes that run as tasks, as the rest of the conversation sees them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use super::message::{
+    About, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, Read, Signal, Write, decode, error, params, result,
+};
+use super::process::Process;
+use crate::link::ShellInput;
+
+/// What is asked of a process and has not been passed on yet.
+const ORDERS: usize = 64;
+/// How long an ended process may be asked about.
+const REMEMBERED: Duration = Duration::from_secs(30);
+
+/// What is said to input for a process that has ended.
+pub(super) const NO_INPUT: &str = "failed to write to process stdin";
+
+/// The processes that are tasks, by their names. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Processes(Arc<Mutex<HashMap<String, Arc<Owned>>>>);
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Owned {
+    process: Mutex<Process>,
+    news: watch::Sender<()>,
+    orders: mpsc::Sender<Order>,
+    has_begun: AtomicBool,
+    input: ShellInput,
+}
+
+/// What is passed on to the runtime.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Input, in base64; this answers whoever sent it.
+    Type { id: Option<Value>, bytes: String },
+    /// An interrupt.
+    Interrupt,
+    /// It is to be killed.
+    Kill,
+}
+
+/// What comes of a message about a process.
+#[derive(Debug)]
+pub(super) enum Handled {
+    /// This answers it.
+    Answer(Vec<u8>),
+    /// It is answered once there is news, or when its time is over.
+    Wait(Arc<Owned>, Value, Read),
+    /// It is answered by whoever it was passed on to, or not at all.
+    Passed,
+    /// The server knows what to say to it.
+    Unknown,
+}
+
+impl Processes {
+    /// Adds a process; `None` when there is one of this name.
+    pub(super) fn add(&self, name: &str, input: ShellInput) -> Option<(Arc<Owned>, mpsc::Receiver<Order>)> {
+        let mut processes = self.lock();
+        if processes.contains_key(name) {
+            return None;
+        }
+        let (orders, inbox) = mpsc::channel(ORDERS);
+        let owned = Arc::new(Owned {
+            process: Mutex::new(Process::new(name)),
+            news: watch::Sender::default(),
+            orders,
+            has_begun: AtomicBool::new(false),
+            input,
+        });
+        processes.insert(name.to_owned(), owned.clone());
+        Some((owned, inbox))
+    }
+
+    /// Forgets a process that is none of ours.
+    pub(super) fn remove(&self, name: &str) {
+        self.lock().remove(name);
+    }
+
+    /// Forgets a process that has ended, in a while.
+    pub(super) async fn forget(self, name: String) {
+        tokio::time::sleep(REMEMBERED).await;
+        self.remove(&name);
+    }
+
+    /// Handles a message about one of them; `None` where it is about none.
+    pub(super) fn handle(&self, about: &About, line: &[u8]) -> Option<Handled> {
+        let owned = self.lock().get(&about.process)?.clone();
+        Some(owned.handle(about, line).unwrap_or_else(|(code, message)| match &about.id {
+            Some(id) => Handled::Answer(error(id, code, &message)),
+            None => Handled::Passed,
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Owned>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Owned {
+    pub(super) fn process(&self) -> MutexGuard<'_, Process> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whoever waits for news has some.
+    pub(super) fn tell(&self) {
+        self.news.send_replace(());
+    }
+
+    /// It runs, or waits for the operator: from now on it may be asked about.
+    pub(super) fn begin(&self) {
+        self.has_begun.store(true, Ordering::Release);
+    }
+
+    fn handle(self: Arc<Self>, about: &About, line: &[u8]) -> Result<Handled, (i32, String)> {
+        let broken = |message| (INVALID_PARAMS, message);
+        let id = about.id.clone().unwrap_or_default();
+        let answer = |value: Value| Ok(Handled::Answer(result(&id, &value)));
+        let has_begun = self.has_begun.load(Ordering::Acquire);
+        match about.method.as_str() {
+            "process/start" => Err((INVALID_REQUEST, format!("process {} already exists", about.process))),
+            "process/read" if !has_begun => {
+                Err((INVALID_REQUEST, format!("process id {} is starting", about.process)))
+            }
+            "process/read" => Ok(Handled::Wait(self, id, params(line).map_err(broken)?)),
+            "process/write" => {
+                let Write { chunk } = params(line).map_err(broken)?;
+                decode(&chunk).map_err(|error| broken(error.to_string()))?;
+                if !has_begun {
+                    answer(json!({ "status": "starting" }))
+                } else if self.input == ShellInput::Descriptor {
+                    answer(json!({ "status": "stdinClosed" }))
+                } else if self.process().has_exited() {
+                    Err((INTERNAL, NO_INPUT.to_owned()))
+                } else {
+                    self.pass(Order::Type { id: about.id.clone(), bytes: chunk })
+                }
+            }
+            "process/signal" => {
+                let Signal { signal } = params(line).map_err(broken)?;
+                if signal != "interrupt" {
+                    return Err((INVALID_REQUEST, format!("unknown signal {signal}")));
+                }
+                if !self.process().has_exited() {
+                    self.pass(Order::Interrupt)?;
+                }
+                answer(json!({}))
+            }
+            "process/terminate" if self.process().has_exited() => answer(json!({ "running": false })),
+            "process/terminate" => {
+                self.pass(Order::Kill)?;
+                answer(json!({ "running": true }))
+            }
+            _ => Ok(Handled::Unknown),
+        }
+    }
+
+    fn pass(&self, order: Order) -> Result<Handled, (i32, String)> {
+        let sent = self.orders.try_send(order);
+        sent.map_err(|_| (INTERNAL, "the process does not take more just now".to_owned()))?;
+        Ok(Handled::Passed)
+    }
+
+    /// Answers a read as soon as there is news, at the latest when its time is over.
+    pub(super) async fn read(&self, asked: Read) -> Value {
+        let until = Instant::now() + Duration::from_millis(asked.wait_ms.unwrap_or_default());
+        let mut news = self.news.subscribe();
+        loop {
+            news.mark_unchanged();
+            if let Some(answer) = self.process().read(asked) {
+                return answer;
+            }
+            if !matches!(tokio::time::timeout_at(until, news.changed()).await, Ok(Ok(()))) {
+                return self.process().answer(asked);
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Codex's own server, and what it is asked for beside what Codex asks.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::message::{about, answer, decode, params};
+use super::passage::Side;
+use super::start::{Start, own_id};
+
+/// How long the server may take to print an environment.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What is read of it.
+const MOST: usize = 4 << 20;
+/// Messages about a process of ours that may wait to be looked at.
+const MESSAGES: usize = 1_024;
+/// Policies whose environments are kept.
+const POLICIES: usize = 64;
+
+/// The server. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Server {
+    pub(super) side: Side,
+    numbers: Arc<AtomicU64>,
+    probes: Arc<Mutex<HashMap<String, mpsc::Sender<Heard>>>>,
+    environments: Arc<tokio::sync::Mutex<HashMap<String, Vec<u8>>>>,
+}
+
+/// What the server says of a process of ours.
+#[derive(Debug)]
+enum Heard {
+    Answer { is_error: bool },
+    Output(Vec<u8>),
+    Exited(i64),
+    Closed,
+}
+
+impl Server {
+    pub(super) fn new(side: Side) -> Self {
+        let (numbers, probes, environments) = Default::default();
+        Self { side, numbers, probes, environments }
+    }
+
+    /// Returns what the policy of a start leaves of the server's environment, each variable ended by a NUL; `None` when the
+    /// server does not say. Only the server knows what its version takes a policy to mean.
+    pub(super) async fn environment(&self, start: &Start, asked: &Value) -> Option<Vec<u8>> {
+        let Some(policy) = &start.env_policy else { return Some(Vec::new()) };
+        let policy = policy.to_string();
+        let mut known = self.environments.lock().await;
+        if let Some(left) = known.get(&policy) {
+            return Some(left.clone());
+        }
+        let id = own_id(self.numbers.fetch_add(1, Ordering::Relaxed));
+        let (heard, mut hears) = mpsc::channel(MESSAGES);
+        self.lock().insert(id.clone(), heard);
+        let printed = tokio::time::timeout(PATIENCE, async {
+            self.side.line(&start.probe(asked, &id)).await.ok()?;
+            printed(&mut hears).await
+        });
+        let printed = printed.await.ok().flatten();
+        self.lock().remove(&id);
+        let printed = printed?;
+        if known.len() < POLICIES {
+            known.insert(policy, printed.clone());
+        }
+        Some(printed)
+    }
+
+    /// Takes a line of the server that answers us, or is about a process of ours.
+    pub(super) fn takes(&self, line: &[u8]) -> bool {
+        if let Some((id, answer)) = answer(line) {
+            return self.hear(&id, || Some(Heard::Answer { is_error: answer.get("error").is_some() }));
+        }
+        let Some(about) = about(line) else { return false };
+        self.hear(&about.process, || match about.method.as_str() {
+            "process/output" => {
+                #[derive(Deserialize)]
+                struct Output {
+                    chunk: String,
+                }
+                Some(Heard::Output(decode(&params::<Output>(line).ok()?.chunk).ok()?))
+            }
+            "process/exited" => {
+                #[derive(Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Exited {
+                    exit_code: i64,
+                }
+                Some(Heard::Exited(params::<Exited>(line).ok()?.exit_code))
+            }
+            "process/closed" => Some(Heard::Closed),
+            _ => None,
+        })
+    }
+
+    fn hear(&self, name: &str, heard: impl FnOnce() -> Option<Heard>) -> bool {
+        let Some(probe) = self.lock().get(name).cloned() else { return false };
+        if let Some(heard) = heard() {
+            // One that takes no more has given up.
+            let _ = probe.try_send(heard);
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, mpsc::Sender<Heard>>> {
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns what a process printed that has ended well.
+async fn printed(heard: &mut mpsc::Receiver<Heard>) -> Option<Vec<u8>> {
+    let (mut all, mut code) = (Vec::new(), None);
+    loop {
+        match heard.recv().await? {
+            Heard::Answer { is_error: true } => return None,
+            Heard::Answer { is_error: false } => {}
+            Heard::Output(bytes) if all.len() + bytes.len() <= MOST => all.extend(bytes),
+            Heard::Output(_) => return None,
+            Heard::Exited(exit) => code = Some(exit),
+            Heard::Closed => return (code == Some(0)).then_some(all),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A process that runs as a task, until it has ended: Codex hears what its own server would say of it.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::net::unix::pipe::Receiver;
+use tokio::sync::mpsc;
+
+use super::message::{INTERNAL, error, result};
+use super::owned::{NO_INPUT, Order, Owned};
+use super::passage::Side;
+use super::process::Stream;
+use crate::link::{Error, ShellConversation, ShellMessage, ShellReply};
+
+/// How long the rest of what a terminal was written may take to arrive.
+const REST: Duration = Duration::from_millis(50);
+/// Bytes told at once.
+const CHUNK: usize = 8 << 10;
+/// The exit code of a process of which nobody knows how it ended, or that was ended with its runtime (EX_TEMPFAIL).
+const UNKNOWN: i32 = 75;
+/// The number of an interrupt.
+const INTERRUPT: i32 = 2;
+/// What the server says of a process on a terminal that a signal ended; of any other one that is 128 and its number.
+const BY_SIGNAL: i32 = 1;
+
+/// A process that was asked of the runtime.
+#[derive(Debug)]
+pub(super) struct Standing {
+    pub(super) codex: Side,
+    pub(super) owned: Arc<Owned>,
+    pub(super) runtime: ShellConversation,
+    pub(super) outputs: Vec<(Stream, Receiver)>,
+    pub(super) has_terminal: bool,
+    /// Who has sent input that the runtime has not confirmed yet.
+    pub(super) typed: VecDeque<Option<Value>>,
+}
+
+/// What has happened.
+enum News {
+    Output(usize, io::Result<Vec<u8>>),
+    Reply(Result<ShellReply, Error>),
+    Order(Order),
+}
+
+impl Standing {
+    /// Stands for it until it has ended and all that it wrote was told.
+    pub(super) async fn run(mut self, first: Result<ShellReply, Error>, mut orders: mpsc::Receiver<Order>) {
+        let mut is_over = self.hear(first).await;
+        while !is_over || !self.outputs.is_empty() {
+            let news = tokio::select! {
+                (at, read) = next_output(&self.outputs) => News::Output(at, read),
+                reply = self.runtime.next(), if !is_over => News::Reply(reply),
+                Some(order) = orders.recv() => News::Order(order),
+            };
+            match news {
+                News::Output(at, read) => self.output(at, read).await,
+                News::Reply(reply) => is_over = self.hear(reply).await,
+                News::Order(order) => self.pass(order).await,
+            }
+        }
+        let closed = self.owned.process().closed();
+        self.tell(closed).await;
+        orders.close();
+        while let Some(order) = orders.recv().await {
+            self.pass(order).await;
+        }
+    }
+
+    /// Hears a reply; tells whether it is the last one.
+    async fn hear(&mut self, reply: Result<ShellReply, Error>) -> bool {
+        let (why, code) = match reply {
+            Ok(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Started) => return false,
+            Ok(ShellReply::Typed { refused }) => {
+                if let Some(Some(id)) = self.typed.pop_front() {
+                    let answer = match refused {
+                        None => result(&id, &json!({ "status": "accepted" })),
+                        Some(why) => error(&id, INTERNAL, &why),
+                    };
+                    let _ = self.codex.line(&answer).await;
+                }
+                return false;
+            }
+            Ok(ShellReply::Ended { closing: Some(why), .. }) => {
+                (Some(format!("this command had begun; it was {why}")), UNKNOWN)
+            }
+            Ok(ShellReply::Ended { code: Some(code), .. }) => (None, code),
+            Ok(ShellReply::Ended { signal: Some(_), .. }) if self.has_terminal => (None, BY_SIGNAL),
+            Ok(ShellReply::Ended { signal: Some(signal), .. }) => (None, 128 + signal),
+            Ok(ShellReply::Ended { .. }) => {
+                (Some("this command had begun; how it ended is not known".to_owned()), UNKNOWN)
+            }
+            Ok(ShellReply::Refused { message, code }) => (Some(message), code.map_or(UNKNOWN, i32::from)),
+            Ok(ShellReply::Fenced) => (Some("this command was not run".to_owned()), UNKNOWN),
+            Err(_) => {
+                let why = "the runtime ended; this command had begun and was ended with it";
+                (Some(why.to_owned()), UNKNOWN)
+            }
+        };
+        self.rest().await;
+        if let Some(why) = why {
+            let stream = if self.has_terminal { Stream::Pty } else { Stream::Stderr };
+            let told = self.owned.process().output(stream, format!("pilothouse: {why}\n").into_bytes());
+            self.tell(told).await;
+        }
+        let exited = self.owned.process().exited(code);
+        self.tell(exited).await;
+        for id in std::mem::take(&mut self.typed).into_iter().flatten() {
+            let _ = self.codex.line(&error(&id, INTERNAL, NO_INPUT)).await;
+        }
+        true
+    }
+
+    /// Tells what was written before the end: it is in the pipes already, that of a terminal within a moment.
+    async fn rest(&mut self) {
+        let patience = if self.has_terminal { REST } else { Duration::ZERO };
+        while !self.outputs.is_empty() {
+            let Ok((at, read)) = tokio::time::timeout(patience, next_output(&self.outputs)).await else {
+                return;
+            };
+            self.output(at, read).await;
+        }
+    }
+
+    async fn output(&mut self, at: usize, read: io::Result<Vec<u8>>) {
+        match read {
+            Ok(bytes) if !bytes.is_empty() => {
+                let Some((stream, _)) = self.outputs.get(at) else { return };
+                let told = self.owned.process().output(*stream, bytes);
+                self.tell(told).await;
+            }
+            _ => drop(self.outputs.remove(at)),
+        }
+    }
+
+    async fn pass(&mut self, order: Order) {
+        let message = match order {
+            Order::Type { id: Some(id), .. } if self.owned.process().has_exited() => {
+                return drop(self.codex.line(&error(&id, INTERNAL, NO_INPUT)).await);
+            }
+            Order::Type { id, bytes } => {
+                self.typed.push_back(id);
+                ShellMessage::Input(bytes)
+            }
+            Order::Interrupt => ShellMessage::Signal(INTERRUPT),
+            Order::Kill => ShellMessage::Kill,
+        };
+        // A runtime that has gone is heard of by its silence.
+        let _ = self.runtime.say(&message).await;
+    }
+
+    async fn tell(&self, line: Vec<u8>) {
+        let _ = self.codex.line(&line).await;
+        self.owned.tell();
+    }
+}
+
+/// Waits for output; nothing was read where the stream has ended. Without a stream it waits for ever.
+async fn next_output(outputs: &[(Stream, Receiver)]) -> (usize, io::Result<Vec<u8>>) {
+    poll_fn(|context| {
+        let ready = outputs.iter().enumerate().find_map(|(at, (_, pipe))| match read(pipe, context) {
+            Poll::Ready(read) => Some((at, read)),
+            Poll::Pending => None,
+        });
+        ready.map_or(Poll::Pending, Poll::Ready)
+    })
+    .await
+}
+
+fn read(pipe: &Receiver, context: &mut Context<'_>) -> Poll<io::Result<Vec<u8>>> {
+    loop {
+        std::task::ready!(pipe.poll_read_ready(context))?;
+        let mut bytes = vec![0; CHUNK];
+        match pipe.try_read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            read => {
+                return Poll::Ready(read.map(|length| {
+                    bytes.truncate(length);
+                    bytes
+                }));
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A process that Codex asks for: whether it can be a task, and what it is then. Pure.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::message::{OWN_ID, line};
+use crate::link::ShellInput;
+
+/// The parameters of `process/start`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Start {
+    pub(super) process_id: String,
+    pub(super) argv: Vec<String>,
+    /// A `file:` URL.
+    cwd: String,
+    /// What of the server's own environment it gets; `None` for nothing.
+    #[serde(default)]
+    pub(super) env_policy: Option<Value>,
+    /// What it gets beside that.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    #[serde(default)]
+    tty: bool,
+    #[serde(default)]
+    pipe_stdin: bool,
+    /// The name it is called by, where that is not its program.
+    #[serde(default)]
+    pub(super) arg0: Option<String>,
+    #[serde(default)]
+    pub(super) metadata: Option<Metadata>,
+    /// The fence that Codex wants around it, and whatever is not known here.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Whose process it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Metadata {
+    #[serde(default)]
+    pub(super) thread_id: Option<String>,
+    #[serde(default)]
+    pub(super) tool_call_id: Option<String>,
+}
+
+impl Start {
+    /// Tells whether it asks for nothing but what is known here: a fence, or what only a newer Codex means, is the
+    /// business of Codex's own server.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_nothing = |value: &Value| match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(fields) => fields.is_empty(),
+            _ => false,
+        };
+        self.rest.values().all(is_nothing) && !self.argv.is_empty()
+    }
+
+    /// Returns its directory.
+    pub(super) fn directory(&self) -> Option<PathBuf> {
+        let path = self.cwd.strip_prefix("file://")?;
+        let path = path.strip_prefix("localhost").unwrap_or(path);
+        let path = PathBuf::from(OsString::from_vec(unescape(path.as_bytes())?));
+        path.is_absolute().then_some(path)
+    }
+
+    /// Returns where its input comes from.
+    pub(super) fn input(&self) -> ShellInput {
+        match (self.tty, self.pipe_stdin) {
+            (true, _) => ShellInput::Terminal,
+            (false, true) => ShellInput::Pipe,
+            (false, false) => ShellInput::Descriptor,
+        }
+    }
+
+    /// Returns its arguments, the name it is called by first.
+    pub(super) fn args(&self) -> Vec<OsString> {
+        let name = self.arg0.as_ref().or(self.argv.first());
+        name.into_iter().chain(self.argv.iter().skip(1)).map(OsString::from).collect()
+    }
+
+    /// Returns the request that has Codex's own server print the environment that its policy leaves: the same start, with
+    /// another program, and without what is added to the policy.
+    pub(super) fn probe(&self, params: &Value, id: &str) -> Vec<u8> {
+        let mut params = params.clone();
+        let own = json!({
+            "processId": id, "argv": PRINT_ENVIRONMENT, "cwd": "file:///", "env": {}, "tty": false,
+            "pipeStdin": false, "arg0": null,
+        });
+        if let (Some(params), Value::Object(own)) = (params.as_object_mut(), own) {
+            params.extend(own);
+        }
+        line(&json!({ "id": id, "method": "process/start", "params": params }))
+    }
+
+    /// Returns its environment: what its policy leaves, and what it gets beside that.
+    pub(super) fn environment(&self, left: &[u8]) -> Vec<(OsString, OsString)> {
+        let variable = |pair: &[u8]| {
+            let at = pair.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
+            let (name, value) = (pair.get(..at)?.to_vec(), pair.get(at + 1..)?.to_vec());
+            Some((OsString::from_vec(name), OsString::from_vec(value)))
+        };
+        let is_set = |name: &OsString| name.to_str().is_some_and(|name| self.env.contains_key(name));
+        let left = left.split(|byte| *byte == 0).filter_map(variable).filter(|(name, _)| !is_set(name));
+        left.chain(self.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    }
+}
+
+/// Prints the environment it is given, each variable ended by a NUL.
+const PRINT_ENVIRONMENT: [&str; 2] = ["/usr/bin/env", "-0"];
+
+/// Returns the name of a request of our own.
+pub(super) fn own_id(number: u64) -> String {
+    format!("{OWN_ID}{number}")
+}
+
+/// Undoes the percent escapes of a URL.
+fn unescape(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => (u8::try_from(digit(high)? * 16 + digit(low)?).ok()?, after),
+            (b'%', _) | (0, _) => return None,
+            _ => (*first, after),
+        };
+        (byte != 0).then(|| bytes.push(byte))?;
+        rest = after;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(change: Value) -> Start {
+        let mut params = json!({
+            "processId": "p", "argv": ["/bin/bash", "-lc", "ls"], "cwd": "file:///w/a%20b", "env": { "A": "1" },
+            "tty": false, "arg0": null, "sandbox": null, "enforceManagedNetwork": false,
+        });
+        let Value::Object(change) = change else { panic!("an object") };
+        params.as_object_mut().expect("an object").extend(change);
+        serde_json::from_value(params).expect("parameters")
+    }
+
+    #[test]
+    fn a_fence_or_anything_unknown_is_not_imitated() {
+        assert!(start(json!({})).is_plain());
+        assert!(start(json!({ "managedNetwork": null, "new": [] })).is_plain());
+        for other in [
+            json!({ "sandbox": { "policy": "x" } }),
+            json!({ "enforceManagedNetwork": true }),
+            json!({ "nobodyKnows": "x" }),
+            json!({ "size": { "rows": 3 } }),
+            json!({ "argv": [] }),
+        ] {
+            assert!(!start(other.clone()).is_plain(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_read_out_of_its_url() {
+        assert_eq!(start(json!({})).directory(), Some("/w/a b".into()));
+        assert_eq!(start(json!({ "cwd": "file://localhost/w" })).directory(), Some("/w".into()));
+        for other in ["/w", "file://host/w", "file:///w%2", "file:///w%00", "file:///w%zz", "http:///w"] {
+            assert_eq!(start(json!({ "cwd": other })).directory(), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_wins_over_what_the_policy_leaves() {
+        let read =
+            start(json!({ "env": { "A": "1", "B": "" } })).environment(b"PATH=/bin\0A=0\0=odd\0C=x=y\0\0");
+        let expected = [("PATH", "/bin"), ("C", "x=y"), ("A", "1"), ("B", "")];
+        assert_eq!(read, expected.map(|(name, value)| (name.into(), value.into())));
+    }
+
+    #[test]
+    fn it_is_called_by_the_name_it_is_given() {
+        assert_eq!(start(json!({ "arg0": "sh" })).args(), ["sh", "-lc", "ls"]);
+        assert_eq!(start(json!({})).args(), ["/bin/bash", "-lc", "ls"]);
+        assert_eq!(start(json!({ "tty": true, "pipeStdin": true })).input(), ShellInput::Terminal);
+    }
+}

@@ -1,0 +1,68 @@
+//! `pilothouse codex-executor`: what Codex starts to have its commands run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use color_eyre::eyre::{Result, WrapErr as _};
+
+use super::shell::{DOOR, SWITCH};
+use super::{Start, print, stdout, surroundings};
+use crate::agent::codex::{Executor, Reach};
+use crate::config::{Loaded, OnFailure};
+use crate::dispatch::cli_only::CodexExecutorInput;
+use crate::paths::Places;
+use crate::process::{ancestors, is_in_command};
+
+/// The exit code of what cannot be done as things are, as all commands have it.
+const PRECONDITION: u8 = 4;
+/// What Codex's own server is started with.
+const SERVER: [&str; 3] = ["exec-server", "--listen", "stdio"];
+
+/// Talks with Codex until it has gone.
+pub(super) async fn run(input: CodexExecutorInput) -> Result<ExitCode> {
+    let Some(codex) = input.codex.map(PathBuf::from).or_else(codex) else {
+        let _ = print::say("codex is not in your PATH; name it with --codex");
+        return Ok(ExitCode::from(PRECONDITION));
+    };
+    let server = [codex.into_os_string()].into_iter().chain(SERVER.map(OsString::from)).collect();
+    let executor = Executor { server, reach: reach() };
+    let ended = executor.run(tokio::io::stdin(), stdout::Lines::new()).await;
+    let ended = ended.wrap_err("talk with Codex and its own server")?;
+    let code = ended.and_then(|status| u8::try_from(status.code()?).ok());
+    Ok(code.map_or(ExitCode::SUCCESS, ExitCode::from))
+}
+
+/// Returns how processes become tasks; `None` where Codex's own server is to have them all.
+fn reach() -> Option<Reach> {
+    let is_off = std::env::var_os(SWITCH).is_some_and(|switch| switch == "off");
+    if is_off || is_in_command(std::process::id()) {
+        return None;
+    }
+    let door = std::env::var_os(DOOR).map(PathBuf::from).filter(|door| door.is_absolute());
+    let found = Start::find().and_then(|start| match door {
+        Some(door) => Ok(Start { places: Places::find(&door, &surroundings())?, ..start }),
+        None => Ok(start),
+    });
+    let say = |text: &str| drop(print::say(text));
+    match found {
+        Ok(Start { places, program, .. }) => Some(Reach { places, program, say, on_failure }),
+        Err(error) => {
+            say(&format!("commands run without Pilothouse: {error:#}"));
+            None
+        }
+    }
+}
+
+fn on_failure(places: &Places) -> OnFailure {
+    let loaded = Loaded::read(&places.config_dir, &places.workspace);
+    loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default()
+}
+
+/// Finds the Codex that is in use: the one that has started this, so that both are of one version, or the one in PATH.
+fn codex() -> Option<PathBuf> {
+    let starter = ancestors(std::process::id()).next()?;
+    let starter = std::fs::read_link(Path::new("/proc").join(starter.to_string()).join("exe")).ok();
+    let is_codex = |path: &PathBuf| path.file_name().is_some_and(|name| name == "codex") && path.is_file();
+    starter.filter(is_codex).or_else(|| which::which("codex").ok())
+}

@@ -1,0 +1,55 @@
+//! The caller's end where one process stands for many commands: without a thread for each.
+
+use std::io;
+use std::os::unix::net::UnixStream as Connected;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::caller::{message, parse};
+use super::{ShellMessage, ShellReply};
+use crate::link::Error;
+use crate::link::hello::MAX_HELLO;
+
+/// A command that was asked for: what is heard of it and said to it.
+#[derive(Debug)]
+pub struct ShellConversation {
+    reader: OwnedReadHalf,
+    writer: OwnedWriteHalf,
+    unread: Vec<u8>,
+}
+
+impl ShellConversation {
+    pub(super) fn new(stream: Connected, unread: Vec<u8>) -> io::Result<Self> {
+        stream.set_write_timeout(None)?;
+        stream.set_nonblocking(true)?;
+        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+        Ok(Self { reader, writer, unread })
+    }
+
+    /// Returns the next reply. A future that is dropped loses nothing.
+    ///
+    /// # Errors
+    /// When the runtime has gone or breaks the protocol.
+    pub async fn next(&mut self) -> Result<ShellReply, Error> {
+        loop {
+            if let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? {
+                let (reply, left) = (parse(body)?, rest.len());
+                self.unread.drain(..self.unread.len() - left);
+                return Ok(reply);
+            }
+            if self.reader.read_buf(&mut self.unread).await.map_err(Error::Talk)? == 0 {
+                return Err(Error::Gone);
+            }
+        }
+    }
+
+    /// Says something to the runtime.
+    ///
+    /// # Errors
+    /// When it has gone.
+    pub async fn say(&mut self, said: &ShellMessage) -> Result<(), Error> {
+        self.writer.write_all(&message(said)?).await.map_err(Error::Talk)
+    }
+}
