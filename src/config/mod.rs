@@ -28,7 +28,7 @@ pub use save::{Error as SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
     AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, OnFailure, OnHangup,
-    ProgramSettings, RuntimeMode, Settings,
+    ProgramSettings, RuntimeMode, Settings, SideTerminal,
 };
 pub use shell_words::quoted;
 pub use source::{Entry, Fault, Faults, Node, Source};
@@ -100,6 +100,12 @@ pub struct Limits {
     /// The record.
     #[serde(skip)]
     pub record: Record,
+    /// Which commands have a terminal beside their streams.
+    #[serde(skip)]
+    pub side_terminal: SideTerminal,
+    /// How long a program that asks there waits.
+    #[serde(skip)]
+    pub ask_within: Duration,
 }
 
 /// How many connections one runtime takes.
@@ -185,6 +191,8 @@ impl Default for Limits {
             share_tasks: false,
             receipt_chars: BTreeMap::new(),
             record: Record::default(),
+            side_terminal: SideTerminal::default(),
+            ask_within: Duration::from_secs(90),
         }
     }
 }

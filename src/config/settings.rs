@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalRule, ConnectionLimits, Limits, Record, SessionSettings, WatchRule};
+use super::{ApprovalRule, ConnectionLimits, Limits, Period, Record, SessionSettings, WatchRule, units};
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -64,12 +65,40 @@ pub struct AgentSettings {
 }
 
 /// What becomes of the commands of agents' own shells.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellSettings {
     /// Where no runtime can be had for such a command: it runs without one, and a line says so (`plain`), or it does
     /// not run (`refuse`).
     pub on_failure: OnFailure,
+    /// Which commands of agents have a terminal beside their streams, at which programs ask you for a password: all while
+    /// a console is open, and up to ten minutes after (`attended`), all (`always`) or none (`never`). Read when a runtime
+    /// starts.
+    pub terminal: SideTerminal,
+    /// How long a program that asks there waits for you. Then it gets the end of its input. Read when a runtime starts.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
+    pub ask_within: Duration,
+}
+
+impl Default for ShellSettings {
+    fn default() -> Self {
+        let (terminal, ask_within) = (SideTerminal::default(), Duration::from_secs(90));
+        Self { on_failure: OnFailure::default(), terminal, ask_within }
+    }
+}
+
+/// Which commands of agents have a terminal beside their streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SideTerminal {
+    /// All, while a console is open and for ten minutes after.
+    #[default]
+    Attended,
+    /// All.
+    Always,
+    /// None.
+    Never,
 }
 
 /// What becomes of a command for which no runtime can be had.
@@ -259,6 +288,8 @@ impl Settings {
             receipt_chars: self.agents.receipt_chars.clone(),
             approvals: self.approvals.clone(),
             record: self.record,
+            side_terminal: self.shell.terminal,
+            ask_within: self.shell.ask_within,
             ..self.limits.clone()
         }
     }

@@ -11,6 +11,7 @@ use super::context::Context;
 use super::response::Failure;
 use crate::config::{Env, Faults, Loaded};
 use crate::envelope::{Outcome, TaskId, ToolError, mask};
+use crate::process::environment::Terminals;
 use crate::process::{WorkdirError, environment, workdir};
 use crate::runtime;
 use crate::tools::Cut;
@@ -95,7 +96,8 @@ fn command(cx: &Context, env: &Env, input: &Value) -> Result<Value, Failure> {
     let variables = cx.host.variables().into_iter().map(|(name, value)| (OsString::from(name), value));
     let variables = env.changed(variables.collect()).into_iter();
     let shell = environment::choose_shell(input["shell"].as_str(), cx.host.variable("SHELL").as_deref());
-    let names = environment::for_task(variables, tty, &TaskId::from_random([0; 8]), &env.set);
+    let terminals = if tty { Terminals::Own } else { Terminals::None };
+    let names = environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set);
     let mut names: Vec<String> =
         names.into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     names.sort_unstable();

@@ -44,6 +44,9 @@ pub struct Waiting {
     pub evidence: InputEvidence,
     /// Since when.
     pub since: Timestamp,
+    /// The name of the program that asks, where it asks at a terminal beside the command's streams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
 }
 
 impl Waiting {

@@ -66,6 +66,8 @@ pub enum TaskFact {
     Outlived(String),
     /// So many bytes were typed into it.
     Input(u64),
+    /// Nobody answered in time, and it was given the end of its input.
+    Unanswered,
     /// An input was refused.
     Refused(RejectionReason),
     /// The operator took its input.
@@ -135,6 +137,7 @@ impl TaskFact {
             }
             Self::Signal(signal) => <&str>::from(signal).into(),
             Self::ScreenReset => "rebuilt from the log".into(),
+            Self::Unanswered => "end of input typed".into(),
             Self::Exit(Exit::Code(code)) => format!("exit {code}").into(),
             Self::Exit(Exit::Signal(name)) => name.as_str().into(),
             Self::Leftovers(names) => names.join(" ").into(),
@@ -166,6 +169,8 @@ struct Words<'a> {
     pid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kill_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,6 +192,7 @@ impl<'a> Words<'a> {
             bytes: fact.bytes(),
             pid: None,
             since: None,
+            program: None,
             kill_at: None,
             ran_ms: None,
             error: None,
@@ -194,7 +200,9 @@ impl<'a> Words<'a> {
         };
         match fact {
             TaskFact::Start { pid } => words.pid = *pid,
-            TaskFact::Waiting(waiting) => words.since = Some(waiting.since),
+            TaskFact::Waiting(waiting) => {
+                (words.since, words.program) = (Some(waiting.since), waiting.program.clone());
+            }
             TaskFact::Stop { kill_at, .. } => words.kill_at = *kill_at,
             TaskFact::End { ran_ms, error, survivors, .. } => {
                 (words.ran_ms, words.error, words.survivors) = (*ran_ms, error.clone(), survivors.clone());
@@ -206,7 +214,7 @@ impl<'a> Words<'a> {
 
     /// Reads the fact. None when the words say nothing known.
     fn fact(self) -> Option<TaskFact> {
-        let Self { at, what, note, bytes, pid, since, kill_at, ran_ms, error, survivors, .. } = self;
+        let Self { at, what, note, bytes, pid, since, program, kill_at, ran_ms, error, survivors, .. } = self;
         let text = || note.clone().into_owned();
         let bytes = bytes.unwrap_or_default();
         Some(match &*what {
@@ -220,11 +228,13 @@ impl<'a> Words<'a> {
                     kind: kind.parse().ok()?,
                     evidence: evidence.replace(' ', "_").parse().ok()?,
                     since: since.unwrap_or(at),
+                    program,
                 })
             }
             "promoted" => TaskFact::Promoted { kept: note == "kept" },
             "outlived" => TaskFact::Outlived(text()),
             "input" => TaskFact::Input(bytes),
+            "unanswered" => TaskFact::Unanswered,
             "refused" => TaskFact::Refused(note.parse().ok()?),
             "lease" => TaskFact::Lease,
             "released" => TaskFact::Released,
@@ -276,7 +286,7 @@ mod tests {
     use crate::facts::{InputEvidence, Need};
 
     fn waiting(kind: Need, evidence: InputEvidence) -> Waiting {
-        Waiting { kind, evidence, since: Timestamp::UNIX_EPOCH }
+        Waiting { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }
     }
 
     #[test]
@@ -288,6 +298,11 @@ mod tests {
             TaskFact::Denied("not now, later".into()),
             TaskFact::Start { pid: Some(7) },
             TaskFact::Waiting(waiting(Need::Secret, InputEvidence::EchoOff)),
+            TaskFact::Waiting(Waiting {
+                program: Some("sudo".into()),
+                ..waiting(Need::Secret, InputEvidence::EchoOff)
+            }),
+            TaskFact::Unanswered,
             TaskFact::Promoted { kept: true },
             TaskFact::Promoted { kept: false },
             TaskFact::Outlived("a person holds it".into()),

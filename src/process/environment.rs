@@ -34,7 +34,20 @@ const UNATTENDED: [(&str, &str); 5] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
+/// What of these keeps a program from asking at a terminal beside its streams.
+const KEEP_FROM_ASKING: [&str; 2] = ["GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND"];
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
+
+/// Which terminal a command has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terminals {
+    /// None.
+    None,
+    /// Its streams are one.
+    Own,
+    /// One beside its streams.
+    Aside,
+}
 
 /// What the commands of a caller inherit from it. Held in memory only; values are never shown and never recorded.
 #[derive(Clone, PartialEq, Eq)]
@@ -151,11 +164,17 @@ impl<'a> OsText<'a> {
 #[must_use]
 pub fn for_task(
     base: impl Iterator<Item = (OsString, OsString)>,
-    tty: bool,
+    terminals: Terminals,
     task_id: &TaskId,
     settings: &BTreeMap<String, String>,
 ) -> Vec<(OsString, OsString)> {
-    let fixed: &[(&str, &str)] = if tty { &ON_TERMINAL } else { &UNATTENDED };
+    let fixed: Vec<(&str, &str)> = match terminals {
+        Terminals::Own => ON_TERMINAL.to_vec(),
+        Terminals::None => UNATTENDED.to_vec(),
+        Terminals::Aside => {
+            UNATTENDED.into_iter().filter(|(name, _)| !KEEP_FROM_ASKING.contains(name)).collect()
+        }
+    };
     let own = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let own: Vec<_> = own.filter(|(name, _)| *name != TASK_ID).collect();
     let usual = fixed.iter().chain(&PAGERS).copied();
@@ -275,7 +294,8 @@ mod tests {
     fn environment(base: &[(&str, &str)], tty: bool) -> Vec<(String, String)> {
         let base = base.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let text = |os: OsString| os.into_string().expect("UTF-8");
-        for_task(base, tty, &task(), &BTreeMap::new())
+        let terminals = if tty { Terminals::Own } else { Terminals::None };
+        for_task(base, terminals, &task(), &BTreeMap::new())
             .into_iter()
             .map(|(name, value)| (text(name), text(value)))
             .collect()
@@ -368,7 +388,7 @@ mod tests {
         let own = [("PAGER", "more"), ("LD_LIBRARY_PATH", "/opt/lib"), (TASK_ID, "mine")];
         let own = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let text = |os: OsString| os.into_string().expect("UTF-8");
-        let made = for_task(base, false, &task(), &own);
+        let made = for_task(base, Terminals::None, &task(), &own);
         let made: Vec<_> = made.into_iter().map(|(name, value)| (text(name), text(value))).collect();
         assert_eq!(value(&made, "PAGER"), Some("more"));
         assert_eq!(value(&made, "LD_LIBRARY_PATH"), Some("/opt/lib"));

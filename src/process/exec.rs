@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fstat, memfd_create, openat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use rustix::process::{fchdir, ioctl_tiocsctty, setsid, umask};
+use rustix::process::{fchdir, getpid, ioctl_tiocsctty, setpgid, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use rustix::termios::tcsetpgrp;
 
 use super::environment::{OsText, on_path};
 use super::script::is_posix;
@@ -74,19 +75,24 @@ impl Launch {
     /// `control` tells then.
     ///
     /// It runs in the memory of the task host, which stands still meanwhile ([`sys::spawn`]).
-    pub(super) fn carry_out(&self, fds: &[OwnedFd], control: &UnixStream) {
+    /// With a `terminal` beside its streams it stays in the session of its host, whose controlling terminal that is: if the
+    /// shell led the session, its end would hang up on what it leaves behind.
+    pub(super) fn carry_out(&self, fds: &[OwnedFd], terminal: Option<&OwnedFd>, control: &UnixStream) {
         // Not the host's name: hosts are recognised by it.
         let _ = rustix::thread::set_name(c"pilothouse-exec");
         // Out of the way of the text. It closes on exec.
         let Ok(control) = fcntl_dupfd_cloexec(control, TEXT_DESCRIPTOR + 1) else { return };
-        let Err(failure) = self.become_command(fds);
+        let Err(failure) = self.become_command(fds, terminal);
         // When nobody reads this, the host is gone, and this process is about to be.
         let _ = wire::send(&control, &failure, &[]);
     }
 
-    fn become_command(&self, fds: &[OwnedFd]) -> Result<Infallible, Failure> {
+    fn become_command(&self, fds: &[OwnedFd], terminal: Option<&OwnedFd>) -> Result<Infallible, Failure> {
         let prepare = |error: io::Error| Stage::Prepare.failed(error);
-        setsid().map_err(|errno| Stage::Prepare.failed(errno))?;
+        match terminal.filter(|_| !self.tty) {
+            Some(terminal) => come_forward(terminal).map_err(|errno| Stage::Terminal.failed(errno))?,
+            None => setsid().map(drop).map_err(|errno| Stage::Prepare.failed(errno))?,
+        }
         let workdir = self.take_streams(fds)?;
         limits::apply();
         match &self.limits {
@@ -140,6 +146,13 @@ impl Launch {
         }
         Err(refused)
     }
+}
+
+/// Takes this process into a group of its own, the one that may read from the terminal.
+fn come_forward(terminal: &OwnedFd) -> rustix::io::Result<()> {
+    setpgid(None, None)?;
+    // Nobody is stopped for it: a host ignores SIGTTOU.
+    tcsetpgrp(terminal, getpid())
 }
 
 fn dev_null() -> rustix::io::Result<OwnedFd> {

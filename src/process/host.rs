@@ -13,7 +13,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
+use rustix::process::{
+    Pid, WaitOptions, WaitStatus, getpid, getsid, ioctl_tiocsctty, set_child_subreaper, setsid, wait,
+};
 
 use super::cgroup::Cgroup;
 use super::start;
@@ -42,6 +44,8 @@ pub(super) const IGNORED: [libc::c_int; 11] = [
 pub(super) struct HostTask {
     /// The folder of the control group that is made for the command.
     pub(super) group: Option<OsString>,
+    /// The terminal beside the command's streams.
+    pub(super) terminal: Option<OwnedFd>,
 }
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input.
@@ -62,6 +66,8 @@ struct TaskHost {
     tty: bool,
     folder: PathBuf,
     shell: Pid,
+    /// The session that the shell is in.
+    session: i32,
     shell_start: u64,
     started_at: Timestamp,
     exited_at: Option<Timestamp>,
@@ -82,11 +88,12 @@ impl TaskHost {
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let group = task.group.and_then(|group| Cgroup::make(group.into()));
         let folder = group.as_ref().and_then(Cgroup::folder);
+        let terminal = task.terminal.filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
         // As long as the runtime wants: the command may first have to be recorded.
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
         let (tty, task_folder) = (spec.tty, spec.folder.to_os().into());
-        let started = start::start(folder.as_ref(), spec, &fds, &control);
-        drop(fds);
+        let started = start::start(folder.as_ref(), spec, (&fds, terminal.as_ref()), &control);
+        drop((fds, terminal));
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
             Err(failure) => Report::NotStarted(*failure),
@@ -103,6 +110,7 @@ impl TaskHost {
             tty,
             folder: task_folder,
             shell,
+            session: getsid(Some(shell)).map_or(shell.as_raw_pid(), Pid::as_raw_pid),
             shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
             started_at: clock.now().wall,
             exited_at: None,
@@ -258,7 +266,7 @@ impl TaskHost {
         let everyone = tree::settled(family);
         let own = self.shell.as_raw_pid();
         let foreground =
-            everyone.iter().find(|process| process.session == own).map(|process| process.foreground);
+            everyone.iter().find(|process| process.session == self.session).map(|process| process.foreground);
         let group = match scope {
             Scope::Tree => None,
             Scope::Group => Some(own),

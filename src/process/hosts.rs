@@ -42,24 +42,33 @@ impl Hosts {
         Self { program, server: Arc::default() }
     }
 
-    /// Starts a host that waits for its command.
+    /// Starts a host that waits for its command, with the terminal beside that one's streams.
     ///
     /// # Errors
     /// When none can be started.
-    pub(super) async fn start(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
-        match self.order(task_id.clone()).await {
+    pub(super) async fn start(
+        &self,
+        task_id: Option<String>,
+        terminal: Option<OwnedFd>,
+    ) -> io::Result<(Control, HostProcess)> {
+        let terminal = terminal.as_ref();
+        match self.order(task_id.clone(), terminal).await {
             // A server may have been killed with the order unread: by a command, which can do that.
-            Err(error) if is_loss(&error) => self.order(task_id).await,
+            Err(error) if is_loss(&error) => self.order(task_id, terminal).await,
             started => started,
         }
     }
 
-    async fn order(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
+    async fn order(
+        &self,
+        task_id: Option<String>,
+        terminal: Option<&OwnedFd>,
+    ) -> io::Result<(Control, HostProcess)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut control = Control::new(ours)?;
         self.ensure().await?;
-        let server = self.send(task_id, theirs.into())?;
+        let server = self.send(task_id, theirs.into(), terminal)?;
         let report = timeout(PATIENCE, control.receive()).await.unwrap_or_else(|late| Err(late.into()));
         match report {
             Ok(Report::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
@@ -90,12 +99,18 @@ impl Hosts {
     }
 
     /// Sends an order; returns the process id of the server that got it.
-    fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<Option<u32>> {
+    fn send(
+        &self,
+        task_id: Option<String>,
+        control: OwnedFd,
+        terminal: Option<&OwnedFd>,
+    ) -> io::Result<Option<u32>> {
         let group = task_id.as_deref().and_then(Cgroup::path);
         let order = HostOrder { task_id, group: group.as_ref().map(OsText::of) };
+        let fds: Vec<_> = [&control].into_iter().chain(terminal).map(OwnedFd::as_fd).collect();
         let mut server = self.lock();
         let Server { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        let (id, sent) = (process.id(), wire::send(orders, &order, &[control.as_fd()]));
+        let (id, sent) = (process.id(), wire::send(orders, &order, &fds));
         if sent.is_err() {
             server.take();
         }

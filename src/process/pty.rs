@@ -2,22 +2,26 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
-use portable_pty::{MasterPty, PtySize};
+use portable_pty::PtySize;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
-use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr, tcsetwinsize,
+};
 
 use crate::terminal::Size;
 
 /// Our side of a PTY. Clones share it; it closes with the last clone and duplicate.
-///
-/// A lock, not a message: `portable-pty` is `Send` only, and every call is one short ioctl.
 #[derive(Clone)]
 pub struct Pty {
-    master: Arc<Mutex<Box<dyn MasterPty + Send>>>,
+    master: Arc<OwnedFd>,
+    /// The other side, kept open where a command may open and close its own as it likes.
+    slave: Option<Arc<OwnedFd>>,
 }
 
 /// How the terminal treats input now.
@@ -41,15 +45,22 @@ impl Pty {
         let pair = portable_pty::native_pty_system()
             .openpty(cells(size))
             .map_err(|error| os_error(&format!("{error:?}")))?;
-        let pty = Self { master: Arc::new(Mutex::new(pair.master)) };
-        let slave = pty.with_fd(|fd| {
-            fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?;
-            ioctl_tiocgptpeer(fd, OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
-        })?;
-        let mut modes = tcgetattr(&slave)?;
-        modes.input_modes |= InputModes::IUTF8;
-        tcsetattr(&slave, OptionalActions::Now, &modes)?;
-        Ok((pty, slave))
+        let master = super::sys::descriptor(&*pair.master).ok_or(io::ErrorKind::Unsupported)?;
+        let master = master.try_clone_to_owned()?;
+        let slave = other_side(&master)?;
+        Ok((Self { master: Arc::new(master), slave: None }, slave))
+    }
+
+    /// Opens a pair that stands beside the streams of a command: ours, non-blocking, which keeps the other side open as
+    /// well, so that reading it never ends; and that other side.
+    pub(super) fn open_aside(size: Size) -> io::Result<(Self, OwnedFd)> {
+        // Closed on exec from the first moment on: nothing has to be locked.
+        let master = openpt(OPEN)?;
+        unlockpt(&master)?;
+        let slave = other_side(&master)?;
+        tcsetwinsize(&master, rows_and_columns(size))?;
+        let kept = slave.try_clone()?;
+        Ok((Self { master: Arc::new(master), slave: Some(Arc::new(kept)) }, slave))
     }
 
     /// Returns a duplicate to read from or to write to. Unlike the library's writer, dropping it types nothing.
@@ -57,7 +68,7 @@ impl Pty {
     /// # Errors
     /// When there are no descriptors left.
     pub fn duplicate(&self) -> io::Result<OwnedFd> {
-        self.with_fd(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))
+        Ok(rustix::io::fcntl_dupfd_cloexec(&self.master, 3)?)
     }
 
     /// Changes the size of the terminal; the command gets SIGWINCH.
@@ -65,7 +76,7 @@ impl Pty {
     /// # Errors
     /// When the kernel refuses.
     pub fn resize(&self, size: Size) -> io::Result<()> {
-        self.lock().resize(cells(size)).map_err(|error| os_error(&format!("{error:?}")))
+        Ok(tcsetwinsize(&self.master, rows_and_columns(size))?)
     }
 
     /// Returns the size of the terminal.
@@ -73,8 +84,8 @@ impl Pty {
     /// # Errors
     /// When the kernel refuses.
     pub fn size(&self) -> io::Result<Size> {
-        let size = self.lock().get_size().map_err(|error| os_error(&format!("{error:?}")))?;
-        Ok(Size::clamped(size.cols, size.rows))
+        let size = tcgetwinsize(&self.master)?;
+        Ok(Size::clamped(size.ws_col, size.ws_row))
     }
 
     /// Returns how the terminal treats input now.
@@ -82,7 +93,7 @@ impl Pty {
     /// # Errors
     /// When the kernel refuses.
     pub fn input_mode(&self) -> io::Result<InputMode> {
-        let modes = self.with_fd(|fd| tcgetattr(fd))?;
+        let modes = tcgetattr(&self.master)?;
         let character = |index| Some(modes.special_codes[index]).filter(|code| *code != 0);
         Ok(InputMode {
             echo: modes.local_modes.contains(LocalModes::ECHO),
@@ -96,18 +107,39 @@ impl Pty {
     /// Returns the process group that reads from the terminal now.
     #[must_use]
     pub fn foreground_group(&self) -> Option<u32> {
-        self.lock().process_group_leader().and_then(|group| u32::try_from(group).ok())
+        tcgetpgrp(&self.master).ok().map(|group| group.as_raw_nonzero().get().unsigned_abs())
     }
 
-    fn with_fd<R>(&self, call: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<R>) -> io::Result<R> {
-        let master = self.lock();
-        let fd = super::sys::descriptor(&**master).ok_or(io::ErrorKind::Unsupported)?;
-        Ok(call(fd)?)
+    /// Returns the device number of the terminal, by which the processes that have it open are found.
+    #[must_use]
+    pub fn device(&self) -> Option<u64> {
+        let slave = self.slave.as_ref()?;
+        rustix::fs::fstat(slave).ok().map(|slave| slave.st_rdev)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Box<dyn MasterPty + Send>> {
-        self.master.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tells whether something that was written to it has not been read yet.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
     }
+}
+
+/// How both sides are opened: never as the controlling terminal of this process, which may lead a session without one.
+const OPEN: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
+/// Makes our side non-blocking, and opens the other.
+fn other_side(master: &OwnedFd) -> io::Result<OwnedFd> {
+    fcntl_setfl(master, fcntl_getfl(master)? | OFlags::NONBLOCK)?;
+    let slave = ioctl_tiocgptpeer(master, OPEN)?;
+    let mut modes = tcgetattr(&slave)?;
+    modes.input_modes |= InputModes::IUTF8;
+    tcsetattr(&slave, OptionalActions::Now, &modes)?;
+    Ok(slave)
+}
+
+fn rows_and_columns(size: Size) -> Winsize {
+    Winsize { ws_row: size.rows(), ws_col: size.cols(), ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 impl fmt::Debug for Pty {
@@ -150,6 +182,21 @@ mod tests {
         assert_eq!((mode.eof, mode.intr), (Some(4), Some(3)));
         assert_eq!(pty.size().expect("size"), Size::clamped(90, 33));
         assert!(tcgetattr(&slave).expect("modes").input_modes.contains(InputModes::IUTF8));
+    }
+
+    #[test]
+    fn a_terminal_beside_a_command_survives_every_other_opening_of_it() {
+        let (pty, slave) = Pty::open_aside(Size::clamped(90, 33)).expect("opens");
+        assert_eq!(pty.size().expect("size"), Size::clamped(90, 33));
+        assert!(tcgetattr(&slave).expect("modes").input_modes.contains(InputModes::IUTF8));
+        assert!(!pty.has_output());
+        rustix::io::write(&slave, b"said\n").expect("written");
+        drop(slave);
+        assert!(pty.has_output());
+        let (reader, mut said) = (pty.duplicate().expect("a descriptor"), [0; 16]);
+        assert_eq!(rustix::io::read(&reader, &mut said), Ok(6));
+        assert_eq!(rustix::io::read(&reader, &mut said), Err(rustix::io::Errno::AGAIN), "no end");
+        assert!(!pty.has_output());
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Running {
     pub pid: u32,
     /// Our ends of its streams.
     pub io: Io,
+    /// Our side of the terminal beside its streams, where it was to have one.
+    pub side: Option<Pty>,
     /// Requests to its host.
     pub host: Host,
     /// What its host reports. Dropping the receiver ends the command.
@@ -164,6 +166,8 @@ pub(super) struct StartedHost {
     pub(super) process: HostProcess,
     /// The process id of the shell.
     pub(super) shell: u32,
+    /// The session that the shell is in.
+    pub(super) session: u32,
     pub(super) task_id: Option<String>,
 }
 
@@ -204,7 +208,9 @@ impl Link {
     /// Runs until the host is gone and reaped.
     pub(super) async fn run(mut self) {
         let end = self.carry().await;
-        let Self { host: StartedHost { control, mut process, shell, task_id }, events, watch, .. } = self;
+        let Self {
+            host: StartedHost { control, mut process, shell, session, task_id }, events, watch, ..
+        } = self;
         // The lifeline: a host that is still there ends the tree now.
         drop(control);
         if end == LinkEnd::Lost {
@@ -215,7 +221,7 @@ impl Link {
             process.wait().await;
         }
         if end == LinkEnd::Lost {
-            let session = (!watch.shell_gone).then_some(shell);
+            let session = (!watch.shell_gone).then_some(session);
             let search = Search { session, task_id, since: 0, keeper: guard::keeper() };
             let orphans = tokio::task::spawn_blocking(move || search.end()).await;
             tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");

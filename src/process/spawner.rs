@@ -21,6 +21,7 @@ use super::running::{Control, Io, Link, Running, StartedHost};
 use super::start::PATIENCE;
 use super::wire::{self, Report, Spec, Stage};
 use super::{Command, Pty, Stdio, guard, limits};
+use crate::terminal::Size;
 
 /// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
 /// a fork server is started. A lock, not a message: it must hold for the whole process, tests included.
@@ -181,12 +182,20 @@ impl Spawner {
     /// As [`Spawner::prepare`], beside what its caller does meanwhile.
     #[must_use]
     pub fn begin(&self, task_id: Option<&str>) -> ComingHost {
+        self.begin_with(task_id, None)
+    }
+
+    /// As [`Spawner::begin`], for a command that has a terminal of this size beside its streams: its controlling one, at
+    /// which programs ask for what nobody else is to read. Where none can be opened it has none.
+    #[must_use]
+    pub fn begin_with(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
         let (hosts, task_id) = (self.hosts.clone(), task_id.map(str::to_owned));
+        let (side, theirs) = terminal.and_then(|size| Pty::open_aside(size).ok()).unzip();
         let start = |source| SpawnError::Host { action: "start", source };
         // A task of its own: where nobody waits for it any more, the host that comes is told so, and reaped.
         ComingHost(self.links.spawn(async move {
-            let (control, process) = hosts.start(task_id.clone()).await.map_err(start)?;
-            Ok(PreparedHost { control, process, task_id })
+            let (control, process) = hosts.start(task_id.clone(), theirs).await.map_err(start)?;
+            Ok(PreparedHost { control, process, task_id, side })
         }))
     }
 
@@ -210,11 +219,12 @@ impl Spawner {
         host.instruct(&order).await?;
         // Our copies of the command's ends stay open until it has them: a terminal's output could be lost otherwise.
         let CommandOrder { streams, shell, .. } = order;
+        let side = host.side.clone();
         let started = host.started(shell).await?;
         let pid = started.shell;
         let (link, host, events) = Link::new(started);
         self.links.spawn(link.run());
-        Ok(Running { pid, io: streams.io, host, events })
+        Ok(Running { pid, io: streams.io, side, host, events })
     }
 
     /// Waits until every host is gone and reaped, and the fork server with them. Have the hosts ended first.
@@ -265,6 +275,8 @@ pub struct PreparedHost {
     control: Control,
     process: HostProcess,
     task_id: Option<String>,
+    /// The terminal beside the streams of its command.
+    side: Option<Pty>,
 }
 
 impl PreparedHost {
@@ -283,12 +295,15 @@ impl PreparedHost {
 
     /// Waits for the host's first report, about the start of the command.
     async fn started(self, shell: PathBuf) -> Result<StartedHost, SpawnError> {
-        let Self { mut control, mut process, task_id } = self;
+        let Self { mut control, mut process, task_id, side } = self;
         let host_error = |source| SpawnError::Host { action: "hear from", source };
         // The host bounds each of its steps by the same patience.
         let report = timeout(3 * PATIENCE, control.receive()).await;
         match report.unwrap_or_else(|late| Err(late.into())) {
-            Ok(Report::Started { pid }) => Ok(StartedHost { control, process, shell: pid, task_id }),
+            Ok(Report::Started { pid }) => {
+                let session = process.id().filter(|_| side.is_some()).unwrap_or(pid);
+                Ok(StartedHost { control, process, shell: pid, session, task_id })
+            }
             Ok(Report::NotStarted(failure)) => {
                 process.wait().await;
                 let source = io::Error::from_raw_os_error(failure.errno);

@@ -20,13 +20,14 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn start(
     group: Option<&OwnedFd>,
     spec: Spec<'_>,
-    fds: &[OwnedFd],
+    (fds, terminal): (&[OwnedFd], Option<&OwnedFd>),
     lifeline: &UnixStream,
 ) -> Result<Pid, Failure> {
     let launch = Launch::of(spec)?;
     let failed = |error: io::Error| Stage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
-    let pid = sys::spawn(group.map(AsFd::as_fd), || launch.carry_out(fds, &theirs)).map_err(failed)?;
+    let pid =
+        sys::spawn(group.map(AsFd::as_fd), || launch.carry_out(fds, terminal, &theirs)).map_err(failed)?;
     drop(theirs);
     let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
     let started = outcome(&control, lifeline);

@@ -29,7 +29,7 @@ const LINE_BYTES: u64 = 4 << 10;
 /// A part of a task's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Everything in order of arrival.
+    /// Everything in order of arrival. What is said at a terminal beside the streams is no output.
     Merged,
     /// Standard output, or the terminal.
     Stdout,
@@ -223,8 +223,8 @@ impl Output {
         from: u64,
         window_chars: usize,
     ) -> Result<Text, Error> {
-        let total = layout.total();
-        let from = from.min(total);
+        let (at, total) = (from, layout.total());
+        let from = layout.before(from);
         let back = from.min(LINE_BYTES);
         let before = self.read(file, layout, from - back, back)?;
         let line = memchr::memrchr(b'\n', &before).map_or(before.as_slice(), |at| &before[at + 1..]);
@@ -237,16 +237,20 @@ impl Output {
         }
         let head = clean(&self.read(file, layout, from, window)?, self.origin, layout.last_size);
         let tail = self.read(file, layout, total - window, window)?;
-        let lines = (self.count(file, layout, None)? + 1).checked_sub(self.line_at_now(from)?);
+        let lines = (self.count(file, layout, None)? + 1).checked_sub(self.line_at_now(at)?);
         Ok(Text::Ends { head, tail: clean(after_line(&tail), self.origin, layout.last_size), lines })
     }
 
     fn artifact_now(&self, stream: Stream) -> Result<PathBuf, Error> {
         let layout = self.layout(stream)?;
-        if stream == Stream::Merged || !layout.shared {
+        if !layout.shared {
             return Ok(self.log());
         }
-        let name = if stream == Stream::Stderr { "stderr.log" } else { "stdout.log" };
+        let name = match stream {
+            Stream::Merged => "merged.log",
+            Stream::Stdout => "stdout.log",
+            Stream::Stderr => "stderr.log",
+        };
         let path = self.folder.join(name);
         let file = self.open()?;
         let created = files::private().create(true).write(true).truncate(true).open(&path);
@@ -265,7 +269,7 @@ impl Output {
 
     fn layout(&self, stream: Stream) -> Result<Layout, Error> {
         let marks = log::read_marks(&self.folder)?;
-        Ok(Layout::of(&marks, stream, self.end))
+        Ok(Layout::of(&marks, (stream, self.origin), self.end))
     }
 
     /// Reads `length` bytes of the stream from its own offset `skip`.
@@ -301,7 +305,7 @@ impl Output {
 }
 
 impl Layout {
-    fn of(marks: &[Mark], wanted: Stream, end: u64) -> Self {
+    fn of(marks: &[Mark], wanted: (Stream, Origin), end: u64) -> Self {
         let mut layout = Self::default();
         let ends = marks.iter().skip(1).map(|mark| mark.offset.min(end)).chain(std::iter::once(end));
         let mut current = None;
@@ -345,6 +349,12 @@ impl Layout {
         self
     }
 
+    /// Returns how much of the stream lies before an offset in the log.
+    fn before(&self, offset: u64) -> u64 {
+        let parts = self.segments.iter().map(|&(start, length)| offset.saturating_sub(start).min(length));
+        parts.sum()
+    }
+
     fn push(&mut self, start: u64, length: u64) {
         let is_behind_gap = self.gaps.last().is_some_and(|(before, _)| *before == self.segments.len());
         match self.segments.last_mut() {
@@ -354,7 +364,11 @@ impl Layout {
     }
 }
 
-fn belongs(stream: terminal::Stream, wanted: Stream) -> bool {
+fn belongs(stream: terminal::Stream, (wanted, origin): (Stream, Origin)) -> bool {
+    if stream == terminal::Stream::Tty && origin == Origin::Pipe {
+        // Said at a terminal beside the streams: to the operator, and to nobody else.
+        return false;
+    }
     match wanted {
         Stream::Merged => true,
         Stream::Stdout => stream != terminal::Stream::Stderr,
@@ -363,7 +377,7 @@ fn belongs(stream: terminal::Stream, wanted: Stream) -> bool {
 }
 
 fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
-    let of = |stream| io.live_tail(stream);
+    let of = |stream| io.live_tail(stream).filter(|_| stream != terminal::Stream::Tty || io.tty);
     match stream {
         Stream::Stderr => of(terminal::Stream::Stderr),
         Stream::Stdout => of(terminal::Stream::Stdout).or_else(|| of(terminal::Stream::Tty)),

@@ -4,13 +4,14 @@ use std::io;
 
 use super::log::StoredLog;
 use super::view::TaskView;
-use crate::terminal::{LogBytes, Mark, MarkKind, Terminal};
+use crate::terminal::{Dialogue, LogBytes, Mark, MarkKind, Origin, Stream, Terminal};
 
 /// A log that is played, as far as it had come when it was opened.
 pub struct Playback {
     log: StoredLog,
     end: u64,
     terminal: Terminal,
+    dialogue: Dialogue,
     /// How many marks have been played.
     done: usize,
 }
@@ -22,7 +23,13 @@ impl Playback {
     /// When it cannot be read.
     pub fn open(task: &TaskView) -> io::Result<Self> {
         let log = StoredLog::open(task)?;
-        Ok(Self { end: log.file.len(), terminal: Terminal::new(log.size, log.origin), log, done: 0 })
+        Ok(Self {
+            end: log.file.len(),
+            terminal: Terminal::new(log.size, log.origin),
+            dialogue: Dialogue::default(),
+            log,
+            done: 0,
+        })
     }
 
     /// Returns the marks of the log: the moments of the playback.
@@ -38,17 +45,19 @@ impl Playback {
     pub fn seek(&mut self, done: usize) -> io::Result<&Terminal> {
         if done < self.done {
             (self.terminal, self.done) = (Terminal::new(self.log.size, self.log.origin), 0);
+            self.dialogue = Dialogue::default();
         }
         while let Some(mark) = self.log.marks.get(self.done).copied().filter(|_| self.done < done) {
             match mark.kind {
                 MarkKind::Resize(size) => self.terminal.resize(size),
                 MarkKind::Gap { .. } => {}
-                MarkKind::Chunk(_) => {
+                MarkKind::Chunk(stream) => {
+                    let aside = stream == Stream::Tty && self.log.origin == Origin::Pipe;
                     let next = self.log.marks.get(self.done + 1).map_or(self.end, |next| next.offset);
-                    let terminal = &mut self.terminal;
+                    let (terminal, dialogue) = (&mut self.terminal, &mut self.dialogue);
                     self.log.file.for_each_block(mark.offset..next.min(self.end), |_, output| {
                         // Replies go nowhere: the program is not there any more.
-                        let _ = terminal.feed(output);
+                        let _ = terminal.feed(&dialogue.draw(aside, output));
                         true
                     })?;
                 }

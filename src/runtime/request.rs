@@ -54,6 +54,11 @@ pub struct ExecRequest {
 }
 
 impl ExecRequest {
+    /// Tells whether it may have a terminal beside its streams: a single command whose input is nobody's yet.
+    pub(super) fn can_be_asked(&self) -> bool {
+        !self.tty && !self.accepts_input && self.item.is_none() && self.step.is_none()
+    }
+
     /// Returns the id that its task is to have: one that was chosen, or a new one.
     pub(super) fn id(&self) -> TaskId {
         let chosen = self.step.as_ref().map(|step| &step.id).or(self.native.as_ref());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
@@ -17,13 +18,15 @@ use super::session_state::SessionState;
 use super::task_list::Commands;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
-use crate::config::{ApprovalRule, Audit, Env, Limits};
+use crate::config::{ApprovalRule, Audit, Env, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::ConsoleProcess;
 
 /// Tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;
+/// So long after the last console was closed somebody is taken to be near.
+const ATTENDED: Duration = Duration::from_secs(600);
 /// Bytes of their commands.
 const PAST_BYTES: usize = 16 << 20;
 
@@ -128,6 +131,15 @@ impl Shared {
         let [then, by_then] = [&self.disk[0], &self.disk[1]].map(|bytes| bytes.load(Ordering::Relaxed));
         let disk_used = then.saturating_add(printed.saturating_sub(by_then));
         self.caps.measure(tasks, disk_used, self.clock.now().wall)
+    }
+
+    /// Tells whether what a command asks for at a terminal beside its streams may find somebody who answers.
+    pub(super) fn is_attended(&self) -> bool {
+        match self.limits.side_terminal {
+            SideTerminal::Always => true,
+            SideTerminal::Never => false,
+            SideTerminal::Attended => self.viewers.was_anyone(self.clock.now().mono, ATTENDED),
+        }
     }
 
     pub(super) fn is_headless(&self) -> bool {

@@ -150,6 +150,7 @@ impl TaskState {
                 self.end(&event);
             }
             TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::ScreenReset => {}
+            TaskFact::Unanswered => task.waiting = None,
         }
         Arc::make_mut(&mut self.view).events.push(event);
     }

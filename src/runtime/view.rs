@@ -50,6 +50,9 @@ pub struct TaskView {
     pub size_asked: bool,
     /// Its stdin is open for input.
     pub accepts_input: bool,
+    /// It has a terminal beside its streams, at which the operator answers what it asks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub side_terminal: bool,
     /// Who started it.
     pub started_by: Actor,
     /// The call that started it.

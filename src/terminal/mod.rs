@@ -7,6 +7,7 @@ mod cell;
 mod charset;
 mod contents;
 mod csi;
+mod dialogue;
 mod emulator;
 mod export;
 mod history;
@@ -30,6 +31,7 @@ mod transcript;
 
 pub use cell::{Cell, CellStyle, Color};
 pub use contents::{Contents, Excerpt, Row, Run};
+pub use dialogue::Dialogue;
 pub use emulator::Vt100;
 pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
 pub use history::{History, LogBytes, Page, PageRow};

@@ -64,6 +64,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         size: Size::default(),
         size_asked: false,
         accepts_input: false,
+        side_terminal: false,
         started_by: claude(),
         call: u64::from(number) + 300,
         from_task: None,
@@ -110,7 +111,12 @@ fn npm_init() -> TaskView {
         tty: true,
         accepts_input: true,
         size: Size::clamped(80, 24),
-        waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: ago(38) }),
+        waiting: Some(Waiting {
+            kind: Need::Line,
+            evidence: InputEvidence::TtyRead,
+            since: ago(38),
+            program: None,
+        }),
         description: Some("scaffold the package".into()),
         output: OutputView { bytes: 439, lines: 11, dropped_bytes: 0, last_at: Some(ago(38)) },
         events: vec![

@@ -50,7 +50,8 @@ fn named(name: &str, size: Size) -> App {
 fn secret(size: Size) -> App {
     let mut state = snapshot();
     for task in state.tasks.iter_mut().filter(|task| task.number == 7) {
-        let waiting = Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(5) };
+        let waiting =
+            Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(5), program: None };
         Arc::make_mut(task).waiting = Some(waiting);
     }
     let mut app = console(state, size);

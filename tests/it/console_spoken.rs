@@ -110,6 +110,7 @@ fn waits(kind: &str) -> TaskView {
             kind: kind.parse().expect("a need"),
             evidence: InputEvidence::TtyRead,
             since: ago(3),
+            program: None,
         }),
         ..task(1, "npm init", 9, 3)
     }
@@ -132,7 +133,12 @@ fn a_task_is_told_from_its_start_to_its_end() {
         "system: t01 waiting for input (reading the terminal)\n"
     );
     let quiet = TaskView {
-        waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::Quiet, since: ago(3) }),
+        waiting: Some(Waiting {
+            kind: Need::Line,
+            evidence: InputEvidence::Quiet,
+            since: ago(3),
+            program: None,
+        }),
         ..running.clone()
     };
     assert_eq!(said(&with(vec![running.clone()]), &with(vec![quiet])), "", "silence alone is no event");

@@ -283,7 +283,12 @@ fn a_line_is_one_call_and_a_secret_is_on_no_record() {
     assert_eq!(acts(&line), [r#"TaskInput {"task_id":"task_00000007","input":"ok\r"}"#]);
     let _ = changed(&mut app, |next| {
         let mut asks = next.tasks[6].as_ref().clone();
-        asks.waiting = Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(1) });
+        asks.waiting = Some(Waiting {
+            kind: Need::Secret,
+            evidence: InputEvidence::EchoOff,
+            since: ago(1),
+            program: None,
+        });
         next.tasks[6] = Arc::new(asks);
     });
     let _ = press(&mut app, &["p", "w"]);
@@ -536,7 +541,12 @@ fn foreign_commands_stay_in_their_rows_on_every_screen_and_in_every_dialog() {
                 accepts_input: true,
                 name: Some(cmd.into()),
                 description: Some(cmd.into()),
-                waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: ago(9) }),
+                waiting: Some(Waiting {
+                    kind: Need::Line,
+                    evidence: InputEvidence::TtyRead,
+                    since: ago(9),
+                    program: None,
+                }),
                 ..task(1, cmd, 1, 1)
             };
             let _ = changed(&mut app, |next| {

@@ -112,6 +112,7 @@ mod record;
 mod recording_v1;
 mod reference_schemas;
 mod runtime;
+mod runtime_asked;
 mod runtime_limits;
 mod runtime_questions;
 mod settings;

@@ -65,6 +65,13 @@ impl Bench {
         Task::of(self.spawner.spawn(self.command(cmd, stdio)).await.expect("starts"))
     }
 
+    /// Starts it with a terminal beside its streams.
+    async fn start_beside(&self, cmd: &str) -> Task {
+        let host = self.spawner.begin_with(None, Some(Size::clamped(93, 31))).ready().await.expect("a host");
+        let order = self.spawner.order(self.command(cmd, PIPES)).await.expect("streams");
+        Task::of(self.spawner.start(host, order).await.expect("starts"))
+    }
+
     async fn run(&self, cmd: &str, stdio: Stdio) -> Outcome {
         self.start(cmd, stdio).await.outcome().await
     }
@@ -88,6 +95,8 @@ struct Task {
     host: Host,
     events: mpsc::Receiver<HostEvent>,
     pty: Option<Pty>,
+    /// The terminal beside its streams.
+    side: Option<Pty>,
     stdin: Option<OwnedFd>,
     stdout: Output,
     stderr: Option<Output>,
@@ -103,7 +112,7 @@ struct Outcome {
 
 impl Task {
     fn of(running: Running) -> Self {
-        let Running { pid, io, host, events } = running;
+        let Running { pid, io, side, host, events } = running;
         let (pty, stdin, stdout, stderr) = match io {
             Io::Pipes { stdin, stdout, stderr } => (None, stdin, Output::of(stdout), stderr.map(Output::of)),
             Io::Pty(pty) => {
@@ -111,7 +120,7 @@ impl Task {
                 (Some(pty), None, reader, None)
             }
         };
-        Self { pid, host, events, pty, stdin, stdout, stderr }
+        Self { pid, host, events, pty, side, stdin, stdout, stderr }
     }
 
     fn pty(&self) -> &Pty {

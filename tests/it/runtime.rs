@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pilothouse::config::Limits;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::facts::{InputEvidence, Need};
@@ -13,7 +14,7 @@ use pilothouse::runtime::{
     TaskStatus, TaskView, Until,
 };
 
-use crate::support::start_runtime;
+use crate::support::start_limited;
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -25,8 +26,12 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn start() -> Self {
+        Self::limited(Limits::default())
+    }
+
+    pub(crate) fn limited(limits: Limits) -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
-        let (runtime, _) = start_runtime(dir.path());
+        let (runtime, _) = start_limited(dir.path(), limits);
         Self { runtime, dir }
     }
 

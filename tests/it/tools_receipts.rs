@@ -49,6 +49,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         size: Size::default(),
         size_asked: false,
         accepts_input: false,
+        side_terminal: false,
         started_by: agent(),
         call: 12,
         from_task: None,
@@ -341,6 +342,7 @@ fn task_output_success_cases() -> Cases {
             kind: kind.parse().expect("a need"),
             evidence: evidence.parse().expect("evidence"),
             since: at(38),
+            program: None,
         });
         task
     };
@@ -531,7 +533,8 @@ fn task_stop_answers() {
 fn task_status_answers_cases() -> Cases {
     let mut held = with_tty(running("./install"));
     held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
-    held.waiting = Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: at(38) });
+    held.waiting =
+        Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: at(38), program: None });
     let mut dropped =
         ended(running("for i in 1 2 3; do\n  make $i\ndone"), TaskStatus::Failed, Some(7), None);
     dropped.output.dropped_bytes = 123_456;
@@ -558,7 +561,8 @@ fn task_list_shows_own_tasks_newest_first_cases() -> Cases {
     let mut foreground = renumbered(running("ls"), 4, "task_00000004");
     foreground.promoted = false;
     let mut waiting = renumbered(with_tty(running("./install\n--all")), 5, "task_00000005");
-    waiting.waiting = Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: at(38) });
+    waiting.waiting =
+        Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: at(38), program: None });
     waiting.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
     let tasks = || {
         vec![

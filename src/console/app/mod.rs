@@ -393,5 +393,5 @@ pub fn alias(task: &TaskView) -> String {
 
 /// Tells whether something typed can reach a task.
 pub fn takes_input(task: &TaskView) -> bool {
-    task.status == TaskStatus::Running && (task.tty || task.accepts_input)
+    task.status == TaskStatus::Running && (task.tty || task.accepts_input || task.side_terminal)
 }

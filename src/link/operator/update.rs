@@ -213,6 +213,7 @@ mod tests {
             size: Size::default(),
             size_asked: false,
             accepts_input: false,
+            side_terminal: false,
             started_by: Actor::Cli,
             call: 1,
             from_task: None,

@@ -12,6 +12,7 @@ use super::ByteEvent;
 use super::fd_entry::{FIRST_OUTLET, FdEntry, SLOTS};
 use super::outlet::{Copied, Outlet};
 use super::pump::Source;
+use crate::terminal::Stream;
 
 /// How long a command may go on writing to a caller that reads no more, before its pipe breaks as well. A caller that
 /// was killed is found out meanwhile.
@@ -107,8 +108,11 @@ impl FdEntry {
 
     /// The shell has ended: what lies in its pipes now was written before.
     pub(super) fn owe(&mut self) {
+        // What is said at a terminal is delivered to nobody.
         let lying = |source: &Option<Source>| {
-            let bytes = source.as_ref().and_then(|(_, fd)| ioctl_fionread(fd).ok());
+            let source = source.as_ref().filter(|(stream, _)| *stream != Stream::Tty);
+
+            let bytes = source.and_then(|(_, fd)| ioctl_fionread(fd).ok());
             bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default()
         };
         let mut owed = [0; 3];

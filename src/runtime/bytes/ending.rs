@@ -7,8 +7,9 @@ use rustix::event::epoll;
 
 use super::ByteEvent;
 use super::copying::Closing;
-use super::fd_entry::{DRAIN_LIMIT, Drain, QUIET, read_available};
+use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
+use crate::terminal::Stream;
 
 impl Worker {
     /// The caller of a stream reads again.
@@ -29,6 +30,20 @@ impl Worker {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.detach();
         }
+    }
+
+    /// Says something on a task's standard error, or where that goes, in its own place among what the task writes.
+    pub(super) fn say(&mut self, key: u64, line: &[u8]) {
+        let now = self.clock.now().mono;
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        let slot_of = |stream: Stream| {
+            entry.sources.iter().position(|source| source.as_ref().is_some_and(|(own, _)| *own == stream))
+        };
+        let of = |stream: Stream| slot_of(stream).map(|slot| (stream, slot));
+        let Some((stream, slot)) = of(Stream::Stderr).or_else(|| of(Stream::Stdout)) else { return };
+        entry.io.ingest(stream, line);
+        entry.copy(&self.poll, key, slot, line, now);
+        self.parsers.submit(&entry.io);
     }
 
     pub(super) fn begin_close(&mut self, key: u64, patience: Option<Duration>) {
@@ -56,6 +71,10 @@ impl Worker {
     }
 
     pub(super) fn begin_drain(&mut self, key: u64) {
+        // What was said at a terminal beside the streams has no end to be read up to.
+        if let Some(aside) = self.entries.get(&key).and_then(FdEntry::aside) {
+            self.read(key, aside as u64);
+        }
         let now = self.clock.now().mono;
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.drain = Some(Drain { since: now, last_byte: now });

@@ -11,6 +11,7 @@ use super::copying::Delivery;
 use super::outlet::Outlet;
 use super::pump::Source;
 use super::task_io::TaskIo;
+use crate::terminal::Stream;
 
 /// After the exit of a shell: when no byte comes for this long, the output is complete (docs/contract.md#execcommand).
 pub(super) const QUIET: Duration = Duration::from_millis(100);
@@ -42,15 +43,27 @@ pub(super) struct Drain {
 }
 
 impl FdEntry {
+    /// Returns the place of the terminal beside the task's streams. We keep it open, so it never ends by itself.
+    pub(super) fn aside(&self) -> Option<usize> {
+        let is_tty =
+            |source: &Option<Source>| source.as_ref().is_some_and(|(stream, _)| *stream == Stream::Tty);
+        self.sources.iter().position(is_tty).filter(|_| !self.io.tty)
+    }
+
+    /// Tells whether the streams have all reached their ends.
+    pub(super) fn has_ended(&self) -> bool {
+        let aside = self.aside();
+        self.sources.iter().enumerate().all(|(slot, source)| source.is_none() || Some(slot) == aside)
+    }
+
     /// Tells whether a drain is over: end of file everywhere, quiet, or out of time.
     pub(super) fn is_drained(&mut self, now: Duration) -> bool {
-        let waits = self.paused || self.is_undelivered();
+        let (waits, ended) = (self.paused || self.is_undelivered(), self.has_ended());
         let Some(drain) = &mut self.drain else { return true };
         if waits {
             // Its bytes wait for a parser, or for whoever reads them: the task is not quiet.
             drain.last_byte = now;
         }
-        let ended = self.sources.iter().all(Option::is_none);
         ended || now >= drain.last_byte + QUIET || now >= drain.since + DRAIN_LIMIT
     }
 

@@ -51,6 +51,7 @@ struct Shared {
 enum Request {
     Watch { io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>, writer: Option<OwnedFd> },
     Write(TaskId),
+    Say(TaskId, Vec<u8>),
     Unblock(TaskId),
     Drain(TaskId),
     Deliver(TaskId),
@@ -108,6 +109,11 @@ impl Pump {
         writer: Option<OwnedFd>,
     ) {
         self.request(Request::Watch { io, sources, outlets, writer });
+    }
+
+    /// Says a line on the task's standard error.
+    pub(crate) fn say(&self, id: &TaskId, line: Vec<u8>) {
+        self.request(Request::Say(id.clone(), line));
     }
 
     /// Reports `Delivered` once what lies in the task's pipes now has reached its caller.
@@ -244,6 +250,7 @@ impl Worker {
             match request {
                 Request::Watch { io, sources, outlets, writer } => self.add(io, sources, outlets, writer),
                 Request::Write(id) => self.by_name(&id, Self::write),
+                Request::Say(id, line) => self.by_name(&id, |worker, key| worker.say(key, &line)),
                 Request::Unblock(id) => self.by_name(&id, Self::resume),
                 Request::Drain(id) => self.by_name(&id, Self::begin_drain),
                 Request::Deliver(id) => self.by_name(&id, Self::begin_delivery),
@@ -292,21 +299,27 @@ impl Worker {
         self.write(key);
     }
 
-    fn read(&mut self, key: u64, slot: u64) {
+    pub(super) fn read(&mut self, key: u64, slot: u64) {
         let Some(entry) = self.entries.get_mut(&key) else { return };
         let Ok(slot) = usize::try_from(slot) else { return };
         if entry.is_stalled(slot) {
             return;
         }
+        let is_aside = entry.aside() == Some(slot);
         let Some(source) = entry.sources.get_mut(slot) else { return };
         let Some((stream, fd)) = source else { return };
+        // Before it is taken: whoever finds nothing there knows that it was.
+        let has_spoken = is_aside && entry.io.has_spoken.swap(true, Ordering::AcqRel);
         let (length, ended) = read_available(fd, &mut self.buffer);
+        if is_aside && length == 0 {
+            entry.io.has_spoken.store(has_spoken, Ordering::Release);
+        }
         let stream = *stream;
         if ended {
             let _ = epoll::delete(&self.poll, &*fd);
             *source = None;
         }
-        let is_last = ended && entry.sources.iter().all(Option::is_none);
+        let is_last = ended && entry.has_ended();
         if length > 0 {
             let taken = entry.io.ingest(stream, &self.buffer[..length]);
             if let Some(drain) = &mut entry.drain {

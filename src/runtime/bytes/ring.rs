@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::terminal::Dialogue;
+
 /// Bytes that may wait for a parser; at this limit the pump stops reading the task, which then blocks.
 const RING_BYTES: usize = 256 << 10;
 /// How long a parser holds a terminal before it checks whether somebody wants to read it.
@@ -17,12 +19,15 @@ pub(super) struct Ring {
     /// The pump stopped reading because it was full.
     pub(super) blocked: bool,
     pub(super) slice: Slice,
+    /// Of a command with a terminal beside its streams.
+    pub(super) dialogue: Dialogue,
 }
 
 impl Ring {
-    /// Adds bytes; returns whether the ring is full.
-    pub(super) fn ingest(&mut self, bytes: &[u8]) -> bool {
-        self.bytes.extend_from_slice(bytes);
+    /// Adds bytes, which are `aside` if they were written to a terminal beside the command's streams; returns whether the
+    /// ring is full.
+    pub(super) fn ingest(&mut self, aside: bool, bytes: &[u8]) -> bool {
+        self.bytes.extend_from_slice(&self.dialogue.draw(aside, bytes));
         self.blocked = self.bytes.len() >= RING_BYTES;
         self.blocked
     }
@@ -86,9 +91,9 @@ mod tests {
     #[test]
     fn what_is_not_parsed_comes_before_what_has_come_since() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
-        ring.ingest(b"abcdef");
+        ring.ingest(false, b"abcdef");
         assert!(!ring.swap_out(&mut piece));
-        ring.ingest(b"gh");
+        ring.ingest(false, b"gh");
         assert!(ring.put_back(&mut piece, 4));
         assert_eq!((ring.bytes.as_slice(), piece.as_slice()), (&b"efgh"[..], &b""[..]));
     }
@@ -96,9 +101,9 @@ mod tests {
     #[test]
     fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
-        assert!(ring.ingest(&vec![b'y'; RING_BYTES]));
+        assert!(ring.ingest(false, &vec![b'y'; RING_BYTES]));
         assert!(ring.swap_out(&mut piece));
-        ring.ingest(b"more");
+        ring.ingest(false, b"more");
         let parsed = piece.len();
         assert!(ring.put_back(&mut piece, parsed));
         assert!(!ring.swap_out(&mut piece));

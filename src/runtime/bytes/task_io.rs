@@ -65,9 +65,11 @@ pub(crate) struct TaskIoSpec {
 pub(crate) struct TaskIo {
     pub(crate) id: TaskId,
     pub(crate) folder: PathBuf,
+    /// Its streams are a terminal.
+    pub(crate) tty: bool,
     pub(crate) screen: Arc<Screen>,
     pub(crate) progress: watch::Sender<Progress>,
-    /// Its terminal, once started with one.
+    /// Its terminal, once started with one: what its streams are, or beside them.
     pub(crate) pty: OnceLock<Pty>,
     pub(super) replies: Mutex<Replies>,
     pub(super) ring: Mutex<Ring>,
@@ -77,6 +79,8 @@ pub(crate) struct TaskIo {
     closed: AtomicBool,
     /// Every descriptor has reached its end, and the log is complete.
     complete: AtomicBool,
+    /// Something came from the terminal beside its streams.
+    pub(super) has_spoken: AtomicBool,
     log: Mutex<OutputLog>,
     counts: Counts,
     queue_bytes: usize,
@@ -91,6 +95,8 @@ pub(crate) struct TaskIo {
 #[derive(Debug, Default)]
 struct Counts {
     bytes: AtomicU64,
+    /// Bytes that came from the terminal beside its streams; the others leave them out.
+    aside: AtomicU64,
     lines: AtomicU64,
     dropped: AtomicU64,
     /// Milliseconds since the Unix epoch of the last byte; 0 before the first.
@@ -140,6 +146,7 @@ impl TaskIo {
         let io = Self {
             id: spec.id,
             folder: spec.folder,
+            tty: spec.tty,
             screen: Arc::new(Screen::detached(Terminal::kept(spec.size, origin))),
             progress: watch::Sender::new(Progress::default()),
             pty: OnceLock::new(),
@@ -149,6 +156,7 @@ impl TaskIo {
             visible: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             complete: AtomicBool::new(false),
+            has_spoken: AtomicBool::new(false),
             log: Mutex::new(log),
             counts: Counts::default(),
             queue_bytes: spec.queue_bytes,
@@ -163,6 +171,9 @@ impl TaskIo {
 
     /// Stores a chunk, counts it and adds it to the ring.
     pub(super) fn ingest(&self, stream: Stream, bytes: &[u8]) -> Ingested {
+        if stream == Stream::Tty && !self.tty {
+            return self.ingest_aside(bytes);
+        }
         let (dropped, stored) = {
             let mut log = self.lock_log();
             (log.append(stream, bytes, self.elapsed_ms()), log.position())
@@ -183,7 +194,25 @@ impl TaskIo {
             moved
         });
         self.counted.notify_one();
-        Ingested { full: self.lock_ring().ingest(bytes), overrun }
+        Ingested { full: self.lock_ring().ingest(false, bytes), overrun }
+    }
+
+    /// Stores a chunk from the terminal beside its streams: shown and logged, but no output of the command.
+    fn ingest_aside(&self, bytes: &[u8]) -> Ingested {
+        self.lock_log().append(Stream::Tty, bytes, self.elapsed_ms());
+        self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.counted.notify_one();
+        Ingested { full: self.lock_ring().ingest(true, bytes), overrun: false }
+    }
+
+    /// Tells whether the last line that came from the terminal beside its streams has no end yet.
+    pub(crate) fn asks(&self) -> bool {
+        self.lock_ring().dialogue.asks()
+    }
+
+    /// Returns how many bytes came from it, of output or not.
+    pub(crate) fn written(&self) -> u64 {
+        self.counts.bytes.load(Ordering::Relaxed) + self.counts.aside.load(Ordering::Relaxed)
     }
 
     /// Completes the log after the last byte: tails behind heads.
@@ -253,7 +282,15 @@ impl TaskIo {
 
     /// Tells whether nothing can come any more and the log is complete.
     pub(crate) fn is_complete(&self) -> bool {
-        self.complete.load(Ordering::Acquire)
+        self.complete.load(Ordering::Acquire) && !self.may_speak()
+    }
+
+    /// Tells whether something may lie at the terminal beside its streams. Once something has, that terminal's end is
+    /// left to the pump.
+    fn may_speak(&self) -> bool {
+        // In this order: what the pump has taken by the time of the look is known by then.
+        let lies_there = || self.pty.get().is_some_and(Pty::has_output);
+        !self.tty && (lies_there() || self.has_spoken.load(Ordering::Acquire))
     }
 
     /// Marks the output as complete; the screen is dropped once the ring is empty.

@@ -1,13 +1,15 @@
 //! Which consoles show which screens, and how to wake them.
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use super::lock;
 use super::task_io::TaskIo;
+use crate::clock::Clock;
 use crate::envelope::TaskId;
 
 /// The consoles, and the screens they show.
@@ -15,13 +17,33 @@ use crate::envelope::TaskId;
 #[derive(Debug, Default)]
 pub(crate) struct Viewers {
     all: Mutex<Vec<Weak<Viewer>>>,
+    left: Arc<Left>,
 }
 
-/// One console, embedded or attached: what it shows and how to wake it.
+/// When the last console was closed: milliseconds by the clock that never jumps, plus one; 0 before.
 #[derive(Debug, Default)]
+struct Left(AtomicU64);
+
+/// One console, embedded or attached: what it shows and how to wake it.
+#[derive(Debug)]
 pub struct Viewer {
     wake: Arc<Notify>,
     shown: Mutex<Shown>,
+    _leaves: Leaves,
+}
+
+/// Notes, when it is dropped, that a console was closed.
+#[derive(Debug)]
+struct Leaves {
+    clock: Clock,
+    left: Arc<Left>,
+}
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        let now = u64::try_from(self.clock.now().mono.as_millis()).unwrap_or(u64::MAX);
+        self.left.0.store(now.saturating_add(1), Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -44,8 +66,9 @@ impl Viewer {
 }
 
 impl Viewers {
-    pub(crate) fn join(&self) -> Arc<Viewer> {
-        let viewer = Arc::new(Viewer::default());
+    pub(crate) fn join(&self, clock: Clock) -> Arc<Viewer> {
+        let leaves = Leaves { clock, left: self.left.clone() };
+        let viewer = Arc::new(Viewer { wake: Arc::default(), shown: Mutex::default(), _leaves: leaves });
         let mut all = lock(&self.all);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&viewer));
@@ -55,6 +78,12 @@ impl Viewers {
     /// Tells whether there is any console.
     pub(crate) fn is_anyone(&self) -> bool {
         self.any(|_| true)
+    }
+
+    /// Tells whether there is any console, or was one so short a time ago.
+    pub(crate) fn was_anyone(&self, now: Duration, ago: Duration) -> bool {
+        let left = self.left.0.load(Ordering::Relaxed).checked_sub(1).map(Duration::from_millis);
+        self.is_anyone() || left.is_some_and(|left| now.saturating_sub(left) <= ago)
     }
 
     /// Notes in `io` whether any console shows it.

@@ -31,7 +31,7 @@ pub(super) fn input(
         driver.shared.note(&Row::Refused { task: id, actor: by, reason });
         return Ok(to_past(ended));
     };
-    let target = target(task.request.tty, task.request.accepts_input);
+    let target = target(task.request.tty || task.side_terminal, task.request.accepts_input);
     let needs_tty = matches!(input, Input::Keys(_) | Input::Resize(_));
     let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
     let io = driver.live.get(id).map(|live| live.io.clone());
@@ -91,6 +91,7 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
     let count = bytes.len() as u64;
     if let Some(live) = driver.live.get_mut(&id) {
         live.typed_bytes += count;
+        live.looks.again();
     }
     driver.step(supervisor::Input::Typed { id, by: by.clone(), bytes: count });
     Ok(Ok(count))
@@ -128,7 +129,7 @@ pub(in crate::runtime) fn to_past(task: Arc<TaskView>) -> InputOutcome {
     let message = format!("The task is {}; nothing reads its input any more.", task.status.as_str());
     InputOutcome {
         accepted: false,
-        target: target(task.tty, task.accepts_input),
+        target: target(task.tty || task.side_terminal, task.accepts_input),
         bytes_written: 0,
         rejection: Some(Rejection { reason: RejectionReason::TaskNotRunning, message }),
         task,

@@ -1,6 +1,7 @@
 //! Carries out what the supervisor decides: the one task that owns the state of all tasks.
 
 mod approval;
+mod asking;
 mod caller;
 mod completion;
 mod input;
@@ -18,7 +19,7 @@ mod waiting;
 pub(super) use input::to_past;
 pub(super) use order::{Order, Reply};
 pub(super) use questions::QuestionOrder;
-pub(super) use start::{Prepared, prepare};
+pub(super) use start::{Coming, Prepared, prepare};
 pub(super) use usage::Known;
 pub use usage::TaskUsage;
 
@@ -90,6 +91,8 @@ pub(super) struct Live {
     /// Bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
+    /// Its caller knows that nobody answers what it asks.
+    is_told: bool,
 }
 
 impl Driver {
@@ -285,6 +288,7 @@ impl Driver {
                     self.queue(&id);
                     self.tell_caller(&id, Stage::Held);
                 }
+                Action::EndInput { id, seconds } => self.unanswered(&id, seconds),
                 Action::Hold(id) => self.answer(&id, ExecOutcome::Held),
                 Action::Refuse { id, note } => self.refuse(&id, note),
                 Action::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
@@ -333,6 +337,7 @@ impl Driver {
                 caller,
                 typed_bytes: 0,
                 looks: Looks::default(),
+                is_told: false,
             },
         );
     }

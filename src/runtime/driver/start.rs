@@ -10,10 +10,10 @@ use super::order::{Order, Reply};
 use crate::envelope::TaskId;
 use crate::files;
 use crate::journal::Durability;
-use crate::process::environment::Environment;
+use crate::process::environment::{Environment, Terminals};
 use crate::process::{
-    ComingHost, Command, CommandOrder, Exact, Io, Profile, Resource, Running, SpawnError, Spawner, Stdio,
-    Workdir, WorkdirError, environment, script, workdir,
+    ComingHost, Command, CommandOrder, Exact, Io, Profile, Pty, Resource, Running, SpawnError, Spawner,
+    Stdio, Workdir, WorkdirError, environment, script, workdir,
 };
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
@@ -23,7 +23,7 @@ use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
 use crate::runtime::view::TaskView;
-use crate::terminal::Stream;
+use crate::terminal::{Size, Stream};
 
 /// Below this much free disk no task is started (docs/contract.md#output-kept).
 const FREE_BYTES: u64 = 256 << 20;
@@ -37,6 +37,14 @@ pub(in crate::runtime) struct Prepared {
     environment: Environment,
     host: ComingHost,
     caller: Option<Caller>,
+}
+
+/// A task on its way: its id, its host, and whether that has a terminal for it beside its streams.
+#[derive(Debug)]
+pub(in crate::runtime) struct Coming {
+    pub(in crate::runtime) id: TaskId,
+    pub(in crate::runtime) host: ComingHost,
+    pub(in crate::runtime) side_terminal: bool,
 }
 
 /// The folder of a task, removed again unless the task comes into being.
@@ -58,11 +66,11 @@ impl Drop for Folder {
 pub(in crate::runtime) async fn prepare(
     shared: &Arc<Shared>,
     request: ExecRequest,
-    (id, host): (TaskId, ComingHost),
+    coming: Coming,
     environment: Environment,
 ) -> Result<Prepared, Error> {
     let shared = shared.clone();
-    let prepare = move || Prepared::new(&shared, request, (id, host), environment);
+    let prepare = move || Prepared::new(&shared, request, coming, environment);
     tokio::task::spawn_blocking(prepare).await.map_err(|_| Error::ShuttingDown)?
 }
 
@@ -105,7 +113,7 @@ impl Prepared {
     fn new(
         shared: &Shared,
         request: ExecRequest,
-        (id, host): (TaskId, ComingHost),
+        Coming { id, host, side_terminal }: Coming,
         environment: Environment,
     ) -> Result<Self, Error> {
         enough_disk(&shared.recording)?;
@@ -138,7 +146,7 @@ impl Prepared {
             counted: shared.counted.clone(),
         })?;
         let shell = shell.to_string_lossy().into_owned();
-        let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder };
+        let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder, side_terminal };
         Ok(Self { io, new: Box::new(new), folder: own, environment, host, caller: None })
     }
 }
@@ -165,6 +173,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         variables: task.request.step.iter().flat_map(|step| step.variables.iter().cloned()).collect(),
         marked: task.request.step.as_ref().map(|step| step.marked.clone()),
         tty: task.request.tty,
+        is_asked: task.side_terminal,
         shell: PathBuf::from(&task.shell),
         stdio: if task.request.tty {
             Stdio::Pty { size: task.size }
@@ -178,7 +187,8 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
     driver.job(async move {
         let id = intent.id.clone();
-        let host = coming.unwrap_or_else(|| spawner.begin(Some(id.as_str())));
+        let size = intent.is_asked.then(Size::default);
+        let host = coming.unwrap_or_else(|| spawner.begin_with(Some(id.as_str()), size));
         let order = match intent.start(&shared, &spawner, host).await {
             Ok(running) => Order::Started { id, running: Box::new(running) },
             Err(error) => Order::StartFailed { id, error },
@@ -190,10 +200,10 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
 
 /// Takes over a command that has started: its descriptors, and the events of its host.
 pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
-    let Running { pid, io: streams, host, mut events } = running;
+    let Running { pid, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
-        watch(&driver.shared, &live.io, streams, live.caller.as_mut());
+        watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
     }
     let (own, name) = (driver.own.clone(), id.clone());
     driver.job(async move {
@@ -216,11 +226,12 @@ pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
 }
 
 /// Hands a started command's descriptors to the pump.
-fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io, caller: Option<&mut Caller>) {
+fn watch(shared: &Shared, io: &Arc<TaskIo>, (streams, side): (Io, Option<Pty>), caller: Option<&mut Caller>) {
     let (sources, writer) = match streams {
         Io::Pipes { stdin, stdout, stderr } => {
             let stderr = stderr.map(|stderr| (Stream::Stderr, stderr));
-            ([(Stream::Stdout, stdout)].into_iter().chain(stderr).collect(), stdin)
+            let (aside, typed) = side.and_then(|side| aside(io, side)).unzip();
+            ([(Stream::Stdout, stdout)].into_iter().chain(stderr).chain(aside).collect(), stdin.or(typed))
         }
         Io::Pty(pty) => match (pty.duplicate(), pty.duplicate()) {
             (Ok(reader), Ok(writer)) => {
@@ -238,6 +249,14 @@ fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io, caller: Option<&mut Cal
     caller.tell(Stage::Started);
 }
 
+/// Takes over the terminal beside a command's streams: returns what is read of it, and where is typed.
+fn aside(io: &TaskIo, side: Pty) -> Option<((Stream, OwnedFd), OwnedFd)> {
+    let fds = side.duplicate().and_then(|reader| Ok(((Stream::Tty, reader), side.duplicate()?)));
+    let _ = io.pty.set(side);
+    fds.inspect_err(|error| tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor"))
+        .ok()
+}
+
 /// A command about to be started.
 struct Intent {
     id: TaskId,
@@ -250,6 +269,8 @@ struct Intent {
     variables: Vec<(String, String)>,
     marked: Option<Marked>,
     tty: bool,
+    /// It has a terminal beside its streams.
+    is_asked: bool,
     shell: PathBuf,
     stdio: Stdio,
     workdir: PathBuf,
@@ -264,7 +285,7 @@ impl Intent {
         let env = match (self.is_step, &native) {
             (_, Some(_)) => environment::for_native(base, &self.id),
             (true, None) => environment::for_step(base, &self.id, &self.variables),
-            (false, None) => environment::for_task(base, self.tty, &self.id, &shared.env.set),
+            (false, None) => environment::for_task(base, self.terminals(), &self.id, &shared.env.set),
         };
         // The command's streams are opened and its host comes up while the start goes on record, and the mark of a
         // program's run is written; the command waits for all of them.
@@ -279,6 +300,14 @@ impl Intent {
         let failed =
             |error| spawn_error(&error, self.shell.to_string_lossy().into_owned(), self.workdir.clone());
         spawner.start(host.map_err(failed)?, order?).await.map_err(failed)
+    }
+
+    fn terminals(&self) -> Terminals {
+        match (self.tty, self.is_asked) {
+            (true, _) => Terminals::Own,
+            (false, true) => Terminals::Aside,
+            (false, false) => Terminals::None,
+        }
     }
 
     /// Makes everything ready that the command needs of this process.

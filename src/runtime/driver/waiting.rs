@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::Driver;
 use super::order::Order;
 use super::polling::polls_tty;
+use super::{Driver, asking};
 use crate::envelope::TaskId;
 use crate::facts::{InputEvidence, Need, Waiting};
 use crate::runtime::bytes::TaskIo;
@@ -25,7 +25,7 @@ use crate::terminal::{Origin, clean};
 
 /// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
 /// writes one.
-const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
+pub(super) const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
 
 /// Bytes at the end of a log in which a prompt is looked for.
 const PROMPT_BYTES: u64 = 2_048;
@@ -47,7 +47,7 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
         (false, true, _) => (Need::Secret, InputEvidence::EchoOff),
         (false, false, _) => (Need::Line, InputEvidence::TtyPoll),
     };
-    Some(Waiting { kind, evidence, since })
+    Some(Waiting { kind, evidence, since, program: None })
 }
 
 /// Tells whether the last thing that a task wrote is text on a line that it has not ended. Reads the end of its log.
@@ -72,7 +72,11 @@ impl Groups {
         Self(entries.filter_map(|entry| grouped(entry.file_name().into_string().ok()?)).collect())
     }
 
-    fn members(&self, group: u32) -> impl Iterator<Item = &str> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(_, pid)| pid.as_str())
+    }
+
+    pub(super) fn members(&self, group: u32) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(own, _)| *own == group).map(|(_, pid)| pid.as_str())
     }
 }
@@ -118,6 +122,11 @@ impl Looks {
         let due = self.quiet_seconds.is_power_of_two() || self.quiet_seconds.is_multiple_of(60);
         if due { Second::Look } else { Second::Rest }
     }
+
+    /// Something was typed: what it waits for may be something else now.
+    pub(super) fn again(&mut self) {
+        self.quiet_seconds = 0;
+    }
 }
 
 /// What a second of a task's life calls for.
@@ -136,7 +145,7 @@ impl Driver {
     pub(super) fn look(&mut self) {
         let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
         for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
-            match live.looks.second(live.io.output().bytes) {
+            match live.looks.second(live.io.written()) {
                 Second::Look => quiet.push(live.io.clone()),
                 Second::Wrote => wrote.push(live.io.id.clone()),
                 Second::Rest => {}
@@ -151,6 +160,7 @@ impl Driver {
             let groups = Groups::scan();
             let look = |io: Arc<TaskIo>| {
                 let since = io.output().last_at.unwrap_or(now);
+                let observe = if io.tty { observe } else { asking::observe };
                 let waiting = observe(&io, since, &groups);
                 (io.id.clone(), waiting)
             };

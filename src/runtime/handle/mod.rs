@@ -29,7 +29,7 @@ use crate::process::environment::Environment;
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
-use crate::runtime::driver::{Driver, Order, Prepared, Reply, prepare, to_past};
+use crate::runtime::driver::{Coming, Driver, Order, Prepared, Reply, prepare, to_past};
 use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, NativeRequest};
 use crate::runtime::request::{
@@ -39,7 +39,7 @@ use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor;
 use crate::runtime::view::{AgentPeer, Snapshot};
-use crate::terminal::Terminal;
+use crate::terminal::{Size, Terminal};
 
 /// Orders that may wait for the driver.
 const ORDERS: usize = 1_024;
@@ -164,8 +164,10 @@ impl Handle {
         self.shared.check()?;
         let id = request.id();
         // It comes up beside all that follows, and does nothing without a command.
-        let host = self.spawner.begin(Some(id.as_str()));
-        prepare(&self.shared, request, (id, host), self.environment.clone()).await
+        let side_terminal = request.can_be_asked() && self.shared.is_attended();
+        let host = self.spawner.begin_with(Some(id.as_str()), side_terminal.then(Size::default));
+        let coming = Coming { id, host, side_terminal };
+        prepare(&self.shared, request, coming, self.environment.clone()).await
     }
 
     /// The caller of such a command has gone: it is ended, unless a person holds it.
@@ -270,7 +272,7 @@ impl Handle {
     /// Registers a console that looks at screens; it leaves when the viewer is dropped.
     #[must_use]
     pub fn viewer(&self) -> Arc<Viewer> {
-        self.shared.viewers.join()
+        self.shared.viewers.join(self.shared.clock.clone())
     }
 
     /// Says which screens a viewer shows: the focused one is parsed first.

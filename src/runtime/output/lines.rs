@@ -57,13 +57,17 @@ impl Output {
         let before = Self { end: self.end.min(offset), io: None, ..self.clone() };
         let layout = before.layout(Stream::Merged)?;
         let file = before.open()?;
-        let ends_line = offset > 0 && before.read(&file, &layout, layout.total() - 1, 1)? == b"\n";
+        let last = layout.total().checked_sub(1);
+        let ends_line = match last {
+            Some(last) => before.read(&file, &layout, last, 1)? == b"\n",
+            None => true,
+        };
         // What is missing is known from the whole log, and counts for what comes behind it.
         let is_behind = layout.gaps.iter().any(|(before, _)| *before < layout.segments.len());
         let all = self.layout(Stream::Merged)?;
         let missing = if is_behind { self.lines_missing(&file, &all, None)? } else { 0 };
         let lines = before.count_with(&file, &layout, None, missing)?;
-        Ok(lines + u64::from(ends_line || offset == 0))
+        Ok(lines + u64::from(ends_line))
     }
 
     /// Counts the lines of a stream.

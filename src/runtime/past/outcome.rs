@@ -78,6 +78,7 @@ mod tests {
             size: Size::default(),
             size_asked: false,
             accepts_input: tty,
+            side_terminal: false,
             started_by: Actor::Cli,
             call: 1,
             from_task: None,

@@ -1,5 +1,7 @@
 //! Who drives a task's input, and whether it wants some.
 
+use std::time::Duration;
+
 use super::message::{Action, Timer};
 use super::task::Task;
 use crate::clock::Moment;
@@ -24,15 +26,40 @@ impl Task {
     }
 
     /// Takes note of what the task waits for; that it began to wait is on its timeline.
-    pub(super) fn waits(&mut self, now: Moment, waiting: Option<Waiting>) -> Vec<Action> {
+    /// What it asks at a terminal beside its streams waits for `within`.
+    pub(super) fn waits(&mut self, now: Moment, waiting: Option<Waiting>, within: Duration) -> Vec<Action> {
         let known = self.waiting.as_ref().map(|waiting| waiting.kind);
         match waiting.filter(|_| self.status == TaskStatus::Running) {
             Some(waiting) if known != Some(waiting.kind) => {
-                return vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
+                let mut actions = vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
+                if self.side_terminal {
+                    self.ask_within = within;
+                    let patience = if self.is_unattended { Duration::ZERO } else { within };
+                    actions.push(self.wake(now, Timer::Ask, patience));
+                }
+                return actions;
             }
             None if known.is_some() => self.apply(TaskUpdate::NotWaiting),
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Nobody has answered in time.
+    pub(super) fn give_up_asking(&mut self) -> Vec<Action> {
+        if self.waiting.is_none() {
+            return Vec::new();
+        }
+        self.is_unattended = true;
+        vec![Action::EndInput { id: self.id.clone(), seconds: self.ask_within.as_secs() }]
+    }
+
+    /// It has been given the end of its input.
+    pub(super) fn unanswered(&mut self, now: Moment) -> Vec<Action> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
+        self.apply(TaskUpdate::NotWaiting);
+        vec![self.note(now, Actor::System, TaskFact::Unanswered)]
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct NewTask {
     pub(crate) workdir: PathBuf,
     pub(crate) shell: String,
     pub(crate) folder: PathBuf,
+    /// It has a terminal beside its streams.
+    pub(crate) side_terminal: bool,
 }
 
 /// What stands behind a call that came out of a task.
@@ -113,6 +115,10 @@ pub(crate) enum Input {
         id: TaskId,
         waiting: Option<Waiting>,
     },
+    /// What it asked at the terminal beside its streams was answered with the end of input.
+    Unanswered {
+        id: TaskId,
+    },
     Due {
         id: TaskId,
         timer: Timer,
@@ -148,6 +154,8 @@ pub(crate) enum Timer {
     Burst,
     /// Its caller has been gone for a while.
     Caller,
+    /// What it asks at the terminal beside its streams has not been answered.
+    Ask,
 }
 
 /// Something to do.
@@ -165,6 +173,8 @@ pub(crate) enum Action {
     Wake { id: TaskId, timer: Timer, epoch: u32, at: Duration },
     /// Read on until its output is quiet, then report `Drained`.
     Drain(TaskId),
+    /// Give it the end of its input: nobody has answered what it asks for so many seconds.
+    EndInput { id: TaskId, seconds: u64 },
     /// Tell the waiting call that the command became a task.
     Promote(TaskId),
     /// Tell the waiting call that the operator has not released the command.

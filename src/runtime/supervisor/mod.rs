@@ -41,6 +41,7 @@ pub(crate) struct Supervisor {
     lease: Duration,
     limit: usize,
     output_bytes: u64,
+    ask_within: Duration,
     tasks: BTreeMap<TaskId, Task>,
     gate: approval::Gate,
     numbers: u32,
@@ -54,6 +55,7 @@ impl Supervisor {
             lease: limits.lease,
             limit: limits.tasks,
             output_bytes: limits.output_bytes.unwrap_or(u64::MAX),
+            ask_within: limits.ask_within,
             tasks: BTreeMap::new(),
             gate: approval::Gate::new(limits),
             numbers: 0,
@@ -88,7 +90,11 @@ impl Supervisor {
             Input::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
             Input::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
             Input::Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
-            Input::Waiting { id, waiting } => self.with(&id, |task, _| task.waits(now, waiting)),
+            Input::Waiting { id, waiting } => {
+                let within = self.ask_within;
+                self.with(&id, |task, _| task.waits(now, waiting, within))
+            }
+            Input::Unanswered { id } => self.with(&id, |task, _| task.unanswered(now)),
             Input::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.due(now, timer, epoch, task.grace(grace)))

@@ -79,7 +79,7 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> 
         Event::Overrun => supervisor.step(now, Input::Overrun { id }),
         Event::Waits(waits) => {
             let (kind, evidence) = (Need::Line, InputEvidence::TtyRead);
-            let waiting = waits.then_some(Waiting { kind, evidence, since: now.wall });
+            let waiting = waits.then_some(Waiting { kind, evidence, since: now.wall, program: None });
             supervisor.step(now, Input::Waiting { id, waiting })
         }
         Event::Decide(approves) => {

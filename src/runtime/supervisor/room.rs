@@ -50,6 +50,7 @@ mod tests {
             workdir: "/".into(),
             shell: "/bin/sh".into(),
             folder: "/tmp".into(),
+            side_terminal: false,
         }
     }
 

@@ -54,10 +54,14 @@ pub(crate) struct Task {
     was_late: bool,
     /// Its caller's wait was over before it had started.
     overdue: bool,
+    /// A question of its was not answered in time: the next ones are not waited for, until somebody types.
+    pub(super) is_unattended: bool,
+    /// How long they are waited for.
+    pub(super) ask_within: Duration,
     /// Bytes the operator typed that are not yet on the timeline.
     burst: u64,
     /// The epoch each timer was last set in, by `Timer`.
-    epochs: [u32; 5],
+    epochs: [u32; 6],
 }
 
 impl Deref for Task {
@@ -83,8 +87,10 @@ impl Task {
             gone: None,
             was_late: false,
             overdue: false,
+            is_unattended: false,
+            ask_within: Duration::ZERO,
             burst: 0,
-            epochs: [0; 5],
+            epochs: [0; 6],
         };
         let mut actions = match held {
             None => vec![Action::Spawn(id)],
@@ -134,6 +140,7 @@ impl Task {
         }
         let mut actions = Vec::new();
         if by == Actor::Operator {
+            self.is_unattended = false;
             if self.lease.is_none() {
                 actions.push(self.note(now, by.clone(), TaskFact::Lease));
                 actions.push(self.wake(now, Timer::Lease, lease));
@@ -186,11 +193,13 @@ impl Task {
             let message = format!("The task is {}; nothing reads its input any more.", self.status.as_str());
             return refuse(RejectionReason::TaskNotRunning, message);
         }
-        if needs_tty && !self.request.tty {
+        // At the terminal beside its streams a person answers, and nobody else.
+        let is_asked = self.side_terminal && *by == Actor::Operator;
+        if needs_tty && !self.request.tty && !is_asked {
             let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
             return refuse(RejectionReason::TtyRequired, message);
         }
-        if !needs_tty && !self.request.accepts_input {
+        if !needs_tty && !self.request.accepts_input && !is_asked {
             let message =
                 "Its stdin is /dev/null; start the command with accepts_input:true or tty:true.".into();
             return refuse(RejectionReason::InputNotEnabled, message);
@@ -222,6 +231,7 @@ impl Task {
             Timer::Lease => self.lapse(now),
             Timer::Burst => self.flush_burst(now),
             Timer::Caller => self.caller_is_missed(now),
+            Timer::Ask => self.give_up_asking(),
         }
     }
 
@@ -294,7 +304,7 @@ impl Task {
 
 /// A task as others see it when it has been asked for.
 fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
-    let NewTask { id, request, behind, workdir, shell, folder } = new;
+    let NewTask { id, request, behind, workdir, shell, folder, side_terminal } = new;
     let (cmd, cmd_chars) =
         task_list::cut(&request.cmd).map_or((request.cmd.clone(), None), |(cmd, chars)| (cmd, Some(chars)));
     TaskView {
@@ -312,6 +322,7 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         size: request.size.unwrap_or_default(),
         size_asked: request.size.is_some(),
         accepts_input: request.accepts_input,
+        side_terminal: *side_terminal,
         started_by: request.actor.clone(),
         call: request.call,
         from_task: behind.as_ref().map(|behind| behind.task.clone()),

@@ -49,6 +49,7 @@ pub(super) fn new_task(request: ExecRequest) -> Input {
         workdir: PathBuf::from("/"),
         shell: "/bin/sh".into(),
         folder: PathBuf::from("/tmp"),
+        side_terminal: false,
     }))
 }
 

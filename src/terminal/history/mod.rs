@@ -11,7 +11,7 @@ use std::io;
 pub use log::LogBytes;
 pub use page::{Page, PageRow};
 
-use super::marks::{Mark, MarkKind};
+use super::marks::{Mark, MarkKind, Stream};
 use super::size::Size;
 use super::terminal::Origin;
 
@@ -90,6 +90,24 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
             _ => None,
         });
         sizes.last().unwrap_or(self.size)
+    }
+
+    /// Tells whether something was said at a terminal beside the command's streams.
+    fn has_dialogue(&self) -> bool {
+        let is_aside = |mark: &Mark| mark.kind == MarkKind::Chunk(Stream::Tty);
+        self.origin == Origin::Pipe && self.marks.iter().any(is_aside)
+    }
+
+    /// Tells whether the byte at `offset` is part of that, and up to where the same holds.
+    fn is_aside_at(&self, offset: u64) -> (bool, u64) {
+        let chunk = |mark: &Mark| match mark.kind {
+            MarkKind::Chunk(stream) => Some((mark.offset, stream == Stream::Tty)),
+            _ => None,
+        };
+        let next = self.marks.partition_point(|mark| mark.offset <= offset);
+        let (before, behind) = self.marks.split_at_checked(next).unwrap_or((self.marks, &[]));
+        let aside = before.iter().rev().find_map(chunk).is_some_and(|(_, aside)| aside);
+        (aside, behind.iter().find_map(chunk).map_or(u64::MAX, |(offset, _)| offset))
     }
 
     /// Returns the gaps in a part of the log, as offset and bytes dropped.

@@ -5,6 +5,7 @@ use std::io;
 use super::History;
 use super::log::LogBytes;
 use crate::terminal::cell::Cell;
+use crate::terminal::dialogue::Dialogue;
 use crate::terminal::reach::Measure;
 use crate::terminal::size::Size;
 use crate::terminal::terminal::{Origin, Terminal};
@@ -77,6 +78,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
         let cols = sheet.terminal.size().cols();
         let mut gaps = self.gaps(start, start + bytes.len() as u64).peekable();
+        let mut dialogue = self.has_dialogue().then(Dialogue::default);
         let mut offset = start;
         let mut next_line = first_line;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -96,11 +98,11 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             while let Some((gap, dropped)) = gaps.next_if(|(gap, _)| *gap < end) {
                 let (before, after) =
                     rest.split_at(usize::try_from(gap - offset).unwrap_or(0).min(rest.len()));
-                sheet.draw(before);
+                self.draw_on(&mut sheet, &mut dialogue, offset, before);
                 sheet.gap(dropped);
                 (rest, offset) = (after, gap);
             }
-            let all = sheet.draw(rest);
+            let all = self.draw_on(&mut sheet, &mut dialogue, offset, rest);
             offset = end;
             // A line that did not fit is shown again on the next page, unless that would be the same page.
             if all || next_line == first_line {
@@ -108,6 +110,21 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             }
         }
         Some(Page { rows: sheet.into_rows(), first_line, next_line })
+    }
+
+    /// Draws a line or a part of it, which begins at `offset`, with a mark where it was said at a terminal beside the
+    /// command's streams; returns whether all of it fitted.
+    fn draw_on(&self, sheet: &mut Sheet, dialogue: &mut Option<Dialogue>, offset: u64, bytes: &[u8]) -> bool {
+        let Some(dialogue) = dialogue else { return sheet.draw(bytes) };
+        let (mut at, mut rest, mut all) = (offset, bytes, true);
+        while !rest.is_empty() {
+            let (aside, until) = self.is_aside_at(at);
+            let length = usize::try_from(until - at).unwrap_or(usize::MAX).min(rest.len());
+            let (part, after) = rest.split_at(length);
+            all = sheet.draw(&dialogue.draw(aside, part));
+            (at, rest) = (at + length as u64, after);
+        }
+        all
     }
 
     /// Returns an empty sheet whose terminal is in the state that the output before `start` has left.

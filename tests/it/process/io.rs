@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use pilothouse::process::{ExitStatus, Leftovers, Scope, Signal, Stdio};
+use pilothouse::process::{ExitStatus, HostEvent, Leftovers, Scope, Signal, Stdio};
 use pilothouse::terminal::Size;
 
-use super::{Bench, PIPES, pty};
+use super::{Bench, Output, PIPES, pty};
 use crate::support::wait_until;
 
 #[tokio::test]
@@ -35,6 +35,52 @@ async fn a_terminal_is_the_controlling_one_with_the_asked_size() {
     let [size, name, utf8] = lines[..] else { panic!("{:?}", outcome.stdout) };
     assert_eq!((size, utf8), ("31 93", " iutf8"));
     assert!(name.starts_with("/dev/pts/"), "{name}");
+}
+
+#[tokio::test]
+async fn a_terminal_beside_the_streams_is_the_controlling_one_and_changes_none_of_them() {
+    let bench = Bench::new();
+    let cmd = "readlink /proc/$$/fd/0; test -t 1 || test -t 2 || echo pipes; stty size </dev/tty; \
+               printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read secret </dev/tty; stty echo </dev/tty; echo ${#secret}";
+    let task = bench.start_beside(cmd).await;
+    let side = task.side.clone().expect("a terminal beside it");
+    let mut dialogue = Output::of(side.duplicate().expect("reader"));
+    let mut said = String::new();
+    while !said.contains("Password: ") {
+        said += &dialogue.pieces.recv().await.expect("a prompt");
+    }
+    wait_until("the echo is off", || side.input_mode().is_ok_and(|mode| !mode.echo && mode.canonical));
+    let writer = side.duplicate().expect("writer");
+    assert_eq!(rustix::io::write(&writer, b"hunter2\n"), Ok(8));
+    let outcome = task.outcome().await;
+    assert_eq!(
+        (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit),
+        ("/dev/null\npipes\n31 93\n7\n", "", ExitStatus::Code(0))
+    );
+    assert_eq!(said, "Password: ", "nothing was echoed");
+}
+
+#[tokio::test]
+async fn the_end_of_a_shell_with_a_terminal_beside_it_hangs_up_on_nothing_it_leaves() {
+    let bench = Bench::new();
+    let file = bench.path().join("goes-on");
+    let cmd = format!("(while test ! -e {0}; do sleep 0.01; done; echo still here) & exit 3", file.display());
+    let mut task = bench.start_beside(&cmd).await;
+    assert_eq!(task.exit().await, ExitStatus::Code(3));
+    std::fs::write(&file, "").expect("written");
+    task.read_until("still here").await;
+    task.host.finish(Leftovers::Keep);
+    while !matches!(task.event().await, HostEvent::Ended { .. }) {}
+}
+
+#[tokio::test]
+async fn a_signal_reaches_the_group_of_a_command_with_a_terminal_beside_it() {
+    let cmd = "trap 'echo hit; exit 5' INT; echo ready; while :; do sleep 0.01; done";
+    let mut task = Bench::new().start_beside(cmd).await;
+    task.read_until("ready").await;
+    task.host.signal(Signal::INT, Scope::Foreground);
+    task.read_until("hit").await;
+    assert_eq!(task.outcome().await.exit, ExitStatus::Code(5));
 }
 
 #[tokio::test]

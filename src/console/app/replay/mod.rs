@@ -101,7 +101,7 @@ fn is_told(event: &TaskEvent) -> bool {
         TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
         TaskFact::Approved(_) | TaskFact::Denied(_) | TaskFact::Outlived(_) => true,
         TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
-        TaskFact::Timeout | TaskFact::OutputLimit(_) => true,
+        TaskFact::Timeout | TaskFact::OutputLimit(_) | TaskFact::Unanswered => true,
         TaskFact::Held(_) | TaskFact::Start { .. } | TaskFact::Waiting(_) | TaskFact::Promoted { .. } => {
             false
         }
@@ -354,6 +354,7 @@ mod tests {
                     kind: Need::Line,
                     evidence: InputEvidence::TtyRead,
                     since: ms(1_006),
+                    program: None,
                 }),
             ),
             event(1_050, TaskFact::Exit(Exit::Code(0))),

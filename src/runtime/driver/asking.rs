@@ -1,0 +1,149 @@
+//! Who asks at the terminal beside a command's streams, seen in the kernel; and what becomes of a question that nobody
+//! answers.
+//!
+//! Nothing but a program that asks reads such a terminal, and nothing else turns its echo off. So more counts as a wait
+//! here than at a command's own terminal: a read in raw mode, a reader in any thread, one outside the foreground group (a
+//! pinentry of an agent in the background), and, while the echo is off, a program that the kernel hides from us (sudo).
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::Driver;
+use super::polling::polls_tty;
+use super::waiting::{Groups, TTY_SLEEPS};
+use crate::envelope::TaskId;
+use crate::facts::{InputEvidence, Need, Waiting};
+use crate::runtime::bytes::TaskIo;
+use crate::runtime::supervisor::Input;
+
+/// Threads of a process that are looked at.
+const MOST_THREADS: usize = 64;
+/// Characters of a program's name that are kept.
+const NAME_CHARS: usize = 32;
+/// The device of `/dev/tty`.
+const DEV_TTY: (u32, u32) = (5, 0);
+
+/// Looks at the terminal beside a task's streams; `since` is when the task last wrote.
+pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<Waiting> {
+    let pty = io.pty.get()?;
+    let (mode, group, device) = (pty.input_mode().ok()?, pty.foreground_group()?, pty.device()?);
+    let is_hidden = !mode.echo;
+    let reader = groups.members(group).find(|pid| reads(pid, device));
+    let hidden = || groups.members(group).find(|pid| is_closed(pid));
+    let elsewhere = || groups.all().find(|pid| reads(pid, device));
+    let reader =
+        reader.or_else(|| is_hidden.then(hidden).flatten()).or_else(|| is_hidden.then(elsewhere).flatten());
+    let poller = || groups.members(group).find(|pid| io.asks() && polls_tty(pid));
+    let (pid, polls) = match reader {
+        Some(reader) => (reader, false),
+        None => (poller()?, true),
+    };
+    let (kind, evidence) = match (is_hidden, mode.canonical, polls) {
+        (true, true, _) => (Need::Secret, InputEvidence::EchoOff),
+        (true, false, false) if io.asks() => (Need::Secret, InputEvidence::EchoOff),
+        (false, true, false) => (Need::Line, InputEvidence::TtyRead),
+        (_, false, false) => (Need::Key, InputEvidence::TtyRead),
+        (_, _, true) => (Need::Line, InputEvidence::TtyPoll),
+    };
+    Some(Waiting { kind, evidence, since, program: name(pid) })
+}
+
+/// Returns the name of a program, as the kernel has it.
+fn name(pid: &str) -> Option<String> {
+    let name = fs::read_to_string(Path::new("/proc").join(pid).join("comm")).ok()?;
+    let name: String = name.trim().chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// Tells whether the kernel hides from us what a process does.
+fn is_closed(pid: &str) -> bool {
+    let call = fs::read_to_string(Path::new("/proc").join(pid).join("syscall"));
+    call.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+}
+
+/// Tells whether a thread of a process sleeps in a read of the terminal.
+fn reads(pid: &str, device: u64) -> bool {
+    let process = Path::new("/proc").join(pid);
+    let threads = fs::read_dir(process.join("task")).into_iter().flatten().flatten().take(MOST_THREADS);
+    let mut fds = threads.filter_map(|thread| {
+        let of = |name: &str| fs::read_to_string(thread.path().join(name)).ok();
+        of("wchan").filter(|function| TTY_SLEEPS.contains(&function.trim()))?;
+        read_from(&of("syscall")?)
+    });
+    fds.any(|fd| {
+        let opened = fs::metadata(process.join("fd").join(fd.to_string())).map(|file| file.rdev());
+        opened.is_ok_and(|opened| opened == device || (libc::major(opened), libc::minor(opened)) == DEV_TTY)
+    })
+}
+
+/// Returns the descriptor that a line of `/proc/PID/syscall` reads from.
+fn read_from(call: &str) -> Option<u32> {
+    let mut words = call.split_ascii_whitespace();
+    let number: libc::c_long = words.next()?.parse().ok()?;
+    let fd = words.next()?.strip_prefix("0x")?;
+    (number == libc::SYS_read).then(|| u32::from_str_radix(fd, 16).ok()).flatten()
+}
+
+impl Driver {
+    /// Nobody has answered in time: the program is given the end of its input, and its caller is told once. One that reads
+    /// key by key has no such end, and goes on waiting.
+    pub(super) fn unanswered(&mut self, id: &TaskId, seconds: u64) {
+        let Some(live) = self.live.get_mut(id) else { return };
+        let mode = live.io.pty.get().and_then(|pty| pty.input_mode().ok());
+        let Some(end) = mode.filter(|mode| mode.canonical).and_then(|mode| mode.eof) else { return };
+        if live.io.queue(&[end]).is_err() {
+            return;
+        }
+        let is_first = !std::mem::replace(&mut live.is_told, true);
+        live.looks.again();
+        self.shared.pump.write(id);
+        if is_first {
+            let waiting = self.supervisor.get(id).and_then(|task| task.waiting.clone());
+            self.shared.pump.say(id, told(waiting.as_ref(), seconds).into_bytes());
+        }
+        self.step(Input::Unanswered { id: id.clone() });
+    }
+}
+
+/// Says on a command's standard error why its program got nothing.
+fn told(waiting: Option<&Waiting>, seconds: u64) -> String {
+    let program = waiting.and_then(|waiting| waiting.program.as_deref()).unwrap_or("a program");
+    let what = match waiting.map(|waiting| waiting.kind) {
+        Some(Need::Secret) => "for a password",
+        _ => "for input",
+    };
+    format!(
+        "pilothouse: {program} asked {what} on its terminal, nobody answered within {seconds} s: it got the end of input\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn what_is_read_from_is_told_from_other_calls() {
+        assert_eq!(read_from("0 0xa 0x7f9d4fa63000 0x20000 0x0 0x0 0x0 0x7ffc 0x7f9d"), Some(10));
+        for other in ["1 0x1 0x55d0 0x2000 0x0 0x0 0x0 0x7ffe 0x7f12", "running", "0", ""] {
+            assert_eq!(read_from(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_caller_is_told_who_asked_for_what() {
+        let waiting = Waiting {
+            kind: Need::Secret,
+            evidence: InputEvidence::EchoOff,
+            since: Timestamp::UNIX_EPOCH,
+            program: Some("sudo".into()),
+        };
+        let line = "sudo asked for a password on its terminal, nobody answered within 90 s: it got the end of input\n";
+        assert_eq!(told(Some(&waiting), 90), format!("pilothouse: {line}"));
+        assert!(told(None, 5).contains("a program asked for input"));
+    }
+}

@@ -1,0 +1,117 @@
+//! What a command asks at the terminal beside its streams: seen, answered by the operator, part of no output; and what
+//! becomes of it when nobody answers.
+
+use std::time::Duration;
+
+use pilothouse::config::{Limits, SideTerminal};
+use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::facts::{InputEvidence, Need, TaskFact, Waiting};
+use pilothouse::runtime::{Input, RejectionReason, Stream, StoredLog};
+
+use crate::runtime::{Bench, agent};
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn bench(side_terminal: SideTerminal, ask_within: Duration) -> Bench {
+    Bench::limited(Limits { side_terminal, ask_within, ..Limits::default() })
+}
+
+/// Waits until a task is seen to wait.
+async fn asks(bench: &Bench, id: &TaskId) -> Waiting {
+    let mut snapshot = bench.runtime.snapshot();
+    let waiting = |snapshot: &pilothouse::runtime::Snapshot| {
+        snapshot.tasks.iter().find(|task| task.id == *id).and_then(|task| task.waiting.clone())
+    };
+    let seen = snapshot.wait_for(|snapshot| waiting(snapshot).is_some());
+    let seen = tokio::time::timeout(LONG, seen).await.expect("it is seen to wait").expect("the runtime lives");
+    waiting(&seen).expect("just seen")
+}
+
+async fn typed(bench: &Bench, id: &TaskId, text: &str) {
+    let typed = bench.runtime.input(&Actor::Operator, id, Input::Text(text.into())).await.expect("input");
+    assert!(typed.accepted, "{typed:?}");
+}
+
+#[tokio::test]
+async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
+    let bench = bench(SideTerminal::Always, LONG);
+    let id = bench
+        .promoted(bench.request(
+            "printf out; printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read secret </dev/tty; \
+             stty echo </dev/tty; printf 'Name: ' >/dev/tty; read name </dev/tty; printf \"${#secret} $name\"",
+        ))
+        .await;
+    let waiting = asks(&bench, &id).await;
+    assert_eq!((waiting.kind, waiting.evidence), (Need::Secret, InputEvidence::EchoOff));
+    assert_eq!(waiting.program.as_deref(), Some("sh"));
+    let refused = bench.runtime.input(&agent(), &id, Input::Text("x\n".into())).await.expect("input");
+    assert_eq!(refused.rejection.map(|refused| refused.reason), Some(RejectionReason::InputNotEnabled));
+    typed(&bench, &id, "hunter2\r").await;
+    assert_eq!(asks(&bench, &id).await.kind, Need::Line);
+    typed(&bench, &id, "me\r").await;
+    let task = bench.end(&id).await;
+    for stream in [Stream::Merged, Stream::Stdout] {
+        assert_eq!(bench.text(&id, stream).await, "out7 me");
+    }
+    let output = bench.runtime.output(&id).expect("output");
+    assert_eq!(std::fs::read(output.artifact(Stream::Merged).await.expect("a file")).expect("read"), b"out7 me");
+    assert_eq!((task.output.bytes, bench.text(&id, Stream::Stderr).await.as_str()), (7, ""));
+    let log = StoredLog::open(&task).expect("a log");
+    let all = std::fs::read_to_string(pilothouse::runtime::log_path(&task.folder)).expect("read");
+    assert_eq!(all, "outPassword: Name: me\r\n7 me");
+    let page = log.history().page(0, task.size).expect("a page");
+    let rows: Vec<String> =
+        page.rows.iter().map(|row| row.cells.iter().map(|cell| cell.text.as_ref()).collect()).collect();
+    assert_eq!(rows, ["out", "» Password: Name: me", "7 me"]);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_nobody_answers_gets_the_end_of_its_input_and_its_caller_is_told_once() {
+    let bench = bench(SideTerminal::Always, Duration::ZERO);
+    let cmd = "read a </dev/tty || echo first; read b </dev/tty || echo second; (sleep 300 >/dev/null 2>&1 &) ; exit 3";
+    let task = bench.completed(bench.request(cmd)).await;
+    assert_eq!(task.ended.as_ref().and_then(|ended| ended.exit_status), Some(3));
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "first\nsecond\n");
+    let said = bench.text(&task.id, Stream::Stderr).await;
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("pilothouse: sh asked for input on its terminal, nobody answered"), "{said}");
+    let unanswered = task.events.iter().filter(|event| event.fact == TaskFact::Unanswered);
+    assert_eq!(unanswered.count(), 2);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_program_that_reads_keys_goes_on_waiting() {
+    let bench = bench(SideTerminal::Always, Duration::ZERO);
+    let cmd = "stty raw -echo </dev/tty; key=$(dd bs=1 count=1 </dev/tty 2>/dev/null); echo \"got $key\"";
+    let id = bench.promoted(bench.request(cmd)).await;
+    assert_eq!(asks(&bench, &id).await.kind, Need::Key);
+    typed(&bench, &id, "k").await;
+    let task = bench.end(&id).await;
+    assert_eq!(bench.text(&id, Stream::Merged).await, "got k\n");
+    assert!(!task.events.iter().any(|event| event.fact == TaskFact::Unanswered));
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_command_is_asked_at_only_where_somebody_may_answer() {
+    let has_terminal = "if : </dev/tty; then echo yes; else echo no; fi 2>/dev/null; echo ${GIT_TERMINAL_PROMPT-asks}";
+    let (with, without) = ("yes\nasks\n", "no\n0\n");
+    let bench = bench(SideTerminal::Attended, LONG);
+    let run = async || {
+        let task = bench.completed(bench.request(has_terminal)).await;
+        bench.text(&task.id, Stream::Stdout).await
+    };
+    assert_eq!(run().await, without);
+    let console = bench.runtime.viewer();
+    assert_eq!(run().await, with);
+    drop(console);
+    assert_eq!(run().await, with, "somebody was here just now");
+    bench.runtime.shutdown().await;
+    let bench = self::bench(SideTerminal::Never, LONG);
+    let _console = bench.runtime.viewer();
+    let task = bench.completed(bench.request(has_terminal)).await;
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, without);
+    bench.runtime.shutdown().await;
+}
