@@ -6,7 +6,7 @@ use std::time::Duration;
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::facts::{InputEvidence, Need, TaskFact, Waiting};
-use pilothouse::runtime::{Input, RejectionReason, Stream, StoredLog};
+use pilothouse::runtime::{Input, RejectionReason, StoredLog, Stream};
 
 use crate::runtime::{Bench, agent};
 
@@ -23,7 +23,8 @@ async fn asks(bench: &Bench, id: &TaskId) -> Waiting {
         snapshot.tasks.iter().find(|task| task.id == *id).and_then(|task| task.waiting.clone())
     };
     let seen = snapshot.wait_for(|snapshot| waiting(snapshot).is_some());
-    let seen = tokio::time::timeout(LONG, seen).await.expect("it is seen to wait").expect("the runtime lives");
+    let seen =
+        tokio::time::timeout(LONG, seen).await.expect("it is seen to wait").expect("the runtime lives");
     waiting(&seen).expect("just seen")
 }
 
@@ -54,7 +55,10 @@ async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
         assert_eq!(bench.text(&id, stream).await, "out7 me");
     }
     let output = bench.runtime.output(&id).expect("output");
-    assert_eq!(std::fs::read(output.artifact(Stream::Merged).await.expect("a file")).expect("read"), b"out7 me");
+    assert_eq!(
+        std::fs::read(output.artifact(Stream::Merged).await.expect("a file")).expect("read"),
+        b"out7 me"
+    );
     assert_eq!((task.output.bytes, bench.text(&id, Stream::Stderr).await.as_str()), (7, ""));
     let log = StoredLog::open(&task).expect("a log");
     let all = std::fs::read_to_string(pilothouse::runtime::log_path(&task.folder)).expect("read");
@@ -96,7 +100,8 @@ async fn a_program_that_reads_keys_goes_on_waiting() {
 
 #[tokio::test]
 async fn a_command_is_asked_at_only_where_somebody_may_answer() {
-    let has_terminal = "if : </dev/tty; then echo yes; else echo no; fi 2>/dev/null; echo ${GIT_TERMINAL_PROMPT-asks}";
+    let has_terminal =
+        "if true </dev/tty; then echo yes; else echo no; fi 2>/dev/null; echo ${GIT_TERMINAL_PROMPT-asks}";
     let (with, without) = ("yes\nasks\n", "no\n0\n");
     let bench = bench(SideTerminal::Attended, LONG);
     let run = async || {
