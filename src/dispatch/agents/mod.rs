@@ -8,6 +8,7 @@
 
 mod entry;
 mod files;
+mod shell;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -154,7 +154,7 @@ async fn talk(mut command: Command) -> Result<String, String> {
 }
 
 /// Runs one of our own commands and returns the data of its answer.
-async fn ask(mut command: Command) -> Option<Value> {
+pub(super) async fn ask(mut command: Command) -> Option<Value> {
     let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
     let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
     Some(answer["data"].clone()).filter(Value::is_object)

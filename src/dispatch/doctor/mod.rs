@@ -3,6 +3,7 @@
 
 mod agents;
 mod folders;
+mod routing;
 mod system;
 mod terminal;
 
@@ -23,7 +24,8 @@ pub(super) struct Doctor;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// Start the server of each connected agent as that agent does: which runtime it reaches, which variables commands
-    /// get, what is cut, deferred and asked about.
+    /// get, what is cut, deferred and asked about. Then start each agent with a scripted model, and see where a command of
+    /// its own shell goes.
     #[serde(default)]
     agents: bool,
 }
@@ -124,7 +126,9 @@ impl Local for Doctor {
 
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
         if input.agents {
-            return Ok(Output::of(agents::probe(&*cx.host).await));
+            let mut findings = agents::probe(&*cx.host).await;
+            findings.extend(routing::prove(&*cx.host).await);
+            return Ok(Output::of(findings));
         }
         let mut findings = terminal::findings(&terminal::Known::gather(&*cx.host).await);
         findings.extend(system::findings(&system::Known::gather(&*cx.host)));

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::install::{Output, Step, describe, install, undo, undoing};
-use crate::dispatch::agents::{Agent, Base, Place, Scope};
+use crate::dispatch::agents::{Agent, Scope};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
@@ -89,28 +89,19 @@ fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure
     let own = host.variable("SHELL");
     let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
     let link = link.to_string_lossy().into_owned();
-    let (place, settings) = match agent {
-        Agent::Claude => {
-            let place = Place::new(Base::Own("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"]);
-            (place, json!({ "env": { "CLAUDE_CODE_SHELL": link } }))
-        }
-        Agent::Opencode => {
-            let place = Place::new(Base::Config, &["opencode/opencode.json", "opencode/opencode.jsonc"]);
-            (place, json!({ "shell": link }))
-        }
-        Agent::Gemini => {
-            return Err(precondition("Gemini CLI has no setting for its shell.")
-                .fix("start it with `pilothouse gemini`"));
-        }
-        other => {
-            let message = format!("{} has no setting for its shell.", other.row().name);
-            return Err(precondition(&message).fix("connect it over MCP: `pilothouse mcp install`"));
-        }
+    let Some(setting) = agent.shell_setting() else {
+        let message = format!("{} has no setting for its shell.", agent.row().name);
+        let fix = match agent {
+            Agent::Gemini => "start it with `pilothouse gemini`",
+            _ => "connect it over MCP: `pilothouse mcp install`",
+        };
+        return Err(precondition(&message).fix(fix));
     };
+    let place = setting.place;
     let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
     let before = super::file::read(&path)?;
     let mut step = Step::new(place, path, before);
-    step.add(place.format(), &settings)?;
+    step.add(place.format(), &setting.naming(&link))?;
     let next =
         "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
     Ok((vec![step], vec![next.to_owned()]))

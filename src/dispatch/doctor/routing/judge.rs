@@ -1,0 +1,208 @@
+//! What became of the command that an agent was asked to run, and why. Pure.
+
+use std::path::{Path, PathBuf};
+
+use super::Finding;
+use crate::dispatch::agents::Agent;
+use crate::dispatch::doctor::Area::Agents;
+
+/// How our shell begins to say that a command became no task.
+const PLAINLY: &str = "runs without Pilothouse: ";
+
+/// What was seen of one agent.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    /// The agent.
+    pub(super) agent: Agent,
+    /// How it was started, as one types it.
+    pub(super) started_as: String,
+    /// The shell that its settings or its environment name, and whether that is there.
+    pub(super) shell: Option<(PathBuf, bool)>,
+    /// What the command printed.
+    pub(super) inside: Option<Inside>,
+    /// The task in the record of this workspace.
+    pub(super) task: Option<String>,
+    /// The last line that the agent itself printed.
+    pub(super) last_line: String,
+}
+
+/// What the command found around it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Inside {
+    /// `PILOTHOUSE_TASK_ID`: not empty in a task.
+    task: String,
+    /// `PILOTHOUSE_SHELL`.
+    switch: String,
+    /// `XDG_RUNTIME_DIR` and `XDG_STATE_HOME`.
+    run: String,
+    state: String,
+    /// What our shell has said of a command that it could not make a task.
+    complaint: Option<String>,
+}
+
+impl Inside {
+    /// Returns the command that prints it, after a line with the mark.
+    pub(super) fn command(mark: &str) -> String {
+        format!(
+            "printf '%s\\n' '{mark}' \"task=$PILOTHOUSE_TASK_ID\" \"switch=$PILOTHOUSE_SHELL\" \
+             \"run=$XDG_RUNTIME_DIR\" \"state=$XDG_STATE_HOME\""
+        )
+    }
+
+    /// Reads what it printed, among what the agent adds.
+    pub(super) fn read(text: &str, mark: &str) -> Option<Self> {
+        let printed = text.lines().skip_while(|line| !line.ends_with(mark)).skip(1);
+        let lines: Vec<&str> = printed.collect();
+        let value = |key: &str| {
+            let found = lines.iter().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('='));
+            found.map(str::to_owned)
+        };
+        Some(Self {
+            task: value("task")?,
+            switch: value("switch")?,
+            run: value("run")?,
+            state: value("state")?,
+            complaint: text.lines().find_map(|line| Some(line.split_once(PLAINLY)?.1.to_owned())),
+        })
+    }
+}
+
+/// Says whether an agent's own shell leads here and, where it does not, which mistake that is and what mends it.
+pub(super) fn judge(seen: &Seen) -> Finding {
+    let word = seen.agent.as_str();
+    let check = format!("{word} shell");
+    if let Some(task) = &seen.task {
+        let found = format!("`{}`: a command of its own shell is on record here as {task}", seen.started_as);
+        return Agents.ok(check, found);
+    }
+    let (found, fix) = cause(seen);
+    Agents.problem(check, found, fix)
+}
+
+fn cause(Seen { agent, started_as, shell, inside, last_line, .. }: &Seen) -> (String, String) {
+    let word = agent.as_str();
+    let adopt = format!("pilothouse adopt {word}");
+    if let Some((path, false)) = shell {
+        return (format!("its shell {} is not there", path.display()), adopt);
+    }
+    let Some(inside) = inside else {
+        let found = format!("`{started_as}` did not run the command it was asked for: {last_line}");
+        return (
+            found,
+            format!("see that `{word}` runs commands by itself; then `pilothouse doctor --agents`"),
+        );
+    };
+    if inside.switch == "off" {
+        let found = "its commands go past Pilothouse: PILOTHOUSE_SHELL is off in its environment";
+        return (found.to_owned(), "unset PILOTHOUSE_SHELL, also in the agent's settings".to_owned());
+    }
+    if !inside.task.is_empty() {
+        let Inside { task, run, state, .. } = inside;
+        let found = format!(
+            "its command became {task} of another runtime: XDG_RUNTIME_DIR is {run:?} there, XDG_STATE_HOME {state:?}"
+        );
+        return (
+            found,
+            "give the agent the XDG_RUNTIME_DIR and XDG_STATE_HOME that you have here".to_owned(),
+        );
+    }
+    if let Some(complaint) = &inside.complaint {
+        return (format!("its command ran without Pilothouse: {complaint}"), "pilothouse doctor".to_owned());
+    }
+    match shell {
+        Some((path, _)) if *agent == Agent::Claude && !is_taken_by_claude(path) => {
+            let found = format!(
+                "Claude Code ignores the shell {}: its name has neither bash nor zsh in it",
+                path.display()
+            );
+            (found, adopt)
+        }
+        Some((path, _)) => {
+            (format!("its commands do not become tasks, though its shell is {}", path.display()), adopt)
+        }
+        None => {
+            let found = format!("`{started_as}` runs its commands by itself");
+            (found, format!("see that PATH and the settings of {word} name no other shell"))
+        }
+    }
+}
+
+fn is_taken_by_claude(shell: &Path) -> bool {
+    let name = shell.file_name().unwrap_or_default().to_string_lossy();
+    name.contains("bash") || name.contains("zsh")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch::doctor::State;
+
+    fn seen() -> Seen {
+        Seen {
+            agent: Agent::Claude,
+            started_as: "claude".to_owned(),
+            shell: Some(("/d/pilothouse-bash".into(), true)),
+            inside: Some(Inside::default()),
+            task: None,
+            last_line: "no key".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_the_command_prints_is_read_among_what_an_agent_adds() {
+        let printed = "Output: mark-1\ntask=task_1\nswitch=\nrun=/run/user/1\nstate=\nProcess Group PGID: 7";
+        let inside = Inside::read(printed, "mark-1").expect("read");
+        assert_eq!((inside.task.as_str(), inside.run.as_str()), ("task_1", "/run/user/1"));
+        assert_eq!(Inside::read("sh: no such command: mark-1", "mark-1"), None);
+        assert!(Inside::command("mark-1").contains("'mark-1'"));
+    }
+
+    #[test]
+    fn a_task_on_record_is_the_proof() {
+        let finding = judge(&Seen { task: Some("task_4k2m9x7a".to_owned()), inside: None, ..seen() });
+        assert_eq!(finding.state, State::Ok);
+        assert!(finding.found.contains("task_4k2m9x7a"));
+    }
+
+    #[test]
+    fn each_mistake_is_named_with_its_cure() {
+        let inside = |inside: Inside| Seen { inside: Some(inside), ..seen() };
+        let text = |text: &str| text.to_owned();
+        let cases = [
+            (
+                Seen { shell: Some(("/d/agent-shell".into(), true)), ..seen() },
+                "neither bash nor zsh",
+                "pilothouse adopt claude",
+            ),
+            (
+                Seen { shell: Some(("/gone/pilothouse-bash".into(), false)), inside: None, ..seen() },
+                "/gone/pilothouse-bash is not there",
+                "pilothouse adopt claude",
+            ),
+            (
+                inside(Inside { switch: text("off"), ..Inside::default() }),
+                "PILOTHOUSE_SHELL is off",
+                "unset PILOTHOUSE_SHELL",
+            ),
+            (
+                inside(Inside { task: text("task_1"), run: text("/elsewhere"), ..Inside::default() }),
+                "task_1 of another runtime: XDG_RUNTIME_DIR is \"/elsewhere\"",
+                "XDG_RUNTIME_DIR",
+            ),
+            (
+                inside(Inside { complaint: Some(text("no runtime")), ..Inside::default() }),
+                "ran without Pilothouse: no runtime",
+                "pilothouse doctor",
+            ),
+            (Seen { inside: None, ..seen() }, "did not run the command it was asked for: no key", "doctor"),
+            (seen(), "do not become tasks", "pilothouse adopt claude"),
+            (Seen { shell: None, ..seen() }, "runs its commands by itself", "PATH"),
+        ];
+        for (seen, found, fix) in cases {
+            let finding = judge(&seen);
+            assert_eq!(finding.state, State::Problem, "{seen:?}");
+            assert!(finding.found.contains(found), "{finding:?}");
+            assert!(finding.fix.as_deref().is_some_and(|told| told.contains(fix)), "{finding:?}");
+        }
+    }
+}

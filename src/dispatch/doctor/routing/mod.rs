@@ -1,0 +1,130 @@
+//! Whether an agent's own shell leads here, by proof: the agent itself is started, with a scripted model on loopback that
+//! asks for one command, and that command is looked for in the record of this workspace. Needs no network, no account
+//! and no token; the agent's settings are those it has, but for the model.
+
+mod api;
+mod judge;
+mod model;
+mod start;
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use self::api::Script;
+use self::judge::{Inside, Seen, judge};
+use self::model::Model;
+use self::start::Start;
+use super::Area::Agents;
+use super::{Finding, agents};
+use crate::dispatch::agents::Agent;
+use crate::dispatch::host::{Host, on_path};
+use crate::paths::Places;
+use crate::process::environment::{TASK_ID, TASK_KIND};
+use crate::process::is_in_command;
+
+/// How long an agent may take for one command.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The agents whose own shell can be led here.
+const ROUTED: [Agent; 3] = [Agent::Claude, Agent::Opencode, Agent::Gemini];
+
+/// Starts each agent that is installed, and says where the commands of its own shell go.
+pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
+    let (Ok(places), Some(program)) = (host.places(), host.program()) else { return Vec::new() };
+    if is_in_command(std::process::id()) {
+        let found =
+            "not tried: this is a command of a task, and what a command starts goes straight to its shell";
+        return vec![Agents.note("shells", found).fix("run it in a terminal of your own")];
+    }
+    let mut found = Vec::new();
+    for agent in ROUTED {
+        if agent.row().programs.iter().any(|name| on_path(host, name).is_some()) {
+            found.push(prove_one(host, agent, &places, program.clone()).await);
+        }
+    }
+    found
+}
+
+async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: PathBuf) -> Finding {
+    let shell = shell(host, agent);
+    let check = format!("{} shell", agent.as_str());
+    let mark = mark();
+    let script = Script { mark: mark.clone(), command: Inside::command(&mark) };
+    let model = match Model::open(script).await {
+        Ok(model) => model,
+        Err(error) => return Agents.note(check, format!("not tried: no port on loopback: {error}")),
+    };
+    let start = Start {
+        agent,
+        port: model.port,
+        prompt: format!("{mark}: run the command you are asked to."),
+        places,
+    };
+    // An agent that was adopted is started as its user does, any other one as it would be led here.
+    let (words, started_as) = match shell {
+        Some(_) => (Vec::new(), agent.as_str().to_owned()),
+        None => (vec![agent.as_str().to_owned()], format!("pilothouse {}", agent.as_str())),
+    };
+    let first = if shell.is_some() { PathBuf::from(agent.as_str()) } else { program.clone() };
+    let mut command = Command::new(first);
+    command.args(words).args(start.args()).env_clear().envs(host.variables());
+    command.env_remove(TASK_ID).env_remove(TASK_KIND).current_dir(&places.workspace);
+    let settings = match start.prepare(&mut command) {
+        Ok(settings) => settings,
+        Err(error) => return Agents.note(check, format!("not tried: {error}")),
+    };
+    let last_line = run(command).await;
+    drop(settings);
+    let inside = model.result().and_then(|given| Inside::read(&given, &mark));
+    let task = recorded(&program, places, &mark).await;
+    judge(&Seen { agent, started_as, shell, inside, task, last_line })
+}
+
+/// Returns the shell that an agent was given, and whether it is there: by its settings, else by the environment.
+fn shell(host: &dyn Host, agent: Agent) -> Option<(PathBuf, bool)> {
+    let by_settings = agent.shell_setting().and_then(|setting| setting.read(host)).map(PathBuf::from);
+    let variable = |name: &str| host.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let by_name = variable("CLAUDE_CODE_SHELL").filter(|_| agent == Agent::Claude);
+    let ours = variable("SHELL").filter(|path| path.to_string_lossy().contains("pilothouse"));
+    let path = by_settings.or(by_name).or(ours.filter(|_| agent != Agent::Gemini))?;
+    let is_there = path.exists();
+    Some((path, is_there))
+}
+
+/// Returns a word that is in no other command.
+fn mark() -> String {
+    let mut random = [0; 8];
+    // Without randomness the mark is still the only one in this run's record with this process's number.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    format!("pilothouse-doctor-{}-{:016x}", std::process::id(), u64::from_ne_bytes(random))
+}
+
+/// Runs an agent to its end; returns the last line it printed.
+async fn run(mut command: Command) -> String {
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    match timeout(PATIENCE, command.output()).await {
+        Ok(Ok(output)) => {
+            let text = [output.stdout, output.stderr].concat();
+            let text = String::from_utf8_lossy(&text);
+            let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
+            line.chars().filter(|character| !character.is_control()).take(200).collect()
+        }
+        Ok(Err(error)) => format!("it does not start: {error}"),
+        Err(_) => format!("it was not done after {} s", PATIENCE.as_secs()),
+    }
+}
+
+/// Returns the task of this workspace whose command has the mark.
+async fn recorded(program: &PathBuf, places: &Places, mark: &str) -> Option<String> {
+    let mut list = Command::new(program);
+    list.args(["task", "list", "--scope", "all", "--output", "json"]);
+    list.stdin(Stdio::null()).stderr(Stdio::null()).current_dir(&places.workspace).kill_on_drop(true);
+    let listed = agents::ask(list).await?;
+    let mut tasks = listed["tasks"].as_array()?.iter();
+    let is_it = |task: &&Value| task["cmd"].as_str().is_some_and(|cmd| cmd.contains(mark));
+    Some(tasks.find(is_it)?["task_id"].as_str()?.to_owned())
+}

@@ -1,0 +1,95 @@
+//! The scripted model's server: HTTP on loopback, one request a connection, for one agent at a time.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::api::{self, Answer, Script};
+
+/// The longest head and the longest body of a request that are read, in bytes.
+const MAX_HEAD: u64 = 64 << 10;
+const MAX_BODY: u64 = 32 << 20;
+
+/// A model that listens. It ends when it is dropped.
+pub(super) struct Model {
+    /// Its port on loopback.
+    pub(super) port: u16,
+    result: Arc<Mutex<Option<String>>>,
+    serving: JoinHandle<()>,
+}
+
+impl Model {
+    /// Listens on a port of loopback.
+    pub(super) async fn open(script: Script) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let port = listener.local_addr()?.port();
+        let result = Arc::new(Mutex::new(None));
+        let (script, kept) = (Arc::new(script), result.clone());
+        let serving = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (script, kept) = (script.clone(), kept.clone());
+                // A request that cannot be read is its sender's concern: the agent says what it makes of it.
+                tokio::spawn(async move { serve(stream, &script, &kept).await.ok() });
+            }
+        });
+        Ok(Self { port, result, serving })
+    }
+
+    /// Returns what the agent has given its model for the command.
+    pub(super) fn result(&self) -> Option<String> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, script: &Script, result: &Mutex<Option<String>>) -> io::Result<()> {
+    let (path, body) = read(&mut stream).await?;
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let Answer { content_type, body, result: given } = api::answer(&path, &body, script);
+    if given.is_some() {
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = given;
+    }
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// Reads a request: the path and the body.
+async fn read(stream: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
+    let too_long = || io::Error::new(io::ErrorKind::InvalidData, "a request that is too long");
+    let mut reader = BufReader::new(stream).take(MAX_HEAD);
+    let mut line = String::new();
+    reader.read_line(&mut line).await?;
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut length = 0;
+    loop {
+        line.clear();
+        if reader.read_line(&mut line).await? == 0 {
+            return Err(too_long());
+        }
+        match line.trim_end().split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length =
+                    value.trim().parse().ok().filter(|length| *length <= MAX_BODY).ok_or_else(too_long)?;
+            }
+            Some(_) => {}
+            None => break,
+        }
+    }
+    reader.set_limit(length);
+    let mut body = Vec::new();
+    reader.read_to_end(&mut body).await?;
+    Ok((path, body))
+}

@@ -1,0 +1,101 @@
+//! How each agent is started for one prompt, with the scripted model in place of its own.
+//!
+//! Facts about other programs, seen with Claude Code 2.1.330, opencode 1.18.33 and Gemini CLI 0.61.0 (November 2026).
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use serde_json::json;
+use tokio::process::Command;
+
+use crate::dispatch::agents::Agent;
+use crate::paths::Places;
+
+/// A start of an agent.
+pub(super) struct Start<'a> {
+    pub(super) agent: Agent,
+    /// The port of the model on loopback.
+    pub(super) port: u16,
+    pub(super) prompt: String,
+    pub(super) places: &'a Places,
+}
+
+/// A file that an agent reads while it runs.
+pub(super) struct Settings(PathBuf);
+
+impl Drop for Settings {
+    fn drop(&mut self) {
+        // In a folder that is emptied anyway.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Start<'_> {
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Returns the agent's arguments.
+    pub(super) fn args(&self) -> Vec<String> {
+        let prompt = self.prompt.as_str();
+        let settings = json!({ "env": { "ANTHROPIC_BASE_URL": self.url() } }).to_string();
+        let words: Vec<&str> = match self.agent {
+            Agent::Claude => vec![
+                "-p",
+                prompt,
+                "--settings",
+                &settings,
+                "--strict-mcp-config",
+                "--no-session-persistence",
+                "--allowedTools",
+                "Bash",
+            ],
+            Agent::Gemini => vec!["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt],
+            _ => vec!["run", prompt],
+        };
+        words.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Gives an agent the variables that lead it to the model, and the file that does where no variable can.
+    pub(super) fn prepare(&self, command: &mut Command) -> io::Result<Option<Settings>> {
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+            command.env_remove(name);
+        }
+        command.env("NO_PROXY", "127.0.0.1");
+        match self.agent {
+            Agent::Claude => {
+                for name in ["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"] {
+                    command.env_remove(name);
+                }
+                command.env("ANTHROPIC_BASE_URL", self.url()).env("ANTHROPIC_API_KEY", "none");
+                command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+                Ok(None)
+            }
+            Agent::Gemini => {
+                command.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", self.url());
+                let settings = json!({
+                    "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },
+                    "telemetry": { "enabled": false }, "general": { "enableAutoUpdate": false },
+                });
+                let file = self.places.runtime_dir.join(format!("doctor-{}.json", std::process::id()));
+                crate::files::create_folder(&self.places.runtime_dir)?;
+                crate::files::create_new(&file)?.write_all(settings.to_string().as_bytes())?;
+                command.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &file);
+                Ok(Some(Settings(file)))
+            }
+            _ => {
+                let provider = json!({
+                    "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+                    "options": { "baseURL": format!("{}/v1", self.url()), "apiKey": "none" },
+                    "models": { "m": { "name": "m", "limit": { "context": 100_000, "output": 4_000 } } },
+                });
+                let config = json!({
+                    "model": "scripted/m", "small_model": "scripted/m", "autoupdate": false, "share": "disabled",
+                    "provider": { "scripted": provider }, "permission": { "bash": "allow" },
+                });
+                command.env("OPENCODE_CONFIG_CONTENT", config.to_string());
+                Ok(None)
+            }
+        }
+    }
+}
