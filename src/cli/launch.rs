@@ -1,4 +1,5 @@
-//! `pilothouse claude`, `opencode`, `gemini`: starts the agent unchanged, with its own shell led here, for this process only.
+//! `pilothouse claude`, `opencode`, `gemini`: starts the agent unchanged, with its own shell led here, for this process only;
+//! `codex`, where its own file has led its commands here.
 //! Read before the command line is: what stands after the agent's name is the agent's.
 
 use std::ffi::{OsStr, OsString};
@@ -19,9 +20,11 @@ use crate::process::{ShellLinks, become_program, kind_of_shell};
 const PRECONDITION: u8 = 4;
 /// What a task holds whose commands are an agent's.
 const AGENT: &str = "agent";
-/// Codex takes its shell from the password file, and no other.
-const CODEX: &str = "Codex runs its commands by the shell in the password file and can be given no other one yet; \
-                     start it with `codex`, and connect it with `pilothouse mcp install codex`";
+/// Codex is told in a file of its own where its commands run, and nowhere else that is safe.
+const CODEX: &str = "Codex can be led here for all its sessions only: `pilothouse adopt codex` (`--dry-run` shows the \
+                     change), and start it again";
+/// The file, in Codex's folder.
+const ENVIRONMENTS: &str = "environments.toml";
 
 /// Starts an agent if one was named first.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
@@ -40,7 +43,7 @@ pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
 }
 
 fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
-    if agent == Kind::Codex {
+    if agent == Kind::Codex && !is_codex_adopted() {
         let _ = print::say(CODEX);
         return Ok(ExitCode::from(PRECONDITION));
     }
@@ -57,6 +60,17 @@ fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
     serve(&cwd);
     let args: Vec<OsString> = [OsString::from(name)].into_iter().chain(args.iter().cloned()).collect();
     Err(become_program(&program, &args, &variables))
+}
+
+/// Tells whether Codex's own file has its commands run here.
+fn is_codex_adopted() -> bool {
+    let named = std::env::var_os("CODEX_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let usual = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex"));
+    let text =
+        named.or_else(usual).and_then(|folder| std::fs::read_to_string(folder.join(ENVIRONMENTS)).ok());
+    let settings = text.and_then(|text| text.parse::<toml::Table>().ok());
+    settings
+        .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))
 }
 
 /// Has a runtime started, so that the first command need not wait for one. Where that fails the command says so.

@@ -12,7 +12,7 @@ const ABOUTS: [&str; 4] = [
     "Start Claude Code with its own shell led here; what follows are its own arguments",
     "Start opencode with its own shell led here; what follows are its own arguments",
     "Start Gemini CLI with its own shell led here; what follows are its own arguments",
-    "Say why Codex cannot be started so yet",
+    "Start Codex, once `adopt codex` has led its commands here; what follows are its own arguments",
 ];
 
 impl<const AGENT: usize> Local for StartAgent<AGENT> {

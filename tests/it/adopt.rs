@@ -53,9 +53,57 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
 #[test]
 fn an_agent_without_a_setting_for_its_shell_says_what_to_do_instead() {
     let home = Home::new();
-    for (agent, fix) in [("gemini", "pilothouse gemini"), ("codex", "pilothouse mcp install")] {
+    for (agent, fix) in [("gemini", "pilothouse gemini"), ("cursor", "pilothouse mcp install")] {
         let (refused, code) = ask(&home, &["adopt", agent]);
         assert_eq!(code, 4, "{refused}");
         assert!(refused["error"].to_string().contains(fix), "{refused}");
     }
+}
+
+#[test]
+fn codex_is_led_here_by_its_environments_with_none_beside_that_would_run_commands_in_silence() {
+    let home = Home::new();
+    let folder = home.workspace().join("../.codex");
+    let file = folder.join("environments.toml");
+    let ask = |args: &[&str]| {
+        let output = home.command(args).env_remove("CODEX_HOME").output().expect("runs");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        check_line(&answer);
+        (answer, output.status.code().expect("a code"))
+    };
+    let started = home.command(&["codex"]).env_remove("CODEX_HOME").output().expect("runs");
+    assert_eq!(started.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&started.stderr).contains("pilothouse adopt codex"));
+
+    let (told, _) = ask(&["adopt", "codex", "--dry-run"]);
+    assert!(
+        told["data"]["files"][0]["diff"].as_str().is_some_and(|diff| diff.contains("codex-executor")),
+        "{told}"
+    );
+    assert!(!file.exists());
+    ask(&["adopt", "codex"]);
+    let own = std::fs::read_to_string(&file).expect("text");
+    let settings: toml::Table = own.parse().expect("TOML");
+    assert_eq!(settings["default"].as_str(), Some("pilothouse"));
+    assert_eq!(settings["include_local"].as_bool(), Some(false));
+    let environment = &settings["environments"][0];
+    assert_eq!(environment["args"].as_array().expect("arguments")[0].as_str(), Some("codex-executor"));
+    assert_eq!(ask(&["adopt", "codex"]).0["data"]["effect"], "unchanged");
+    assert_eq!(ask(&["adopt", "codex", "--undo"]).0["data"]["effect"], "removed");
+    assert!(!file.exists(), "it was not there before");
+
+    let mine = "# mine\ndefault = \"box\"\n\n[[environments]]\nid = \"box\"\nurl = \"ws://127.0.0.1:1\"\n";
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(&file, mine).expect("written");
+    let (adopted, _) = ask(&["adopt", "codex"]);
+    assert_eq!(adopted["data"]["files"][0]["kept"], json!(["default"]), "{adopted}");
+    assert!(adopted["data"]["notes"].to_string().contains("default"), "{adopted}");
+    assert!(std::fs::read_to_string(&file).expect("text").starts_with("# mine\ndefault = \"box\"\n"));
+    ask(&["adopt", "codex", "--undo"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("text"), mine);
+
+    std::fs::write(&file, "[[environments]]\nid = \"pilothouse\"\nprogram = \"/old\"\n").expect("written");
+    let (refused, code) = ask(&["adopt", "codex"]);
+    assert_eq!(code, 4, "{refused}");
+    assert!(refused["error"].to_string().contains("--undo"), "{refused}");
 }

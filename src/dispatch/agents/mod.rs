@@ -18,6 +18,7 @@ use crate::tools::clients;
 
 pub(super) use self::entry::Entry;
 pub(super) use self::files::{Base, Place};
+pub(super) use self::shell::{CodexExecutor, codex_environments};
 
 /// An agent that can be connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]

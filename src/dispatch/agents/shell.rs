@@ -1,10 +1,13 @@
-//! Where an agent's own settings name the shell it runs commands in.
+//! Where an agent's own settings name the shell it runs commands in, or what runs them.
+
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
 use super::files::Base;
 use super::{Agent, Place};
-use crate::dispatch::host::Host;
+use crate::dispatch::host::{Host, on_path};
+use crate::dispatch::merge::SERVER_NAME;
 
 /// The setting of an agent's own shell.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +32,42 @@ impl ShellSetting {
         let settings = self.place.format().read(&text).ok()?;
         let found = self.keys.iter().try_fold(&settings, |at, key| at.get(key))?;
         Some(found.as_str()?.to_owned())
+    }
+}
+
+/// Returns the file in which Codex names what runs its commands.
+pub(in crate::dispatch) const fn codex_environments() -> Place {
+    Place::new(Base::Own("CODEX_HOME", ".codex"), &["environments.toml"])
+}
+
+/// What Codex's settings say of the executor that is ours.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::dispatch) struct CodexExecutor {
+    /// The program that Codex starts, and whether it is there.
+    pub(in crate::dispatch) program: PathBuf,
+    pub(in crate::dispatch) is_there: bool,
+    /// Codex runs commands by itself where no executor is to be had, and says nothing.
+    pub(in crate::dispatch) falls_back: bool,
+}
+
+impl CodexExecutor {
+    /// Reads the settings; `None` where they name no executor of ours as the usual one.
+    pub(in crate::dispatch) fn read(host: &dyn Host) -> Option<Self> {
+        let place = codex_environments();
+        let text = std::fs::read_to_string(place.path(host)?).ok()?;
+        let settings = place.format().read(&text).ok()?;
+        let is_ours = |one: &&Value| one["id"] == SERVER_NAME;
+        let ours = settings["environments"].as_array()?.iter().find(is_ours)?;
+        let program = PathBuf::from(ours["program"].as_str().unwrap_or_default());
+        let is_there = match program.components().count() {
+            1 => on_path(host, &program.to_string_lossy()).is_some(),
+            _ => program.is_file(),
+        };
+        (settings["default"] == SERVER_NAME).then_some(Self {
+            program,
+            is_there,
+            falls_back: settings["include_local"] != false,
+        })
     }
 }
 

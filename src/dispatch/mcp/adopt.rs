@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::install::{Output, Step, describe, install, undo, undoing};
-use crate::dispatch::agents::{Agent, Scope};
+use crate::dispatch::agents::{Agent, Scope, codex_environments};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
+use crate::dispatch::merge::SERVER_NAME;
 use crate::dispatch::response::Failure;
 use crate::process::ShellLinks;
 
@@ -89,6 +90,9 @@ fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure
     let own = host.variable("SHELL");
     let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
     let link = link.to_string_lossy().into_owned();
+    if agent == Agent::Codex {
+        return codex(cx);
+    }
     let Some(setting) = agent.shell_setting() else {
         let message = format!("{} has no setting for its shell.", agent.row().name);
         let fix = match agent {
@@ -105,6 +109,43 @@ fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure
     let next =
         "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
     Ok((vec![step], vec![next.to_owned()]))
+}
+
+/// Says what has Codex start our executor. Without a local environment beside it a dead executor is an error; with one, Codex
+/// would run commands by itself and say nothing.
+fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
+    let host = &*cx.host;
+    let program = Agent::Codex.command(host, Scope::User);
+    let own = json!({ "id": SERVER_NAME, "program": program, "args": ["codex-executor"] });
+    let place = codex_environments();
+    let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
+    let before = super::file::read(&path)?;
+    let there = before.as_deref().and_then(|text| place.format().read(text).ok()).unwrap_or_default();
+    let named = there["environments"].as_array().into_iter().flatten();
+    if named.clone().any(|environment| environment["id"] == SERVER_NAME && *environment != own) {
+        let message = format!("{} has another environment `{SERVER_NAME}`.", path.display());
+        return Err(precondition(&message).fix("take it out: `pilothouse adopt codex --undo`, or by hand"));
+    }
+    let mut notes = vec![
+        "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once"
+            .to_owned(),
+        "what Codex runs in its sandbox is run by Codex's own server, as before".to_owned(),
+    ];
+    let default = &there["default"];
+    if !default.is_null() && default != SERVER_NAME {
+        notes.push(format!("`default` stays {default}: sessions in that environment are not led here"));
+    }
+    if path.starts_with(std::env::temp_dir()) {
+        notes.push(
+            "Codex does not start helpers from a CODEX_HOME below the temporary folder: move it".to_owned(),
+        );
+    }
+    let mut step = Step::new(place, path, before);
+    step.add(
+        place.format(),
+        &json!({ "default": SERVER_NAME, "include_local": false, "environments": [own] }),
+    )?;
+    Ok((vec![step], notes))
 }
 
 fn links() -> Result<ShellLinks, Failure> {
