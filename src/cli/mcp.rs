@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use color_eyre::eyre::Result;
 
-use super::{Start, stdout};
+use super::{Start, stdin, stdout};
 use crate::agent::{Shim, Target};
 use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
@@ -18,7 +18,7 @@ pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
     let target = target(start, input.socket);
     let hello =
         Hello { profile: input.profile, label: input.label, ..Hello::new(Role::Mcp, start.cwd.clone()) };
-    Shim { hello, target }.run(tokio::io::stdin(), stdout::Lines::new()).await?;
+    Shim { hello, target }.run(stdin::Lines::new(), stdout::Lines::new()).await?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -32,6 +32,7 @@ mod serve;
 mod server;
 mod shell;
 mod signals;
+mod stdin;
 mod stdout;
 
 use std::ffi::OsString;

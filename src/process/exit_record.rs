@@ -1,11 +1,13 @@
 //! `exit.json`: how a command ended, written into the task's folder by its host, completely or not at all. It is read by
 //! a runtime that was not running when the command ended.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use serde::{Deserialize, Serialize};
 
 use super::ExitStatus;
@@ -63,9 +65,36 @@ impl ExitRecord {
     }
 
     /// Writes the record completely or not at all.
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+    fn write(&self, folder: &Path) -> io::Result<()> {
         let bytes = serde_json::to_vec(self)?;
         files::replace(&folder.join(FILE), |file| file.write_all(&bytes))
+    }
+}
+
+/// Where the record of a task is going to be.
+#[derive(Debug)]
+pub(super) struct Place {
+    folder: PathBuf,
+    /// A file that has no name yet, so that none has to be made when somebody waits; not every file system has such.
+    unnamed: Option<File>,
+}
+
+impl Place {
+    /// Makes the place for a record in a task's folder, and ready what can be.
+    pub(super) fn make(folder: PathBuf) -> Self {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let unnamed = openat(CWD, &folder, flags, Mode::RUSR | Mode::WUSR).ok().map(File::from);
+        Self { folder, unnamed }
+    }
+
+    /// Writes the record completely or not at all.
+    pub(super) fn fill(self, record: &ExitRecord) -> io::Result<()> {
+        let named = self.unnamed.is_some_and(|mut file| {
+            let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+            serde_json::to_vec(record).is_ok_and(|bytes| file.write_all(&bytes).is_ok())
+                && linkat(CWD, own, CWD, self.folder.join(FILE), AtFlags::SYMLINK_FOLLOW).is_ok()
+        });
+        if named { Ok(()) } else { record.write(&self.folder) }
     }
 }
 
@@ -91,10 +120,13 @@ mod tests {
             survivors: Vec::new(),
             reason: EndReason::RuntimeGone,
         };
-        record.write(folder.path()).expect("writes");
-        assert_eq!(ExitRecord::read(folder.path()).expect("reads"), Some(record));
-        let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").flatten().collect();
-        assert_eq!(names.len(), 1);
-        assert_eq!(names[0].metadata().expect("metadata").permissions().mode() & 0o777, 0o600);
+        let named_at_once = Place { folder: folder.path().to_owned(), unnamed: None };
+        for place in [Place::make(folder.path().to_owned()), named_at_once] {
+            place.fill(&record).expect("writes");
+            assert_eq!(ExitRecord::read(folder.path()).expect("reads").as_ref(), Some(&record));
+            let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").flatten().collect();
+            assert_eq!(names.len(), 1);
+            assert_eq!(names[0].metadata().expect("metadata").permissions().mode() & 0o777, 0o600);
+        }
     }
 }

@@ -28,8 +28,7 @@ pub(super) const HOST: &str = "__host";
 /// What stands where a copy writes the id of its task, in the arguments and in the environment: as long as one.
 pub(super) const PLACEHOLDER: &str = "task_--------";
 
-/// Asks for a host. Beside it come its control socket and, for a command that is to have one, the terminal beside its
-/// streams.
+/// Asks for a host. Its control socket comes beside it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct HostOrder<'a> {
     /// The id of the task; a later runtime recognises the host by it.
@@ -59,10 +58,9 @@ fn serve() -> io::Result<ExitCode> {
     let marks = Marks::find()?;
     let orders = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     while let Some((order, fds)) = wire::receive::<HostOrder<'_>>(&orders)? {
-        let mut fds = fds.into_iter();
-        let (Some(control), terminal) = (fds.next(), fds.next()) else { continue };
+        let Some(control) = fds.into_iter().next() else { continue };
         let report = match sys::fork_sibling() {
-            Ok(None) => return become_host(order, orders, (control, terminal), &marks),
+            Ok(None) => return become_host(order, orders, control, &marks),
             Ok(Some(pid)) => Report::Forked { pid: pid.as_raw_nonzero().get().unsigned_abs() },
             Err(error) => Report::NotForked { errno: error.raw_os_error().unwrap_or(libc::EIO) },
         };
@@ -76,7 +74,7 @@ fn serve() -> io::Result<ExitCode> {
 fn become_host(
     order: HostOrder<'_>,
     orders: UnixStream,
-    (control, terminal): (OwnedFd, Option<OwnedFd>),
+    control: OwnedFd,
     marks: &Marks,
 ) -> io::Result<ExitCode> {
     dup2_stdin(&control)?;
@@ -84,7 +82,7 @@ fn become_host(
     if let Some(task_id) = &order.task_id {
         marks.write(task_id)?;
     }
-    Ok(host::host_main(HostTask { group: order.group.map(OsText::into_os), terminal }))
+    Ok(host::host_main(HostTask { group: order.group.map(OsText::into_os) }))
 }
 
 /// Where arguments and environment of this process lie in its memory, as the kernel shows them to others.

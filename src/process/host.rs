@@ -18,10 +18,12 @@ use rustix::process::{
 };
 
 use super::cgroup::Cgroup;
+use super::exec::Launch;
+use super::exit_record::Place;
 use super::start;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
-use super::wire::{self, Frames, HostRequest, Report, Spec};
+use super::wire::{self, Frames, HostRequest, Report, Spec, Word};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
 use crate::clock::Clock;
 
@@ -44,8 +46,6 @@ pub(super) const IGNORED: [libc::c_int; 11] = [
 pub(super) struct HostTask {
     /// The folder of the control group that is made for the command.
     pub(super) group: Option<OsString>,
-    /// The terminal beside the command's streams.
-    pub(super) terminal: Option<OwnedFd>,
 }
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input.
@@ -64,7 +64,7 @@ struct TaskHost {
     clock: Clock,
     termination: Termination,
     tty: bool,
-    folder: PathBuf,
+    record: Place,
     shell: Pid,
     /// The session that the shell is in.
     session: i32,
@@ -74,6 +74,8 @@ struct TaskHost {
     leftovers: Vec<String>,
     /// They have been reported.
     are_named: bool,
+    /// What the runtime is to be told next.
+    untold: Vec<Report>,
     runtime_gone: bool,
     group: Option<Cgroup>,
 }
@@ -88,11 +90,14 @@ impl TaskHost {
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let group = task.group.and_then(|group| Cgroup::make(group.into()));
         let folder = group.as_ref().and_then(Cgroup::folder);
-        let terminal = task.terminal.filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
-        // As long as the runtime wants: the command may first have to be recorded.
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
-        let (tty, task_folder) = (spec.tty, spec.folder.to_os().into());
-        let started = start::start(folder.as_ref(), spec, (&fds, terminal.as_ref()), &control);
+        let (tty, task_folder) = (spec.tty, PathBuf::from(spec.folder.to_os()));
+        let launch = Launch::of(spec);
+        // As long as the runtime wants: the command may first have to be recorded.
+        let Some((Word::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
+        let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
+        let started = launch
+            .and_then(|launch| start::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control));
         drop((fds, terminal));
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
@@ -108,7 +113,7 @@ impl TaskHost {
             child_signals,
             termination: Termination::default(),
             tty,
-            folder: task_folder,
+            record: Place::make(task_folder),
             shell,
             session: getsid(Some(shell)).map_or(shell.as_raw_pid(), Pid::as_raw_pid),
             shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
@@ -116,6 +121,7 @@ impl TaskHost {
             exited_at: None,
             leftovers: Vec::new(),
             are_named: false,
+            untold: Vec::new(),
             runtime_gone: false,
             group,
             clock,
@@ -125,6 +131,9 @@ impl TaskHost {
     fn run(mut self) -> ExitCode {
         loop {
             let childless = self.reap();
+            if !childless {
+                self.tell();
+            }
             let now = self.clock.now().mono;
             for act in self.termination.due(now, childless) {
                 match act {
@@ -162,7 +171,7 @@ impl TaskHost {
         self.read_requests();
         self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
-        self.report(&[Report::Exited(exit)]);
+        self.untold.push(Report::Exited(exit));
     }
 
     /// Reports which processes outlived a shell that ended by itself. In a tree that is being ended as a whole the order
@@ -172,7 +181,8 @@ impl TaskHost {
             self.leftovers = tree::names(&family());
         }
         self.are_named = true;
-        self.report(&[Report::Leftovers { names: self.leftovers.clone() }]);
+        self.untold.push(Report::Leftovers { names: self.leftovers.clone() });
+        self.tell();
     }
 
     /// Asks all processes at once: those that are only started later, to clean up, are not asked.
@@ -192,7 +202,7 @@ impl TaskHost {
 
     fn finish(mut self, childless: bool) -> ExitCode {
         let survivors = if childless { Vec::new() } else { tree::names(&family()) };
-        let record = ExitRecord {
+        let ended = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
             start: self.shell_start,
             started_at: self.started_at,
@@ -203,11 +213,14 @@ impl TaskHost {
             survivors: survivors.clone(),
             reason: self.termination.reason(),
         };
+        if !self.are_named && ended.exit.is_some() {
+            self.untold.push(Report::Leftovers { names: Vec::new() });
+        }
+        self.untold.push(Report::Ended { survivors });
         // If the record cannot be written (disk full, folder gone), the runtime still has the report.
-        let _ = record.write(&self.folder);
-        let unnamed =
-            (!self.are_named && record.exit.is_some()).then(|| Report::Leftovers { names: Vec::new() });
-        self.report(&unnamed.into_iter().chain([Report::Ended { survivors }]).collect::<Vec<_>>());
+        let Self { record, control, untold, .. } = self;
+        let _ = record.fill(&ended);
+        let _ = wire::send_now(&control, &untold);
         ExitCode::SUCCESS
     }
 
@@ -276,9 +289,12 @@ impl TaskHost {
         meant.for_each(|process| process.send(signal));
     }
 
-    /// Reports to the runtime. If it does not read, it is about to close the socket or to give up this host.
-    fn report(&self, reports: &[Report]) {
-        let _ = wire::send_now(&self.control, reports);
+    /// Reports to the runtime what it has not been told, all of it at once. If it does not read, it is about to close the
+    /// socket or to give up this host.
+    fn tell(&mut self) {
+        if !self.untold.is_empty() {
+            let _ = wire::send_now(&self.control, &std::mem::take(&mut self.untold));
+        }
     }
 }
 

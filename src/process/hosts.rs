@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
 };
@@ -18,9 +19,10 @@ use super::cgroup::Cgroup;
 use super::environment::{Environment, OsText, TASK_ID, is_for_loader};
 use super::fork_server::{FORK, HostOrder, PLACEHOLDER};
 use super::running::Control;
-use super::spawner::spawning;
+use super::spawning::spawning;
 use super::start::PATIENCE;
 use super::sys;
+use super::tree;
 use super::wire::{self, Report};
 
 /// The fork server of a runtime, started with the first host. Clones are the same.
@@ -42,33 +44,24 @@ impl Hosts {
         Self { program, server: Arc::default() }
     }
 
-    /// Starts a host that waits for its command, with the terminal beside that one's streams.
+    /// Starts a host that waits for its command.
     ///
     /// # Errors
     /// When none can be started.
-    pub(super) async fn start(
-        &self,
-        task_id: Option<String>,
-        terminal: Option<OwnedFd>,
-    ) -> io::Result<(Control, HostProcess)> {
-        let terminal = terminal.as_ref();
-        match self.order(task_id.clone(), terminal).await {
+    pub(super) async fn start(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
+        match self.order(task_id.clone()).await {
             // A server may have been killed with the order unread: by a command, which can do that.
-            Err(error) if is_loss(&error) => self.order(task_id, terminal).await,
+            Err(error) if is_loss(&error) => self.order(task_id).await,
             started => started,
         }
     }
 
-    async fn order(
-        &self,
-        task_id: Option<String>,
-        terminal: Option<&OwnedFd>,
-    ) -> io::Result<(Control, HostProcess)> {
+    async fn order(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut control = Control::new(ours)?;
         self.ensure().await?;
-        let server = self.send(task_id, theirs.into(), terminal)?;
+        let server = self.send(task_id, theirs.into())?;
         let report = timeout(PATIENCE, control.receive()).await.unwrap_or_else(|late| Err(late.into()));
         match report {
             Ok(Report::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
@@ -99,18 +92,12 @@ impl Hosts {
     }
 
     /// Sends an order; returns the process id of the server that got it.
-    fn send(
-        &self,
-        task_id: Option<String>,
-        control: OwnedFd,
-        terminal: Option<&OwnedFd>,
-    ) -> io::Result<Option<u32>> {
+    fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<Option<u32>> {
         let group = task_id.as_deref().and_then(Cgroup::path);
         let order = HostOrder { task_id, group: group.as_ref().map(OsText::of) };
-        let fds: Vec<_> = [&control].into_iter().chain(terminal).map(OwnedFd::as_fd).collect();
         let mut server = self.lock();
         let Server { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        let (id, sent) = (process.id(), wire::send(orders, &order, &fds));
+        let (id, sent) = (process.id(), wire::send(orders, &order, &[control.as_fd()]));
         if sent.is_err() {
             server.take();
         }
@@ -177,6 +164,14 @@ impl HostProcess {
     /// Returns its process id, while it has one.
     pub(super) fn id(&self) -> Option<u32> {
         self.handle.as_ref().map(|_| self.pid.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    /// Tells whether it runs: it has neither ended nor been stopped.
+    pub(super) fn is_well(&self) -> bool {
+        let Some(handle) = &self.handle else { return false };
+        let mut ended = [PollFd::new(handle.get_ref(), PollFlags::IN)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut ended, Some(&at_once)) == Ok(0) && !self.id().is_some_and(tree::is_stopped)
     }
 
     /// Kills it.

@@ -2,13 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -17,26 +15,20 @@ use tokio_util::task::TaskTracker;
 use super::environment::{OsText, TASK_ID};
 use super::hosts::{HostProcess, Hosts};
 use super::orphans::Search;
-use super::running::{Control, Io, Link, Running, StartedHost};
+use super::running::{Control, Link, Running, StartedHost};
+use super::spare::Spare;
 use super::start::PATIENCE;
-use super::wire::{self, Report, Spec, Stage};
+use super::streams::Streams;
+use super::wire::{self, Report, Spec, Stage, Word};
 use super::{Command, Pty, Stdio, guard, limits};
 use crate::terminal::Size;
-
-/// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
-/// a fork server is started. A lock, not a message: it must hold for the whole process, tests included.
-static SPAWNING: Mutex<()> = Mutex::new(());
-
-/// Waits until no descriptor lacks close-on-exec, and lets none come about.
-pub(super) fn spawning() -> MutexGuard<'static, ()> {
-    SPAWNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Starts commands under task hosts.
 #[derive(Debug, Clone)]
 pub struct Spawner {
-    hosts: Hosts,
-    links: TaskTracker,
+    pub(super) hosts: Hosts,
+    pub(super) links: TaskTracker,
+    pub(super) spare: Spare,
 }
 
 /// Why a command was not started.
@@ -116,7 +108,7 @@ impl SpawnError {
         }
     }
 
-    fn opening(what: &'static str, source: io::Error) -> Self {
+    pub(super) fn opening(what: &'static str, source: io::Error) -> Self {
         match Errno::from_io_error(&source) {
             Some(Errno::NOSPC) if what == TERMINAL => Self::NoTerminals,
             Some(Errno::MFILE | Errno::NFILE) => Self::NoDescriptors { what },
@@ -125,8 +117,8 @@ impl SpawnError {
     }
 }
 
-const TERMINAL: &str = "a terminal";
-const PIPE: &str = "a pipe";
+pub(super) const TERMINAL: &str = "a terminal";
+pub(super) const PIPE: &str = "a pipe";
 
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,7 +148,7 @@ impl Spawner {
     /// Returns a spawner whose hosts are another build of the program.
     #[must_use]
     pub fn with_program(program: PathBuf) -> Self {
-        Self { hosts: Hosts::of(program), links: TaskTracker::new() }
+        Self { hosts: Hosts::of(program), links: TaskTracker::new(), spare: Spare::default() }
     }
 
     /// Starts a command. Dropping the future ends whatever it started.
@@ -179,7 +171,7 @@ impl Spawner {
         self.begin(task_id).ready().await
     }
 
-    /// As [`Spawner::prepare`], beside what its caller does meanwhile.
+    /// As [`Spawner::prepare`], beside what its caller does meanwhile. Under an id of [`Spawner::next_id`] it may be there.
     #[must_use]
     pub fn begin(&self, task_id: Option<&str>) -> ComingHost {
         self.begin_with(task_id, None)
@@ -189,14 +181,17 @@ impl Spawner {
     /// which programs ask for what nobody else is to read. Where none can be opened it has none.
     #[must_use]
     pub fn begin_with(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
+        let side = terminal.and_then(|size| Pty::open_aside(size).ok());
+        if let Some(host) = task_id.and_then(|id| self.spare.take_for(id)) {
+            return ComingHost(Coming::Ready(Box::new(PreparedHost { side, ..host })));
+        }
         let (hosts, task_id) = (self.hosts.clone(), task_id.map(str::to_owned));
-        let (side, theirs) = terminal.and_then(|size| Pty::open_aside(size).ok()).unzip();
         let start = |source| SpawnError::Host { action: "start", source };
         // A task of its own: where nobody waits for it any more, the host that comes is told so, and reaped.
-        ComingHost(self.links.spawn(async move {
-            let (control, process) = hosts.start(task_id.clone(), theirs).await.map_err(start)?;
-            Ok(PreparedHost { control, process, task_id, side })
-        }))
+        ComingHost(Coming::Under(self.links.spawn(async move {
+            let host = PreparedHost::of(hosts.start(task_id.clone()).await.map_err(start)?, task_id);
+            Ok(PreparedHost { side, ..host })
+        })))
     }
 
     /// Opens a command's streams and writes down what its host is to be told. Nothing runs yet.
@@ -215,11 +210,12 @@ impl Spawner {
     ///
     /// # Errors
     /// When the command does not run; nothing of it is left then.
-    pub async fn start(&self, host: PreparedHost, order: CommandOrder) -> Result<Running, SpawnError> {
+    pub async fn start(&self, mut host: PreparedHost, order: CommandOrder) -> Result<Running, SpawnError> {
         host.instruct(&order).await?;
+        host.go().await?;
         // Our copies of the command's ends stay open until it has them: a terminal's output could be lost otherwise.
         let CommandOrder { streams, shell, .. } = order;
-        let side = host.side.clone();
+        let side = host.side.as_ref().map(|(side, _)| side.clone());
         let started = host.started(shell).await?;
         let pid = started.shell;
         let (link, host, events) = Link::new(started);
@@ -232,15 +228,9 @@ impl Spawner {
         self.links.close();
         self.links.wait().await;
         self.links.reopen();
+        self.end_spare().await;
         self.hosts.close().await;
     }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, SpawnError> + Send + 'static,
-) -> Result<T, SpawnError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| SpawnError::Host { action: "start", source: error.into() })?
 }
 
 /// A command with its streams, ready to be handed to a host.
@@ -256,7 +246,13 @@ pub struct CommandOrder {
 
 /// A host on its way. It exits when this is dropped.
 #[derive(Debug)]
-pub struct ComingHost(JoinHandle<Result<PreparedHost, SpawnError>>);
+pub struct ComingHost(Coming);
+
+#[derive(Debug)]
+enum Coming {
+    Under(JoinHandle<Result<PreparedHost, SpawnError>>),
+    Ready(Box<PreparedHost>),
+}
 
 impl ComingHost {
     /// Waits until it is there.
@@ -265,7 +261,10 @@ impl ComingHost {
     /// When no process can be started.
     pub async fn ready(self) -> Result<PreparedHost, SpawnError> {
         let start = |source| SpawnError::Host { action: "start", source };
-        self.0.await.map_err(|error| start(error.into()))?
+        match self.0 {
+            Coming::Under(coming) => coming.await.map_err(|error| start(error.into()))?,
+            Coming::Ready(host) => Ok(*host),
+        }
     }
 }
 
@@ -275,27 +274,66 @@ pub struct PreparedHost {
     control: Control,
     process: HostProcess,
     task_id: Option<String>,
-    /// The terminal beside the streams of its command.
-    side: Option<Pty>,
+    /// The terminal beside the streams of its command, and the end that is the command's.
+    side: Option<(Pty, OwnedFd)>,
+    /// It has its command.
+    is_instructed: bool,
 }
 
 impl PreparedHost {
-    /// Hands the command over.
-    async fn instruct(&self, order: &CommandOrder) -> Result<(), SpawnError> {
+    pub(super) fn of((control, process): (Control, HostProcess), task_id: Option<String>) -> Self {
+        Self { control, process, task_id, side: None, is_instructed: false }
+    }
+
+    /// Tells whether it is there and not stopped: a command may have sent it a signal.
+    pub(super) fn is_well(&self) -> bool {
+        self.process.is_well()
+    }
+
+    /// Lets it go and waits until it is gone; it is killed when that takes too long.
+    pub(super) async fn end(self, patience: Duration) {
+        let Self { control, mut process, .. } = self;
+        drop(control);
+        if timeout(patience, process.wait()).await.is_err() {
+            process.start_kill();
+            process.wait().await;
+        }
+    }
+
+    /// Hands the command over, once. Nothing of it runs before it is started.
+    ///
+    /// # Errors
+    /// When the host does not take it.
+    pub async fn instruct(&mut self, order: &CommandOrder) -> Result<(), SpawnError> {
+        if self.is_instructed {
+            return Ok(());
+        }
+        self.is_instructed = true;
         let fds: Vec<_> = [&order.workdir]
             .into_iter()
             .chain(&order.stdin)
             .chain(&order.streams.theirs)
             .map(OwnedFd::as_fd)
             .collect();
-        let sent = timeout(PATIENCE, self.control.send(&order.spec, &fds)).await;
+        self.send(&order.spec, &fds).await
+    }
+
+    /// Lets it start the command that it was handed, with the terminal beside its streams.
+    async fn go(&self) -> Result<(), SpawnError> {
+        let go = wire::encode(&Word::Go).map_err(|source| SpawnError::Host { action: "instruct", source })?;
+        let terminal: Vec<_> = self.side.iter().map(|(_, theirs)| theirs.as_fd()).collect();
+        self.send(&go, &terminal).await
+    }
+
+    async fn send(&self, message: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(), SpawnError> {
+        let sent = timeout(PATIENCE, self.control.send(message, fds)).await;
         sent.unwrap_or_else(|late| Err(late.into()))
             .map_err(|source| SpawnError::Host { action: "instruct", source })
     }
 
     /// Waits for the host's first report, about the start of the command.
     async fn started(self, shell: PathBuf) -> Result<StartedHost, SpawnError> {
-        let Self { mut control, mut process, task_id, side } = self;
+        let Self { mut control, mut process, task_id, side, .. } = self;
         let host_error = |source| SpawnError::Host { action: "hear from", source };
         // The host bounds each of its steps by the same patience.
         let report = timeout(3 * PATIENCE, control.receive()).await;
@@ -345,61 +383,6 @@ impl<'a> Spec<'a> {
             folder: OsText::of(&command.folder),
         }
     }
-}
-
-/// Both ends of a command's streams.
-#[derive(Debug)]
-struct Streams {
-    io: Io,
-    theirs: Vec<OwnedFd>,
-}
-
-impl Streams {
-    async fn open(command: &Command) -> Result<Self, SpawnError> {
-        let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
-        match command.stdio {
-            Stdio::Pty { size } => {
-                let open = move || {
-                    let _spawning = spawning();
-                    Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))
-                };
-                let (pty, slave) = blocking(open).await?;
-                Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })
-            }
-            Stdio::Pipes { stdin } => {
-                Self::pipes(stdin, one_output).map_err(|source| SpawnError::opening(PIPE, source))
-            }
-        }
-    }
-
-    fn pipes(with_stdin: bool, one_output: bool) -> io::Result<Self> {
-        let mut theirs = Vec::new();
-        let mut stdin = None;
-        if with_stdin {
-            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-            theirs.push(read);
-            stdin = Some(non_blocking(write)?);
-        }
-        let (stdout, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        let mut stderr = None;
-        if one_output {
-            theirs.push(write.try_clone()?);
-            theirs.push(write);
-        } else {
-            theirs.push(write);
-            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-            theirs.push(write);
-            stderr = Some(non_blocking(read)?);
-        }
-        let io = Io::Pipes { stdin, stdout: non_blocking(stdout)?, stderr };
-        Ok(Self { io, theirs })
-    }
-}
-
-/// Makes our end non-blocking; the command's end is another open file and stays blocking.
-fn non_blocking(fd: OwnedFd) -> io::Result<OwnedFd> {
-    fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
-    Ok(fd)
 }
 
 #[cfg(test)]

@@ -11,19 +11,18 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::exec::Launch;
 use super::sys;
-use super::wire::{self, Failure, Spec, Stage};
+use super::wire::{self, Failure, Stage};
 
 /// No step of a start takes longer than this, unless a file system hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts the command of `spec` in the control group with this folder. Gives up when `lifeline` closes meanwhile.
+/// Starts a command in the control group with this folder. Gives up when `lifeline` closes meanwhile.
 pub(super) fn start(
     group: Option<&OwnedFd>,
-    spec: Spec<'_>,
+    launch: &Launch,
     (fds, terminal): (&[OwnedFd], Option<&OwnedFd>),
     lifeline: &UnixStream,
 ) -> Result<Pid, Failure> {
-    let launch = Launch::of(spec)?;
     let failed = |error: io::Error| Stage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
     let pid =

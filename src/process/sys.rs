@@ -305,7 +305,7 @@ pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
 }
 
 /// Watches a descriptor from the runtime that polls for this program.
-pub(super) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor belongs to what is returned, which closes it after it has stopped watching it.
     unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(io::Error::from)
 }

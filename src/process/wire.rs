@@ -53,6 +53,13 @@ pub(super) enum HostRequest {
     Finish(Leftovers),
 }
 
+/// Runtime to host, after the [`Spec`]: now it may start the command.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Word {
+    Go,
+}
+
 /// Host to runtime; the first one comes from the fork server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

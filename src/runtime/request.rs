@@ -59,10 +59,9 @@ impl ExecRequest {
         !self.tty && !self.accepts_input && self.item.is_none() && self.step.is_none()
     }
 
-    /// Returns the id that its task is to have: one that was chosen, or a new one.
-    pub(super) fn id(&self) -> TaskId {
-        let chosen = self.step.as_ref().map(|step| &step.id).or(self.native.as_ref());
-        chosen.map_or_else(TaskId::random, TaskId::clone)
+    /// Returns the id that was chosen for its task, if one was.
+    pub(super) fn chosen_id(&self) -> Option<&TaskId> {
+        self.step.as_ref().map(|step| &step.id).or(self.native.as_ref())
     }
 }
 

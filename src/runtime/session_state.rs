@@ -104,6 +104,11 @@ impl SessionState {
         }
     }
 
+    /// Tells whether an agent is connected.
+    pub(super) fn has_agent(&self) -> bool {
+        self.agents.iter().any(|agent| agent.connected)
+    }
+
     /// Counts a call of an agent.
     pub(super) fn agent_called(&mut self, label: &str, at: Timestamp) {
         if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {

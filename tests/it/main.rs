@@ -118,6 +118,7 @@ mod runtime_questions;
 mod settings;
 mod shell_corpus;
 mod shell_door;
+mod spare;
 mod support;
 mod task_export;
 mod terminal_conformance;

@@ -124,6 +124,10 @@ impl RuntimeEffects {
 }
 
 impl Effects for RuntimeEffects {
+    fn next_id(&self) -> TaskId {
+        self.runtime.next_id()
+    }
+
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
         let CommandSpec { id, command, cwd, timeout, place, variables, kept, marked } = order;
         let shown = cwd.display().to_string();

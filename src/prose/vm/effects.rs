@@ -20,6 +20,11 @@ pub trait Effects: Send + Sync {
         cancel: &CancellationToken,
     ) -> impl Future<Output = Result<Ran, NotRun>> + Send;
 
+    /// Returns an id for the next command's task.
+    fn next_id(&self) -> TaskId {
+        TaskId::random()
+    }
+
     /// Asks whoever is there. Dropping the future withdraws the question.
     fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decision, NotAsked>> + Send;
 

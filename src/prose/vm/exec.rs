@@ -9,7 +9,7 @@ use super::policy::denied;
 use super::scope::{CommandEnd, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::Actor;
 use crate::prose::ast::{Exec, OnFail, Text};
 use crate::prose::run::journal::{CommandRecord, Key, Row};
 use crate::runtime::{AnswerValue, Principal, QuestionKind};
@@ -87,7 +87,7 @@ impl<E: Effects> Vm<E> {
         };
         let marked = self.journal.begin(&frame.key, line, text, self.effects.now())?;
         let order = CommandSpec {
-            id: TaskId::random(),
+            id: self.effects.next_id(),
             command: text.clone(),
             cwd: cwd.clone(),
             timeout: exec.timeout(),

@@ -10,6 +10,7 @@ mod order;
 mod polling;
 mod publish;
 mod questions;
+mod spare;
 mod start;
 mod throttle;
 mod timers;
@@ -68,6 +69,8 @@ pub(super) struct Driver {
     /// Batches that wait for the operator, by ticket.
     batches: HashMap<u64, Reply<()>>,
     timers: Timers,
+    /// Until when a host is kept ready for the next command.
+    spare_until: Option<Duration>,
     jobs: JoinSet<()>,
     closing: Vec<oneshot::Sender<()>>,
     /// Once every task has ended while closing: until when programs are waited for.
@@ -114,6 +117,7 @@ impl Driver {
             questions: Questions::default(),
             batches: HashMap::new(),
             timers: Timers::default(),
+            spare_until: None,
             jobs: JoinSet::new(),
             closing: Vec::new(),
             programs_by: None,
@@ -380,12 +384,14 @@ impl Driver {
     }
 
     fn next_timer(&self) -> Option<Duration> {
-        self.timers.first().into_iter().chain(self.questions.machine.next_due()).min()
+        let timers = [self.timers.first(), self.questions.machine.next_due(), self.spare_until];
+        timers.into_iter().flatten().min()
     }
 
     fn fire(&mut self) {
         self.late_questions();
         let now = self.now().mono;
+        self.expect_no_more(now);
         while let Some(due) = self.timers.take(now) {
             self.step(due);
         }

@@ -214,6 +214,7 @@ pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
         }
     });
     driver.step(Input::Started { id: id.clone(), pid });
+    driver.expect_more(id);
 }
 
 /// Ends a task whose command could not be started; its caller gets the error.
@@ -287,19 +288,23 @@ impl Intent {
             (true, None) => environment::for_step(base, &self.id, &self.variables),
             (false, None) => environment::for_task(base, self.terminals(), &self.id, &shared.env.set),
         };
-        // The command's streams are opened and its host comes up while the start goes on record, and the mark of a
-        // program's run is written; the command waits for all of them.
-        let (recorded, marked, order, host) = tokio::join!(
-            self.record(shared, &env),
-            self.is_marked(),
-            self.order((shared, spawner), native, &env, umask),
-            host.ready()
-        );
-        recorded?;
-        marked?;
         let failed =
             |error| spawn_error(&error, self.shell.to_string_lossy().into_owned(), self.workdir.clone());
-        spawner.start(host.map_err(failed)?, order?).await.map_err(failed)
+        let handed_over = async {
+            let order = self.order((shared, spawner), native, &env, umask);
+            let (order, host) = tokio::join!(order, host.ready());
+            let (order, mut host) = (order?, host.map_err(failed)?);
+            host.instruct(&order).await.map_err(failed)?;
+            Ok((host, order))
+        };
+        // The command's streams are opened, its host comes up and works out how to start it while the start goes on record,
+        // and the mark of a program's run is written; the command waits for all of them.
+        let (recorded, marked, handed_over) =
+            tokio::join!(self.record(shared, &env), self.is_marked(), handed_over);
+        recorded?;
+        marked?;
+        let (host, order) = handed_over?;
+        spawner.start(host, order).await.map_err(failed)
     }
 
     fn terminals(&self) -> Terminals {

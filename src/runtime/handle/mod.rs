@@ -160,9 +160,15 @@ impl Handle {
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
 
+    /// Returns an id for a task that is about to be started: that of the host which is kept ready, where there is one.
+    #[must_use]
+    pub fn next_id(&self) -> TaskId {
+        self.spawner.next_id()
+    }
+
     async fn prepare(&self, request: ExecRequest) -> Result<Prepared, Error> {
         self.shared.check()?;
-        let id = request.id();
+        let id = request.chosen_id().cloned().unwrap_or_else(|| self.next_id());
         // It comes up beside all that follows, and does nothing without a command.
         let side_terminal = request.can_be_asked() && self.shared.is_attended();
         let host = self.spawner.begin_with(Some(id.as_str()), side_terminal.then(Size::default));
@@ -297,6 +303,9 @@ impl Handle {
         {
             let mut session = self.shared.session();
             session.agent_gone(label);
+            if !session.has_agent() {
+                self.spawner.give_up_spare();
+            }
             session.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
         }
         self.agent(label, peer, false);

@@ -1,0 +1,74 @@
+//! The streams of a command: pipes or a terminal, opened before its process is there.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::running::Io;
+use super::spawner::{PIPE, SpawnError, TERMINAL};
+use super::spawning::spawning;
+use super::{Command, Pty, Stdio};
+
+/// Both ends of a command's streams.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub(super) io: Io,
+    pub(super) theirs: Vec<OwnedFd>,
+}
+
+impl Streams {
+    pub(super) async fn open(command: &Command) -> Result<Self, SpawnError> {
+        let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
+        match command.stdio {
+            Stdio::Pty { size } => {
+                let open = move || {
+                    let _spawning = spawning();
+                    Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))
+                };
+                let (pty, slave) = blocking(open).await?;
+                Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })
+            }
+            Stdio::Pipes { stdin } => {
+                Self::pipes(stdin, one_output).map_err(|source| SpawnError::opening(PIPE, source))
+            }
+        }
+    }
+
+    fn pipes(with_stdin: bool, one_output: bool) -> io::Result<Self> {
+        let mut theirs = Vec::new();
+        let mut stdin = None;
+        if with_stdin {
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            theirs.push(read);
+            stdin = Some(non_blocking(write)?);
+        }
+        let (stdout, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        let mut stderr = None;
+        if one_output {
+            theirs.push(write.try_clone()?);
+            theirs.push(write);
+        } else {
+            theirs.push(write);
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            theirs.push(write);
+            stderr = Some(non_blocking(read)?);
+        }
+        let io = Io::Pipes { stdin, stdout: non_blocking(stdout)?, stderr };
+        Ok(Self { io, theirs })
+    }
+}
+
+/// Makes our end non-blocking; the command's end is another open file and stays blocking.
+fn non_blocking(fd: OwnedFd) -> io::Result<OwnedFd> {
+    fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
+    Ok(fd)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SpawnError> + Send + 'static,
+) -> Result<T, SpawnError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| SpawnError::Host { action: "start", source: error.into() })?
+}

@@ -1,0 +1,141 @@
+//! A host that is kept ready for the next command: when there is one, who gets it, and that nobody keeps it for long.
+
+use std::time::Duration;
+
+use pilothouse::envelope::TaskId;
+use pilothouse::runtime::{AgentPeer, Stream};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::runtime::Bench;
+use crate::support::{Agent, Family, Home, children, parent, send, state, wait_until};
+
+const HALF_A_MINUTE: Duration = Duration::from_secs(30);
+/// Commands after which one must have found a host ready.
+const TRIES: usize = 100;
+
+fn peer() -> AgentPeer {
+    AgentPeer { client: "test 1".into(), pid: 1, uid: 0, profile: "receipt" }
+}
+
+/// Runs commands until one has a host that was there before it; returns how many that took.
+async fn runs_until_one_is_ready(bench: &Bench) -> Option<usize> {
+    for run in 0..TRIES {
+        let before = children(std::process::id());
+        let task = bench.completed(bench.request("echo $PPID")).await;
+        let host = bench.text(&task.id, Stream::Stdout).await.trim().parse::<u32>().expect("a pid");
+        if before.contains(&host) {
+            return Some(run);
+        }
+    }
+    None
+}
+
+/// Returns the host that is kept ready: it is promised to nobody any more then.
+async fn kept(bench: &Bench) -> Option<u32> {
+    for _ in 0..TRIES {
+        if let Some(host) = host_of(&bench.runtime.next_id()) {
+            return Some(host);
+        }
+        bench.completed(bench.request("true")).await;
+    }
+    None
+}
+
+fn host_of(id: &TaskId) -> Option<u32> {
+    let words = format!("pilothouse\0__host\0{id}\0");
+    let is_its =
+        |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default() == words;
+    children(std::process::id()).into_iter().find(is_its)
+}
+
+fn is_gone(pid: u32) -> bool {
+    matches!(state(pid), None | Some('Z'))
+}
+
+#[tokio::test]
+async fn the_next_command_of_an_agent_finds_a_host_ready() {
+    let bench = Bench::start();
+    let label = bench.runtime.agent_connected("test", &peer());
+    assert!(runs_until_one_is_ready(&bench).await.is_some());
+    let host = kept(&bench).await.expect("a host");
+    bench.runtime.agent_gone(&label, &peer());
+    wait_until("it is let go with the last agent", || is_gone(host));
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_host_that_is_kept_is_let_go_half_a_minute_after_the_last_command() {
+    let bench = Bench::start();
+    bench.runtime.agent_connected("test", &peer());
+    let host = kept(&bench).await.expect("a host");
+    tokio::time::pause();
+    tokio::time::advance(HALF_A_MINUTE - Duration::from_secs(1)).await;
+    assert!(!is_gone(host));
+    tokio::time::advance(Duration::from_secs(2)).await;
+    tokio::time::resume();
+    // The driver has had its turn when it answers.
+    assert!(
+        bench
+            .runtime
+            .stop(&crate::runtime::agent(), &TaskId::random(), pilothouse::runtime::Stop::default())
+            .await
+            .is_err()
+    );
+    wait_until("it is let go", || is_gone(host));
+    bench.runtime.shutdown().await;
+}
+
+/// Has a host kept in the runtime of a program.
+fn kept_by(runtime: u32, agent: &Agent) -> u32 {
+    let is_host = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "pilothouse-host\n")
+    };
+    agent.call("ExecCommand", &json!({"cmd": "true"}));
+    let mut kept = None;
+    wait_until("a host is kept", || {
+        kept = children(runtime).into_iter().find(|pid| is_host(pid) && state(*pid) == Some('S'));
+        kept.is_some()
+    });
+    kept.expect("a host")
+}
+
+#[test]
+fn a_host_that_was_killed_or_stopped_while_it_was_kept_is_not_used() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let runtime = Family::of(served.id()).program;
+    let agent = Agent::connect(&home, &[]);
+    for signal in [Signal::KILL, Signal::STOP] {
+        let kept = kept_by(runtime, &agent);
+        send(kept, signal);
+        wait_until("it has the signal", || matches!(state(kept), None | Some('Z' | 'T')));
+        let ended = agent.call("ExecCommand", &json!({"cmd": "echo $PPID"}));
+        let host = ended.result("/stdout_preview").as_str().expect("a host").trim().to_owned();
+        assert_ne!(host, kept.to_string());
+        send(kept, Signal::CONT);
+    }
+    agent.leave();
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("it has ended");
+}
+
+#[test]
+fn no_host_that_is_kept_outlives_its_runtime() {
+    let home = Home::new();
+    for is_killed in [false, true] {
+        let mut served = home.serve();
+        let runtime = Family::of(served.id()).program;
+        let agent = Agent::connect(&home, &[]);
+        let kept = kept_by(runtime, &agent);
+        assert_eq!(parent(kept), runtime);
+        if is_killed {
+            send(runtime, Signal::KILL);
+        } else {
+            assert!(home.run(&["serve", "--stop"]).status.success());
+        }
+        wait_until("it is gone", || state(kept).is_none());
+        served.wait().expect("it has ended");
+        agent.leave();
+    }
+}
