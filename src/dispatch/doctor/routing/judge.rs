@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use crate::dispatch::agents::Agent;
+use crate::dispatch::agents::{Agent, CodexExecutor};
 use crate::dispatch::doctor::Area::Agents;
 
 /// How our shell begins to say that a command became no task.
@@ -18,6 +18,8 @@ pub(super) struct Seen {
     pub(super) started_as: String,
     /// The shell that its settings or its environment name, and whether that is there.
     pub(super) shell: Option<(PathBuf, bool)>,
+    /// What Codex has in its place.
+    pub(super) executor: Option<CodexExecutor>,
     /// What the command printed.
     pub(super) inside: Option<Inside>,
     /// The task in the record of this workspace.
@@ -79,11 +81,18 @@ pub(super) fn judge(seen: &Seen) -> Finding {
     Agents.problem(check, found, fix)
 }
 
-fn cause(Seen { agent, started_as, shell, inside, last_line, .. }: &Seen) -> (String, String) {
+fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Seen) -> (String, String) {
     let word = agent.as_str();
     let adopt = format!("pilothouse adopt {word}");
     if let Some((path, false)) = shell {
         return (format!("its shell {} is not there", path.display()), adopt);
+    }
+    if let Some(CodexExecutor { program, is_there: false, falls_back }) = executor {
+        let then = match falls_back {
+            true => "Codex runs commands by itself and does not say so (include_local)",
+            false => "Codex can run no command",
+        };
+        return (format!("its executor {} is not there: {then}", program.display()), adopt);
     }
     let Some(inside) = inside else {
         let found = format!("`{started_as}` did not run the command it was asked for: {last_line}");
@@ -142,6 +151,7 @@ mod tests {
             agent: Agent::Claude,
             started_as: "claude".to_owned(),
             shell: Some(("/d/pilothouse-bash".into(), true)),
+            executor: None,
             inside: Some(Inside::default()),
             task: None,
             last_line: "no key".to_owned(),
@@ -195,6 +205,20 @@ mod tests {
                 "pilothouse doctor",
             ),
             (Seen { inside: None, ..seen() }, "did not run the command it was asked for: no key", "doctor"),
+            (
+                Seen {
+                    agent: Agent::Codex,
+                    shell: None,
+                    executor: Some(CodexExecutor {
+                        program: "/gone/pilothouse".into(),
+                        is_there: false,
+                        falls_back: true,
+                    }),
+                    ..seen()
+                },
+                "/gone/pilothouse is not there: Codex runs commands by itself and does not say so",
+                "pilothouse adopt codex",
+            ),
             (seen(), "do not become tasks", "pilothouse adopt claude"),
             (Seen { shell: None, ..seen() }, "runs its commands by itself", "PATH"),
         ];

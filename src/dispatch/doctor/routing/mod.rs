@@ -21,7 +21,7 @@ use self::model::Model;
 use self::start::Start;
 use super::Area::Agents;
 use super::{Finding, agents};
-use crate::dispatch::agents::Agent;
+use crate::dispatch::agents::{Agent, CodexExecutor};
 use crate::dispatch::host::{Host, on_path};
 use crate::paths::Places;
 use crate::process::environment::{TASK_ID, TASK_KIND};
@@ -30,7 +30,7 @@ use crate::process::is_in_command;
 /// How long an agent may take for one command.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The agents whose own shell can be led here.
-const ROUTED: [Agent; 3] = [Agent::Claude, Agent::Opencode, Agent::Gemini];
+const ROUTED: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Opencode, Agent::Gemini];
 
 /// Starts each agent that is installed, and says where the commands of its own shell go.
 pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
@@ -51,7 +51,11 @@ pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
 
 async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: PathBuf) -> Finding {
     let shell = shell(host, agent);
+    let executor = CodexExecutor::read(host).filter(|_| agent == Agent::Codex);
     let check = format!("{} shell", agent.as_str());
+    if agent == Agent::Codex && executor.is_none() {
+        return Agents.note(check, "Codex runs its commands by itself").fix("pilothouse adopt codex");
+    }
     let mark = mark();
     let script = Script { mark: mark.clone(), command: Inside::command(&mark) };
     let model = match Model::open(script).await {
@@ -65,11 +69,13 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
         places,
     };
     // An agent that was adopted is started as its user does, any other one as it would be led here.
-    let (words, started_as) = match shell {
-        Some(_) => (Vec::new(), agent.as_str().to_owned()),
-        None => (vec![agent.as_str().to_owned()], format!("pilothouse {}", agent.as_str())),
+    let word = agent.as_str().to_owned();
+    let (first, words, started_as) = if shell.is_some() || executor.is_some() {
+        (PathBuf::from(&word), Vec::new(), word)
+    } else {
+        let started_as = format!("pilothouse {word}");
+        (program.clone(), vec![word], started_as)
     };
-    let first = if shell.is_some() { PathBuf::from(agent.as_str()) } else { program.clone() };
     let mut command = Command::new(first);
     command.args(words).args(start.args()).env_clear().envs(host.variables());
     command.env_remove(TASK_ID).env_remove(TASK_KIND).current_dir(&places.workspace);
@@ -81,7 +87,7 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
     drop(settings);
     let inside = model.result().and_then(|given| Inside::read(&given, &mark));
     let task = recorded(&program, places, &mark).await;
-    judge(&Seen { agent, started_as, shell, inside, task, last_line })
+    judge(&Seen { agent, started_as, shell, executor, inside, task, last_line })
 }
 
 /// Returns the shell that an agent was given, and whether it is there: by its settings, else by the environment.

@@ -1,6 +1,6 @@
 //! How each agent is started for one prompt, with the scripted model in place of its own.
 //!
-//! Facts about other programs, seen with Claude Code 2.1.330, opencode 1.18.33 and Gemini CLI 0.61.0 (November 2026).
+//! Facts about other programs, seen with Claude Code 2.1.330, Codex 0.169.0, opencode 1.18.33 and Gemini CLI 0.61.0 (November 2026).
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -50,10 +50,30 @@ impl Start<'_> {
                 "--allowedTools",
                 "Bash",
             ],
+            Agent::Codex => return self.codex(),
             Agent::Gemini => vec!["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt],
             _ => vec!["run", prompt],
         };
         words.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Without a sandbox: what Codex sandboxes its own server runs, as it always does.
+    fn codex(&self) -> Vec<String> {
+        let provider = [
+            "model=\"gpt-5.5\"".to_owned(),
+            "model_provider=\"scripted\"".to_owned(),
+            "model_providers.scripted.name=\"scripted\"".to_owned(),
+            format!("model_providers.scripted.base_url=\"{}/v1\"", self.url()),
+            "model_providers.scripted.wire_api=\"responses\"".to_owned(),
+            "model_providers.scripted.request_max_retries=0".to_owned(),
+            "model_providers.scripted.stream_max_retries=0".to_owned(),
+            "model_providers.scripted.supports_websockets=false".to_owned(),
+            "features.shell_tool=true".to_owned(),
+        ];
+        let head =
+            ["exec", "--skip-git-repo-check", "--ephemeral", "--dangerously-bypass-approvals-and-sandbox"];
+        let set = provider.into_iter().flat_map(|one| ["-c".to_owned(), one]);
+        head.map(str::to_owned).into_iter().chain(set).chain([self.prompt.clone()]).collect()
     }
 
     /// Gives an agent the variables that lead it to the model, and the file that does where no variable can.
@@ -83,6 +103,7 @@ impl Start<'_> {
                 command.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &file);
                 Ok(Some(Settings(file)))
             }
+            Agent::Codex => Ok(None),
             _ => {
                 let provider = json!({
                     "npm": "@ai-sdk/openai-compatible", "name": "scripted",
