@@ -50,12 +50,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Tells whether it is known. A program that reads single keys, or waits for its terminal among other things, may as
+    /// Tells whether it is known. At a terminal beside a command's streams nothing else reads. Elsewhere a program that reads single keys, or waits for its terminal among other things, may as
     /// well be an editor, a pager or a shell at its prompt.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
-        !is_weak && self.kind != Need::Key
+        !is_weak && (self.kind != Need::Key || self.program.is_some())
     }
 }
 

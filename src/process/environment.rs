@@ -34,6 +34,8 @@ const UNATTENDED: [(&str, &str); 5] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
+/// The variable by which gpg knows where to ask.
+const GPG_TTY: &str = "GPG_TTY";
 /// What of these keeps a program from asking at a terminal beside its streams.
 const KEEP_FROM_ASKING: [&str; 2] = ["GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND"];
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
@@ -187,6 +189,13 @@ pub fn for_task(
     };
     let kept: Vec<_> = base.filter(|(name, _)| is_kept(name)).collect();
     kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+/// Says in an environment where to ask: gpg's own helper is in no session of the command, and finds its terminal by
+/// nothing else.
+pub fn ask_at(env: &mut Vec<(OsString, OsString)>, terminal: &Path) {
+    env.retain(|(name, _)| name != GPG_TTY);
+    env.push((GPG_TTY.into(), terminal.into()));
 }
 
 /// Returns the environment of a program's command: `base` without loader variables and shell hooks, with the task's id.

@@ -1,14 +1,17 @@
 //! The PTY of a command: our side of it, shared. Never writes to it on its own.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use portable_pty::PtySize;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize,
     tcsetattr, tcsetwinsize,
@@ -108,6 +111,12 @@ impl Pty {
     #[must_use]
     pub fn foreground_group(&self) -> Option<u32> {
         tcgetpgrp(&self.master).ok().map(|group| group.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    /// Returns the path of the command's side.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        let path = ptsname(&self.master, Vec::new()).ok()?;
+        Some(OsString::from_vec(path.into_bytes()).into())
     }
 
     /// Returns the device number of the terminal, by which the processes that have it open are found.

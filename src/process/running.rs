@@ -166,8 +166,8 @@ pub(super) struct StartedHost {
     pub(super) process: HostProcess,
     /// The process id of the shell.
     pub(super) shell: u32,
-    /// The session that the shell is in.
-    pub(super) session: u32,
+    /// The shell is in the session of its host: it has a terminal beside its streams.
+    pub(super) is_aside: bool,
     pub(super) task_id: Option<String>,
 }
 
@@ -208,9 +208,8 @@ impl Link {
     /// Runs until the host is gone and reaped.
     pub(super) async fn run(mut self) {
         let end = self.carry().await;
-        let Self {
-            host: StartedHost { control, mut process, shell, session, task_id }, events, watch, ..
-        } = self;
+        let session = self.host.process.id().filter(|_| self.host.is_aside).unwrap_or(self.host.shell);
+        let Self { host: StartedHost { control, mut process, shell, task_id, .. }, events, watch, .. } = self;
         // The lifeline: a host that is still there ends the tree now.
         drop(control);
         if end == LinkEnd::Lost {

@@ -168,30 +168,27 @@ impl Spawner {
     /// # Errors
     /// When no process can be started.
     pub async fn prepare(&self, task_id: Option<&str>) -> Result<PreparedHost, SpawnError> {
-        self.begin(task_id).ready().await
+        self.begin(task_id, None).ready().await
     }
 
     /// As [`Spawner::prepare`], beside what its caller does meanwhile. Under an id of [`Spawner::next_id`] it may be there.
+    /// With a size the command has a terminal beside its streams, its controlling one, unless none can be opened.
     #[must_use]
-    pub fn begin(&self, task_id: Option<&str>) -> ComingHost {
-        self.begin_with(task_id, None)
-    }
-
-    /// As [`Spawner::begin`], for a command that has a terminal of this size beside its streams: its controlling one, at
-    /// which programs ask for what nobody else is to read. Where none can be opened it has none.
-    #[must_use]
-    pub fn begin_with(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
+    pub fn begin(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
         let side = terminal.and_then(|size| Pty::open_aside(size).ok());
+        let terminal = side.as_ref().and_then(|(side, _)| side.path());
         if let Some(host) = task_id.and_then(|id| self.spare.take_for(id)) {
-            return ComingHost(Coming::Ready(Box::new(PreparedHost { side, ..host })));
+            let coming = Coming::Ready(Box::new(PreparedHost { side, ..host }));
+            return ComingHost { terminal, coming };
         }
         let (hosts, task_id) = (self.hosts.clone(), task_id.map(str::to_owned));
         let start = |source| SpawnError::Host { action: "start", source };
         // A task of its own: where nobody waits for it any more, the host that comes is told so, and reaped.
-        ComingHost(Coming::Under(self.links.spawn(async move {
+        let coming = Coming::Under(self.links.spawn(async move {
             let host = PreparedHost::of(hosts.start(task_id.clone()).await.map_err(start)?, task_id);
             Ok(PreparedHost { side, ..host })
-        })))
+        }));
+        ComingHost { terminal, coming }
     }
 
     /// Opens a command's streams and writes down what its host is to be told. Nothing runs yet.
@@ -246,7 +243,11 @@ pub struct CommandOrder {
 
 /// A host on its way. It exits when this is dropped.
 #[derive(Debug)]
-pub struct ComingHost(Coming);
+pub struct ComingHost {
+    coming: Coming,
+    /// Where the terminal beside the streams of its command is.
+    pub terminal: Option<PathBuf>,
+}
 
 #[derive(Debug)]
 enum Coming {
@@ -261,7 +262,7 @@ impl ComingHost {
     /// When no process can be started.
     pub async fn ready(self) -> Result<PreparedHost, SpawnError> {
         let start = |source| SpawnError::Host { action: "start", source };
-        match self.0 {
+        match self.coming {
             Coming::Under(coming) => coming.await.map_err(|error| start(error.into()))?,
             Coming::Ready(host) => Ok(*host),
         }
@@ -339,8 +340,7 @@ impl PreparedHost {
         let report = timeout(3 * PATIENCE, control.receive()).await;
         match report.unwrap_or_else(|late| Err(late.into())) {
             Ok(Report::Started { pid }) => {
-                let session = process.id().filter(|_| side.is_some()).unwrap_or(pid);
-                Ok(StartedHost { control, process, shell: pid, session, task_id })
+                Ok(StartedHost { control, process, shell: pid, is_aside: side.is_some(), task_id })
             }
             Ok(Report::NotStarted(failure)) => {
                 process.wait().await;

@@ -149,7 +149,7 @@ pub(super) struct Failure {
 /// Evidence that a task wants input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Waiting {
-    /// `line`, `key` or `secret`.
+    /// `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal.
     pub(super) kind: String,
     /// How that is known: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`.
     pub(super) evidence: String,
@@ -262,10 +262,14 @@ impl LeftoverProcesses {
     }
 }
 
+/// What a program waits for that asks at a terminal beside its command's streams.
+const OPERATOR: &str = "operator";
+
 impl Waiting {
     pub(super) fn of(waiting: Option<&runtime::Waiting>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
-            kind: <&str>::from(waiting.kind).to_owned(),
+            // Only a person answers there.
+            kind: waiting.program.as_ref().map_or(<&str>::from(waiting.kind), |_| OPERATOR).to_owned(),
             evidence: <&str>::from(waiting.evidence).to_owned(),
             for_ms: millis_between(waiting.since, now),
         })
@@ -275,6 +279,7 @@ impl Waiting {
     pub(super) fn sentence(&self) -> String {
         let wants = match self.kind.as_str() {
             "secret" => "a secret (echo is off)",
+            OPERATOR => "the operator, who alone can answer what a program asks at its terminal,",
             "key" => "a key",
             _ => "a line of input",
         };

@@ -38,6 +38,7 @@ mod corpus;
 mod counters;
 mod dependencies;
 mod doctor;
+mod e2e_asked;
 mod e2e_attached;
 mod e2e_behind;
 mod e2e_demo;

@@ -67,7 +67,7 @@ impl Bench {
 
     /// Starts it with a terminal beside its streams.
     async fn start_beside(&self, cmd: &str) -> Task {
-        let host = self.spawner.begin_with(None, Some(Size::clamped(93, 31))).ready().await.expect("a host");
+        let host = self.spawner.begin(None, Some(Size::clamped(93, 31))).ready().await.expect("a host");
         let order = self.spawner.order(self.command(cmd, PIPES)).await.expect("streams");
         Task::of(self.spawner.start(host, order).await.expect("starts"))
     }

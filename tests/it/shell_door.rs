@@ -13,8 +13,8 @@ use serde_json::Value;
 use crate::support::{Agent, Console, Home, Tag, program, send, skip, wait_until};
 
 /// A home with the links by which an agent calls us as its shell.
-struct Door {
-    home: Home,
+pub(crate) struct Door {
+    pub(crate) home: Home,
     shell: PathBuf,
 }
 
@@ -27,7 +27,7 @@ struct Seen {
 }
 
 impl Door {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Home::new();
         let shell = home.workspace().join("../pilothouse-bash");
         std::os::unix::fs::symlink(program(), &shell).expect("a link");
@@ -35,7 +35,7 @@ impl Door {
     }
 
     /// A call as an agent makes it, by us or by the shell itself.
-    fn call(&self, by_us: bool, script: &str) -> Command {
+    pub(crate) fn call(&self, by_us: bool, script: &str) -> Command {
         let mut call = Command::new(if by_us { self.shell.clone() } else { PathBuf::from("/bin/bash") });
         self.home.settle(&mut call);
         call.args(["-c", script])
@@ -47,20 +47,20 @@ impl Door {
     }
 
     /// A call of Claude Code for its model.
-    fn of_claude(&self, session: &str, script: &str) -> Command {
+    pub(crate) fn of_claude(&self, session: &str, script: &str) -> Command {
         let mut call = self.call(true, script);
         call.envs([("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1")]);
         call.env("CLAUDE_CODE_SESSION_ID", session);
         call
     }
 
-    fn json(&self, args: &[&str]) -> Value {
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
         let output = self.home.run(args);
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
     /// The commands of all tasks, the last one first.
-    fn commands(&self) -> Vec<String> {
+    pub(crate) fn commands(&self) -> Vec<String> {
         let listed = self.json(&["task", "list", "--scope", "all"]);
         let tasks = listed["data"]["tasks"].as_array().expect("tasks").clone();
         tasks.iter().map(|task| task["cmd"].as_str().expect("a command").to_owned()).collect()

@@ -12,16 +12,19 @@ use crate::runtime::{
 
 use super::approval::card::Card;
 use super::layout::centred;
-use super::{App, Layer, Painter, Screen, alias, cut_bottom, joined, moved, question};
+use super::{App, Layer, Painter, Screen, alias, cut_bottom, joined, moved, question, task_words};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, News};
-use crate::console::text::{column, piece, visible};
+use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
+use crate::terminal::Dialogue;
 
 /// The person's program is run at most so often a minute: a flood of questions is one, not a flood of programs.
 const MOST_A_MINUTE: usize = 6;
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 const MOST_COLUMNS: u16 = 110;
+/// Of these, for what is wanted.
+const WHAT_COLUMNS: std::ops::RangeInclusive<usize> = 21..=38;
 
 /// What an item is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,7 +165,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
         }
         Waits::Input(task, waiting) => {
             let said = prompt(app, task).unwrap_or_else(|| command(task));
-            (alias(task), super::task_words::need(waiting.kind).to_owned(), said, "type", true)
+            (alias(task), task_words::wants(task, waiting), said, "type", true)
         }
         Waits::Orphans(task, survivors) => {
             let noun = if survivors == 1 { "process" } else { "processes" };
@@ -185,7 +188,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
 fn prompt(app: &App, task: &TaskView) -> Option<String> {
     let picture = app.view.pictures.get(&task.id)?;
     let text = picture.last_line()?;
-    Some(visible::told(text.trim()))
+    Some(visible::told(Dialogue::unmarked(text.trim())))
 }
 
 impl Waits<'_> {
@@ -374,6 +377,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, chosen: &Chosen) {
     let inside = painter.boxed(area, &title);
     let dots = painter.glyphs().cut;
     let (list, foot) = cut_bottom(inside, 2);
+    let longest = items.iter().map(|item| width(&item.what) + 1).max().unwrap_or_default();
+    let what = longest.clamp(*WHAT_COLUMNS.start(), *WHAT_COLUMNS.end());
     let at = chosen.place(&items);
     let top = (at + 1).saturating_sub(usize::from(list.height));
     painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
@@ -382,7 +387,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, chosen: &Chosen) {
             piece(format!("{} ", painter.marker(number == at)), Role::Accent),
             piece(column(&item.name, 5, dots), Role::Title),
             piece(column(&age, 7, dots), Role::Faint),
-            piece(column(&item.what, 21, dots), Role::Waiting),
+            piece(column(&item.what, what, dots), Role::Waiting),
             piece(column(item.key, 8, dots), Role::Key),
             piece(item.said.clone(), Role::Text),
         ];

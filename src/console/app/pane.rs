@@ -197,7 +197,7 @@ fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option
         let at = format!("{what} {} of {}", text::count(line + 1), text::count(lines));
         facts.push(piece(at, Role::Strong));
     } else if let Some(waiting) = &task.waiting {
-        facts.push(piece(task_words::need(waiting.kind), painter.state(task).role));
+        facts.push(piece(task_words::needs(waiting), painter.state(task).role));
         facts.push(piece(task_words::evidence(waiting.evidence), Role::Faint));
     } else if task.status.is_terminal() {
         let shown = painter.state(task);

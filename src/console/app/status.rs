@@ -9,7 +9,7 @@ use crate::envelope::Actor;
 
 use super::hints::{HINTED, hints};
 use super::search::{Outcome, Search};
-use super::task_words::need;
+use super::task_words::needs;
 use super::terms::Term;
 use super::typing::wants_secret;
 use super::{App, Column, Layer, Mode, Painter, Prompt, Screen, alias, columns, question, who};
@@ -266,7 +266,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
         (Some((task, waiting)), _) => {
             let glyph = painter.glyphs().states[2];
             let since = painter.time(waiting.since);
-            let text = format!(" {glyph} {} {} since {since}", alias(task), need(waiting.kind));
+            let text = format!(" {glyph} {} {} since {since}", alias(task), needs(waiting));
             let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
             let has_pane = matches!(app.screen, Screen::Tasks | Screen::Focus | Screen::Program);
             let is_here = has_pane && app.at_hand().is_some_and(|shown| shown.id == task.id);

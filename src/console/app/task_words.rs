@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::facts::{InputEvidence, Need};
+use crate::facts::{InputEvidence, Need, Waiting};
 use crate::runtime::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
 
 use super::agents::short_name;
@@ -11,6 +11,9 @@ use super::usual::roughly;
 use super::{App, Painter};
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
+
+/// Columns for an agent in such words.
+const MOST_OF_AGENT: usize = 10;
 
 /// A state as shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,6 +180,27 @@ pub(crate) fn need(need: Need) -> &'static str {
     }
 }
 
+/// Returns the same with the program that asks, where one does at a terminal beside the command's streams.
+pub(crate) fn needs(waiting: &Waiting) -> String {
+    asked(waiting, "").unwrap_or_else(|| need(waiting.kind).to_owned())
+}
+
+/// Returns the same with the agent: `sudo of claude asks for a password`.
+pub(crate) fn wants(task: &TaskView, waiting: &Waiting) -> String {
+    let of = format!(" of {}", short(&task.started_by, MOST_OF_AGENT, ""));
+    asked(waiting, &of).unwrap_or_else(|| needs(waiting))
+}
+
+fn asked(waiting: &Waiting, of: &str) -> Option<String> {
+    let program = visible::one_line(waiting.program.as_deref()?);
+    let what = match waiting.kind {
+        Need::Key => "a key",
+        Need::Secret => "a password",
+        Need::Line => "input",
+    };
+    Some(format!("{program}{of} asks for {what}"))
+}
+
 /// Returns the word for what happened to a task, and its details, as the screen has them: the record has its own.
 pub(crate) fn told(fact: &TaskFact) -> (String, String) {
     let word = fact.word().replace('_', " ");
@@ -186,8 +210,9 @@ pub(crate) fn told(fact: &TaskFact) -> (String, String) {
             ("moved".to_owned(), "to background, for the processes it left".to_owned())
         }
         TaskFact::Waiting(waiting) => {
-            let need = need(waiting.kind).trim_start_matches("waiting ");
-            (word, format!("{need}, {}", evidence(waiting.evidence)))
+            let needs = needs(waiting);
+            let needs = needs.trim_start_matches("waiting ");
+            (word, format!("{needs}, {}", evidence(waiting.evidence)))
         }
         TaskFact::Refused(reason) => (word, reason.as_str().replace('_', " ")),
         other => (word, other.note().into_owned()),

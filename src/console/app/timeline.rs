@@ -7,7 +7,7 @@ use crate::facts::InputEvidence;
 use crate::runtime::{HoldReason, TaskEvent, TaskFact, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use super::task_words::{need, short, told};
+use super::task_words::{needs, short, told};
 use super::terms::Term;
 use super::usual::roughly;
 use super::{Layout, Painter, alias, cut_top, who};
@@ -111,7 +111,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
                 InputEvidence::EchoOff => "its terminal hides what is typed",
                 InputEvidence::Quiet => "only that it is idle: weak",
             };
-            format!("{} since {}: {seen}", need(waiting.kind), painter.time(waiting.since))
+            format!("{} since {}: {seen}", needs(waiting), painter.time(waiting.since))
         }),
     );
     add(
@@ -162,6 +162,8 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         format!("terminal of {}x{}", task.size.cols(), task.size.rows())
     } else if task.accepts_input {
         "pipes, takes input".to_owned()
+    } else if task.side_terminal {
+        "pipes, a terminal for what is asked".to_owned()
     } else {
         "pipes, no input".to_owned()
     };

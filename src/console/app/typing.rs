@@ -201,7 +201,7 @@ impl App {
             self.toasts.fail(format!("{} has ended", super::alias(&view)), None);
             return;
         }
-        if !wants_secret(&view) {
+        if !is_unrecorded(&view) {
             self.history.keep(&text);
         }
         self.effects.push(line_to(&view, &text));
@@ -335,10 +335,15 @@ impl App {
     }
 }
 
-/// Sends a line to a task. A secret goes the way of raw keys: its text is on no record.
+/// Sends a line to a task. A secret goes the way of raw keys, and so does every answer at a terminal beside a command's
+/// streams: its text is on no record.
 pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
-    let text = if task.tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
-    if wants_secret(task) {
+    let text = if task.tty || task.side_terminal {
+        format!("{}\r", text.replace('\n', "\r"))
+    } else {
+        format!("{text}\n")
+    };
+    if is_unrecorded(task) {
         return Effect::send(task.id.clone(), Input::Text(text));
     }
     Effect::call("TaskInput", json!({"task_id": task.id, "input": text}))
@@ -352,6 +357,12 @@ pub(crate) fn start_of(cmd: &str, size: Option<Size>) -> Effect {
         input["rows"] = size.rows().into();
     }
     Effect::call("ExecCommand", input)
+}
+
+/// Tells whether a line for a task is kept nowhere. What is typed in place of a password, in the moment before it is seen
+/// that one is wanted, is one as well.
+fn is_unrecorded(task: &TaskView) -> bool {
+    wants_secret(task) || task.side_terminal
 }
 
 /// Tells whether what is typed into a task now is not to be seen.

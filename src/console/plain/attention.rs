@@ -293,7 +293,7 @@ fn headline(waits: Waits<'_>) -> Option<String> {
             format!("call {}: {} wants to run {cmd}", call.call, who(&call.actor))
         }
         Waits::Input(task, waiting) => {
-            format!("{} {}: {}", alias(task), task_words::need(waiting.kind), tasks::command(task))
+            format!("{} {}: {}", alias(task), task_words::needs(waiting), tasks::command(task))
         }
         Waits::Capped(_) | Waits::Orphans(..) | Waits::Lost(..) => return None,
     })

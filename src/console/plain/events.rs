@@ -103,11 +103,8 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
                 .is_some_and(|known| known.since == waiting.since && known.kind == waiting.kind)
         };
         if !before.is_some_and(same) {
-            let text = format!(
-                "{name} {} ({})",
-                task_words::need(waiting.kind),
-                task_words::evidence(waiting.evidence)
-            );
+            let text =
+                format!("{name} {} ({})", task_words::needs(waiting), task_words::evidence(waiting.evidence));
             lines.push(Line::system(text));
         }
     }

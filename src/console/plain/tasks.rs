@@ -27,7 +27,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
         (Some(_), _) => end(task),
         (None, _) if task.held.is_some() => "awaiting approval".to_owned(),
-        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), task_words::need(waiting.kind)),
+        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), task_words::needs(waiting)),
         (None, None) => task.status.as_str().to_owned(),
     };
     let age = match (task.status.is_terminal(), task.started_at) {

@@ -95,13 +95,9 @@ impl Pump {
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
     }
 
-    /// Reads from these non-blocking descriptors from now on, and writes input to `writer`.
-    pub(crate) fn watch(&self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
-        self.watch_and_copy(io, sources, Vec::new(), writer);
-    }
-
-    /// As `watch`, and copies what each source has to the outlet of the same place.
-    pub(crate) fn watch_and_copy(
+    /// Reads from these non-blocking descriptors from now on, copies each to the outlet of the same place, and writes input
+    /// to `writer`.
+    pub(crate) fn watch(
         &self,
         io: Arc<TaskIo>,
         sources: Vec<Source>,

@@ -5,25 +5,25 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Driver;
 use super::order::{Order, Reply};
+use super::{Driver, streams};
 use crate::envelope::TaskId;
 use crate::files;
 use crate::journal::Durability;
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
-    ComingHost, Command, CommandOrder, Exact, Io, Profile, Pty, Resource, Running, SpawnError, Spawner,
-    Stdio, Workdir, WorkdirError, environment, script, workdir,
+    ComingHost, Command, CommandOrder, Exact, Profile, Resource, Running, SpawnError, Spawner, Stdio,
+    Workdir, WorkdirError, environment, script, workdir,
 };
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::events::Row;
-use crate::runtime::native::{Caller, Stage};
+use crate::runtime::native::Caller;
 use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
 use crate::runtime::view::TaskView;
-use crate::terminal::{Size, Stream};
+use crate::terminal::Size;
 
 /// Below this much free disk no task is started (docs/contract.md#output-kept).
 const FREE_BYTES: u64 = 256 << 20;
@@ -188,7 +188,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     driver.job(async move {
         let id = intent.id.clone();
         let size = intent.is_asked.then(Size::default);
-        let host = coming.unwrap_or_else(|| spawner.begin_with(Some(id.as_str()), size));
+        let host = coming.unwrap_or_else(|| spawner.begin(Some(id.as_str()), size));
         let order = match intent.start(&shared, &spawner, host).await {
             Ok(running) => Order::Started { id, running: Box::new(running) },
             Err(error) => Order::StartFailed { id, error },
@@ -203,7 +203,7 @@ pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     let Running { pid, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
-        watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
+        streams::watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
     }
     let (own, name) = (driver.own.clone(), id.clone());
     driver.job(async move {
@@ -224,38 +224,6 @@ pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
         live.start_error = Some(error);
     }
     driver.step(Input::StartFailed { id: id.clone(), error: row });
-}
-
-/// Hands a started command's descriptors to the pump.
-fn watch(shared: &Shared, io: &Arc<TaskIo>, (streams, side): (Io, Option<Pty>), caller: Option<&mut Caller>) {
-    let (sources, writer) = match streams {
-        Io::Pipes { stdin, stdout, stderr } => {
-            let stderr = stderr.map(|stderr| (Stream::Stderr, stderr));
-            let (aside, typed) = side.and_then(|side| aside(io, side)).unzip();
-            ([(Stream::Stdout, stdout)].into_iter().chain(stderr).chain(aside).collect(), stdin.or(typed))
-        }
-        Io::Pty(pty) => match (pty.duplicate(), pty.duplicate()) {
-            (Ok(reader), Ok(writer)) => {
-                let _ = io.pty.set(pty);
-                (vec![(Stream::Tty, reader)], Some(writer))
-            }
-            (Err(error), _) | (_, Err(error)) => {
-                return tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor");
-            }
-        },
-    };
-    let Some(caller) = caller else { return shared.pump.watch(io.clone(), sources, writer) };
-    let outlets = std::mem::take(&mut caller.outlets);
-    shared.pump.watch_and_copy(io.clone(), sources, outlets, writer);
-    caller.tell(Stage::Started);
-}
-
-/// Takes over the terminal beside a command's streams: returns what is read of it, and where is typed.
-fn aside(io: &TaskIo, side: Pty) -> Option<((Stream, OwnedFd), OwnedFd)> {
-    let fds = side.duplicate().and_then(|reader| Ok(((Stream::Tty, reader), side.duplicate()?)));
-    let _ = io.pty.set(side);
-    fds.inspect_err(|error| tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor"))
-        .ok()
 }
 
 /// A command about to be started.
@@ -283,11 +251,14 @@ impl Intent {
     async fn start(mut self, shared: &Shared, spawner: &Spawner, host: ComingHost) -> Result<Running, Error> {
         let native = self.native.take();
         let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
-        let env = match (self.is_step, &native) {
+        let mut env = match (self.is_step, &native) {
             (_, Some(_)) => environment::for_native(base, &self.id),
             (true, None) => environment::for_step(base, &self.id, &self.variables),
             (false, None) => environment::for_task(base, self.terminals(), &self.id, &shared.env.set),
         };
+        if let Some(terminal) = &host.terminal {
+            environment::ask_at(&mut env, terminal);
+        }
         let failed =
             |error| spawn_error(&error, self.shell.to_string_lossy().into_owned(), self.workdir.clone());
         let handed_over = async {

@@ -171,7 +171,7 @@ impl Handle {
         let id = request.chosen_id().cloned().unwrap_or_else(|| self.next_id());
         // It comes up beside all that follows, and does nothing without a command.
         let side_terminal = request.can_be_asked() && self.shared.is_attended();
-        let host = self.spawner.begin_with(Some(id.as_str()), side_terminal.then(Size::default));
+        let host = self.spawner.begin(Some(id.as_str()), side_terminal.then(Size::default));
         let coming = Coming { id, host, side_terminal };
         prepare(&self.shared, request, coming, self.environment.clone()).await
     }

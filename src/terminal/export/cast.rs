@@ -4,8 +4,9 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use crate::terminal::dialogue::Dialogue;
 use crate::terminal::history::LogBytes;
-use crate::terminal::marks::{Mark, MarkKind};
+use crate::terminal::marks::{Mark, MarkKind, Stream};
 use crate::terminal::size::Size;
 use crate::terminal::terminal::Origin;
 
@@ -61,7 +62,7 @@ impl Cast<'_> {
         let mut lines = Lines { text: format!("{}\n", self.header()), version: self.version, last_ms: 0 };
         let mut events = events.iter().peekable();
         let mut decoder = Decoder { pending: Vec::new(), feed_returns: self.origin == Origin::Pipe };
-        let mut size = self.size;
+        let (mut dialogue, mut size) = (Dialogue::default(), self.size);
         for (at, mark) in marks.iter().enumerate() {
             while let Some((at_ms, event)) = events.next_if(|(at_ms, _)| *at_ms < mark.at_ms) {
                 lines.event(*at_ms, event);
@@ -75,12 +76,14 @@ impl Cast<'_> {
                 MarkKind::Gap { dropped } => {
                     lines.put(mark.at_ms, "m", &format!("{dropped} bytes dropped (log limit)"));
                 }
-                MarkKind::Chunk(_) => {
+                MarkKind::Chunk(stream) => {
+                    let aside = stream == Stream::Tty && self.origin == Origin::Pipe;
                     let end = marks.get(at + 1).map_or(log.len(), |next| next.offset);
                     log.for_each_block(mark.offset..end, |_, block| {
-                        block
-                            .chunks(PIECE)
-                            .for_each(|piece| lines.put(mark.at_ms, "o", &decoder.decode(piece)));
+                        block.chunks(PIECE).for_each(|piece| {
+                            let drawn = dialogue.draw(aside, piece);
+                            lines.put(mark.at_ms, "o", &decoder.decode(&drawn));
+                        });
                         true
                     })?;
                 }
