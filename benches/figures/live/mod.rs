@@ -2,6 +2,7 @@
 
 pub(crate) mod attach;
 pub(crate) mod batch;
+mod bound;
 pub(crate) mod drain;
 pub(crate) mod echo;
 pub(crate) mod exec;

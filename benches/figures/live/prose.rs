@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::bound::Bound;
 use super::house::environment;
 use super::report::{self, Target, median};
 
@@ -12,7 +13,7 @@ const RUNS: usize = 3;
 
 pub(crate) fn run() {
     report::head("prose: 1,000 x exec \"true\" against sh doing 1,000 x sh -c true");
-    let (mut plain, mut ran) = (Vec::new(), Vec::new());
+    let (mut plain, mut least, mut ran) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let dir = tempfile::tempdir().expect("make a folder");
         std::fs::write(dir.path().join("p.prose"), "exec \"true\"\n".repeat(COMMANDS)).expect("write it");
@@ -20,6 +21,10 @@ pub(crate) fn run() {
         let started = Instant::now();
         assert!(Command::new("sh").args(["-c", &script]).status().expect("run a shell").success());
         plain.push(started.elapsed().as_secs_f64());
+        let mut bound = Bound::within(dir.path());
+        let started = Instant::now();
+        bound.start(COMMANDS);
+        least.push(started.elapsed().as_secs_f64());
         let mut command = Command::new(PROGRAM);
         command.args(["run", "p.prose", "--plain"]).current_dir(dir.path()).env_clear();
         command.envs(environment(dir.path())).stdin(Stdio::null()).stdout(Stdio::null());
@@ -28,6 +33,8 @@ pub(crate) fn run() {
         ran.push(started.elapsed().as_secs_f64());
     }
     report::line("sh, a command, median", median(&plain), "ms", Target::None);
+    report::line("bound: a row synced, then a shell, median", median(&least), "ms", Target::None);
     report::line("exec, a command, median", median(&ran), "ms", Target::None);
     report::line("exec / sh", median(&ran) / median(&plain), "x", Target::AtMost(4.0));
+    report::line("bound / sh", median(&least) / median(&plain), "x", Target::None);
 }

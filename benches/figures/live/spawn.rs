@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::bound::Bound;
 use super::house::House;
 use super::report::{self, Target, median, ms, percentile};
 
@@ -24,15 +25,19 @@ pub(crate) fn run() {
     report::head("ExecCommand `true`, from an agent's call to its receipt");
     let house = House::open();
     let mut agent = Agent::connect(&house);
-    let (mut plain, mut whole) = (Vec::new(), Vec::new());
+    let mut bound = Bound::within(&house.folder());
+    let (mut plain, mut least, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         plain.push(timed(|| shell("true")));
+        least.push(timed(|| bound.start(1)));
         whole.push(timed(|| agent.exec_true(1)));
     }
     report::line("sh -c true, median", median(&plain), "ms", Target::None);
+    report::line("bound: the same row synced, then a shell, median", median(&least), "ms", Target::None);
     report::line("ExecCommand, median", median(&whole), "ms", Target::None);
     report::line("ExecCommand, p99", percentile(&whole, 99), "ms", Target::AtMost(12.0));
     report::line("ExecCommand / sh", median(&whole) / median(&plain), "x", Target::AtMost(3.0));
+    report::line("bound / sh", median(&least) / median(&plain), "x", Target::None);
     let (mut plain, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         plain.push(timed(|| shell(TOGETHER)));
@@ -41,16 +46,20 @@ pub(crate) fn run() {
     report::line("sh starting 20 at once, median", median(&plain), "ms", Target::None);
     report::line("20 calls at once, median", median(&whole), "ms", Target::None);
     report::line("20 at once / sh", median(&whole) / median(&plain), "x", Target::AtMost(4.0));
-    let (mut plain, mut whole) = (Vec::new(), Vec::new());
+    let (mut plain, mut least, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PAUSES {
         std::thread::sleep(PAUSE);
         plain.push(timed(|| shell("true")));
         std::thread::sleep(PAUSE);
+        least.push(timed(|| bound.start(1)));
+        std::thread::sleep(PAUSE);
         whole.push(timed(|| agent.exec_true(1)));
     }
     report::line("sh after a pause of 10 s, median", median(&plain), "ms", Target::None);
+    report::line("bound after a pause, median", median(&least), "ms", Target::None);
     report::line("ExecCommand after a pause, median", median(&whole), "ms", Target::None);
     report::line("after a pause / sh", median(&whole) / median(&plain), "x", Target::AtMost(4.0));
+    report::line("bound after a pause / sh", median(&least) / median(&plain), "x", Target::None);
 }
 
 fn shell(script: &str) {

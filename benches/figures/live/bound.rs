@@ -1,0 +1,31 @@
+//! What nobody who keeps a record can do without: a row on the same disk, synced, then a shell whose output is read to its
+//! end. It stands beside the figures of starts, so that the machine's part of them can be seen.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Bytes of a row.
+const ROW: [u8; 1 << 10] = [b'a'; 1 << 10];
+
+/// The file for the rows.
+pub(crate) struct Bound(File);
+
+impl Bound {
+    pub(crate) fn within(folder: &Path) -> Self {
+        let file = File::options().create(true).append(true).open(folder.join("bound"));
+        Self(file.expect("make the file for the rows"))
+    }
+
+    /// Starts `true` as often as said, one after the other, each behind its row.
+    pub(crate) fn start(&mut self, count: usize) {
+        for _ in 0..count {
+            self.0.write_all(&ROW).expect("write a row");
+            self.0.sync_data().expect("sync it");
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", "true"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            assert!(shell.output().expect("run a shell").status.success());
+        }
+    }
+}
