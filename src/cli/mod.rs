@@ -5,6 +5,7 @@ mod args;
 mod child;
 mod child_flags;
 mod codex;
+mod codex_mirror;
 #[cfg(feature = "console")]
 mod console;
 #[cfg(feature = "console")]
@@ -48,6 +49,7 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 use self::answer::Form;
 use self::args::Typed;
 use self::env::Env;
+use crate::agent::codex::MIRROR;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::envelope::SafeText;
 use crate::link::{Access, Holder};
@@ -85,6 +87,10 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     // And the fork server: each of its copies is a task host, with what is allocated here.
     if argv.get(1).is_some_and(|word| word == "__fork") {
         return process::fork_server_main();
+    }
+    // And what stands for a process of Codex's own server: it is told by whoever has started it, and nothing else.
+    if argv.get(1).is_some_and(|word| word == MIRROR) {
+        return codex_mirror::run(argv.get(2..).unwrap_or_default());
     }
     // So does leaving: what is started here must be nobody's child.
     if argv.get(1).is_some_and(|word| word == "__detach") {

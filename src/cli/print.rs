@@ -33,6 +33,16 @@ pub(super) fn copy(file: &std::path::Path, to_stderr: bool) -> io::Result<()> {
     out.flush()
 }
 
+/// Writes what a command printed to standard output, or to standard error, as it is.
+pub(super) fn bytes(bytes: &[u8], to_stderr: bool) -> io::Result<()> {
+    if to_stderr {
+        return io::stderr().write_all(bytes);
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
 /// Says something on standard error, after the program's name.
 pub(super) fn say(text: impl Display) -> io::Result<()> {
     err(&SafeText::lines(&format!("pilothouse: {text}")))

@@ -19,6 +19,20 @@ trap 'echo "$1" > ended' EXIT
 while IFS= read -r line; do
   printf '%s\n' "$line" >> lines
   case $line in
+    *'"method":"process/'*'"processId":"fenced"'*)
+      id=${line#*\"id\":}; id=${id%%,*}; of='"params":{"processId":"fenced"'
+      method=${line#*\"method\":\"}; method=${method%%\"*}; chunk=${line#*\"chunk\":\"}; chunk=${chunk%%\"*}
+      case $method in
+        process/start)
+          printf '{"id":%s,"result":{"processId":"fenced","sandboxType":"linuxSeccomp"}}\n' "$id"
+          printf '{"method":"process/output",%s,"seq":1,"stream":"stdout","chunk":"%s"}}\n' "$of" "$(echo behind a fence | base64)" ;;
+        process/write)
+          printf '{"id":%s,"result":{"status":"accepted"}}\n' "$id"
+          printf '{"method":"process/output",%s,"seq":2,"stream":"pty","chunk":"%s"}}\n' "$of" "$chunk" ;;
+        process/terminate)
+          printf '{"id":%s,"result":{"running":true}}\n' "$id"
+          printf '{"method":"process/exited",%s,"seq":3,"exitCode":137}}\n{"method":"process/closed",%s,"seq":4}}\n' "$of" "$of" ;;
+      esac ;;
     '{"id":"pilothouse-'*)
       id=${line#*\"id\":\"}; id=${id%%\"*}
       of='"params":{"processId":"'$id'"'
@@ -175,6 +189,17 @@ fn json(home: &Home, args: &[&str]) -> Value {
     serde_json::from_slice(&home.run(args).stdout).expect("JSON")
 }
 
+/// The rows of the record, as text.
+fn record(home: &Home) -> String {
+    let mut rows = String::new();
+    for recording in std::fs::read_dir(home.places().recordings()).expect("recordings").flatten() {
+        for file in std::fs::read_dir(recording.path()).expect("a recording").flatten() {
+            rows += &std::fs::read_to_string(file.path()).unwrap_or_default();
+        }
+    }
+    rows
+}
+
 fn tasks(home: &Home) -> Vec<Value> {
     json(home, &["task", "list", "--scope", "all"])["data"]["tasks"].as_array().expect("tasks").clone()
 }
@@ -199,11 +224,6 @@ fn whatever_is_not_about_a_process_that_is_a_task_goes_on_to_the_byte_both_ways(
         codex.send(format!("{line}\n").as_bytes());
         assert!(codex.line() == format!("{line}\n").as_bytes(), "{:.80}", line);
     }
-    let fence = json!({ "sandbox": { "permissions": {} } });
-    let request =
-        json!({ "id": 9, "method": "process/start", "params": start(&home, "f", "touch out", &fence) });
-    codex.send(format!("{request}\n").as_bytes());
-    assert_eq!(codex.line(), format!("{request}\n").as_bytes(), "a fence is not imitated");
     codex.send(b"the end without a line feed");
     codex.leave();
     let ended = std::fs::read_to_string(home.workspace().join("ended")).expect("the server has ended");
@@ -263,12 +283,7 @@ fn a_process_is_a_task_and_codex_hears_of_it_what_its_server_would_say() {
     assert_eq!(tasks(&home).len(), 5);
     let asked = std::fs::read_to_string(home.workspace().join("lines")).expect("lines");
     assert_eq!(asked.lines().count(), 1, "one policy is asked about once: {asked}");
-    let mut record = String::new();
-    for recording in std::fs::read_dir(home.places().recordings()).expect("recordings").flatten() {
-        for file in std::fs::read_dir(recording.path()).expect("a recording").flatten() {
-            record += &std::fs::read_to_string(file.path()).unwrap_or_default();
-        }
-    }
+    let record = record(&home);
     assert!(["agent:codex", "thread-1", "call-1"].iter().all(|word| record.contains(word)));
     assert!(!record.contains("secret-of-mine\"") && record.contains("GIVEN"), "names alone go on record");
 }
@@ -325,4 +340,38 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
     );
     codex.leave();
     std::fs::remove_file(state.join("pilothouse")).expect("removed");
+}
+
+#[test]
+fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
+    let home = Home::new();
+    let mut codex = Codex::new(&home);
+    let sandbox = json!({ "permissions": { "type": "managed", "network": "restricted", "file_system": { "entries": [
+        { "path": { "type": "special", "value": { "kind": "root" } }, "access": "read" },
+        { "path": { "type": "special", "value": { "kind": "project_roots" } }, "access": "write" },
+    ] } } });
+    let fenced = json!({ "sandbox": sandbox, "tty": true });
+    let answer = codex.ask("process/start", &start(&home, "fenced", "touch out", &fenced));
+    assert_eq!(answer["result"]["sandboxType"], "linuxSeccomp", "{answer}");
+    let task = || tasks(&home).into_iter().next().expect("a task");
+    assert_eq!((&task()["cmd"], &task()["status"]), (&json!("touch out"), &json!("running")));
+    let id = task()["task_id"].as_str().expect("an id").to_owned();
+    let shown = || json(&home, &["task", "output", &id])["data"].to_string();
+    wait_until("its output is shown", || shown().contains("behind a fence"));
+    assert!(!home.workspace().join("out").exists(), "nothing of it runs here");
+    home.run(&["task", "input", &id, "by hand\n"]);
+    codex.until("fenced", |told| text(told, "pty") == "by hand\n");
+    home.run(&["task", "stop", &id]);
+    assert_eq!(codex.until("fenced", |told| told.is_closed).exit, Some(137));
+    wait_until("it has ended", || task()["status"] == "cancelled");
+    // An end of its own.
+    codex.told.clear();
+    codex.ask("process/start", &start(&home, "fenced", "touch out", &json!({ "sandbox": sandbox })));
+    wait_until("another task stands for it", || tasks(&home).len() == 2);
+    codex.ask("process/terminate", &json!({ "processId": "fenced" }));
+    wait_until("it ends as the process ended", || {
+        task()["ended"].as_str().is_some_and(|end| end.contains("exit 137"))
+    });
+    codex.leave();
+    assert!(record(&home).contains("in Codex's sandbox: writes project_roots; network restricted"));
 }

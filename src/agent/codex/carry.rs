@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 
 use super::executor::{Reach, Talk};
 use super::message::{INTERNAL, error, result};
+use super::mirror::{self, Mirror};
 use super::owned::{Order, Owned};
 use super::process::Stream;
 use super::standing::Standing;
@@ -29,6 +30,8 @@ use crate::process::{ResourceLimits, own_umask};
 
 /// How long a runtime may take to be there.
 const BUDGET: Duration = Duration::from_secs(2);
+/// What is said of a command that may have begun.
+const LOST: &str = "the runtime ended; whether this command had begun cannot be known";
 /// A process that was asked for.
 #[derive(Debug)]
 pub(super) struct Carry {
@@ -41,7 +44,6 @@ pub(super) struct Carry {
     /// Its parameters.
     pub(super) asked: Value,
     pub(super) start: Start,
-    pub(super) owned: Arc<Owned>,
 }
 
 /// Why a process did not become a task.
@@ -60,29 +62,77 @@ struct Begun {
 
 impl Carry {
     /// Stands for the process until it has ended and all that it wrote was told.
-    pub(super) async fn run(self, orders: mpsc::Receiver<Order>) {
+    pub(super) async fn run(self, owned: Arc<Owned>, orders: mpsc::Receiver<Order>) {
         let begun = match self.begin().await {
             Ok(begun) => begun,
             Err(Not::Ours(why)) => {
-                if let Some(why) = why {
-                    (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
-                }
-                return self.pass_on().await;
+                return self.pass_on(why).await;
             }
-            Err(Not::Run(why)) => {
-                self.talk.processes.remove(&self.start.process_id);
-                return drop(self.talk.codex.line(&error(&self.id, INTERNAL, &why)).await);
-            }
+            Err(Not::Run(why)) => return self.refuse(&why).await,
         };
         let processes = self.talk.processes.clone();
         let name = self.start.process_id.clone();
-        if self.stand_for(begun, orders).await {
+        if self.stand_for(begun, owned, orders).await {
             processes.forget(name).await;
         }
     }
 
-    /// Lets Codex's own server have it.
-    async fn pass_on(self) {
+    /// Has a task stand for the process, which Codex's own server runs.
+    pub(super) async fn observe(self) {
+        let lines = match mirror::Lines::open() {
+            Ok(lines) => lines,
+            Err(error) => return self.pass_on(Some(error.to_string())).await,
+        };
+        let args = [self.reach.program.clone().into_os_string()].into_iter();
+        let request = ShellRequest {
+            shell: self.reach.program.clone(),
+            shown: Some(self.start.shown()),
+            description: Some(self.start.fence()),
+            args: args.chain(lines.args().into_iter().map(OsString::from)).collect(),
+            // What is typed goes to the stand-in, on its terminal alone.
+            input: match self.start.input() {
+                ShellInput::Terminal => ShellInput::Terminal,
+                _ => ShellInput::Descriptor,
+            },
+            ..self.request()
+        };
+        let own = std::env::vars_os().collect();
+        let (mut runtime, _) = match self.ask(request, own, false).await {
+            Ok(asked) => asked,
+            Err(Not::Ours(why)) => return self.pass_on(why).await,
+            Err(Not::Run(why)) => return self.refuse(&why).await,
+        };
+        let reply = loop {
+            match runtime.next().await {
+                Ok(ShellReply::Taken { .. } | ShellReply::Held) => {}
+                reply => break reply,
+            }
+        };
+        match reply {
+            Ok(ShellReply::Started) => {
+                let (name, side) = (self.start.process_id.clone(), self.talk.server.clone());
+                if let Err(error) = (Mirror { carry: self, runtime, lines }).run().await {
+                    tracing::info!(%error, "a process of Codex's own server is no longer shown");
+                    side.unwatch(&name);
+                }
+            }
+            // Nothing has begun but what would have stood for it.
+            Ok(ShellReply::Refused { message, code: None }) => self.pass_on(Some(message)).await,
+            Ok(ShellReply::Refused { message, code: Some(_) }) => self.refuse(&message).await,
+            _ => self.pass_on(None).await,
+        }
+    }
+
+    async fn refuse(&self, why: &str) {
+        self.talk.processes.remove(&self.start.process_id);
+        let _ = self.talk.codex.line(&error(&self.id, INTERNAL, why)).await;
+    }
+
+    /// Lets Codex's own server have it, unseen; says why where it could have been seen.
+    async fn pass_on(self, why: Option<String>) {
+        if let Some(why) = why {
+            (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
+        }
         self.talk.processes.remove(&self.start.process_id);
         // Codex hears of a server that has gone by itself.
         let _ = self.talk.server.side.line(&self.line).await;
@@ -91,39 +141,55 @@ impl Carry {
     async fn begin(&self) -> Result<Begun, Not> {
         let left = self.talk.server.environment(&self.start, &self.asked).await;
         let environment = self.start.environment(&left.ok_or(Not::Ours(None))?);
-        let cwd = self.start.directory().ok_or(Not::Ours(None))?;
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
         let program = self.start.argv.first().and_then(|name| program(name, path));
+        // What cannot be found is said by whoever would have run it.
+        let request = ShellRequest { shell: program.ok_or(Not::Ours(None))?, ..self.request() };
+        let (runtime, outputs) = self.ask(request, environment, true).await?;
+        let failed = |error: io::Error| Not::Run(error.to_string());
+        let outputs = outputs.into_iter().map(|(stream, fd)| Ok((stream, Receiver::from_owned_fd(fd)?)));
+        Ok(Begun { runtime, outputs: outputs.collect::<io::Result<Vec<_>>>().map_err(failed)? })
+    }
+
+    /// Returns what is asked of the runtime, but for the program.
+    fn request(&self) -> ShellRequest {
         let metadata = self.start.metadata.clone().unwrap_or_default();
-        let request = ShellRequest {
+        ShellRequest {
             agent: Some("codex".to_owned()),
             session: metadata.thread_id,
             agent_pid: None,
-            // What cannot be found is said by whoever would have run it.
-            shell: program.ok_or(Not::Ours(None))?,
+            shell: PathBuf::new(),
             limits: ResourceLimits::own(),
             input: self.start.input(),
             tool_call: metadata.tool_call_id,
+            shown: None,
             description: None,
             args: self.start.args(),
-        };
+        }
+    }
+
+    /// Asks the runtime for a command, whose output is read here or by nobody.
+    async fn ask(
+        &self,
+        request: ShellRequest,
+        environment: Vec<(OsString, OsString)>,
+        is_read: bool,
+    ) -> Result<(ShellConversation, Vec<(Stream, OwnedFd)>), Not> {
+        let cwd = self.start.directory().ok_or(Not::Ours(None))?;
         let reach = self.reach.clone();
-        let asking = move || ask(&reach, &request, environment, cwd);
+        let asking = move || ask(&reach, &request, environment, cwd, is_read);
         let asked = tokio::task::spawn_blocking(asking).await;
         let (call, outputs) = asked.unwrap_or_else(|error| Err(Not::Run(error.to_string())))?;
-        let failed = |error: &dyn std::fmt::Display| Not::Run(error.to_string());
-        let runtime = call.converse().map_err(|error| failed(&error))?;
-        let outputs = outputs.into_iter().map(|(stream, fd)| Ok((stream, Receiver::from_owned_fd(fd)?)));
-        let outputs = outputs.collect::<io::Result<Vec<_>>>().map_err(|error| failed(&error))?;
-        Ok(Begun { runtime, outputs })
+        Ok((call.converse().map_err(|error| Not::Run(error.to_string()))?, outputs))
     }
 
     /// Tells what becomes of it; returns whether it was ours.
-    async fn stand_for(self, begun: Begun, orders: mpsc::Receiver<Order>) -> bool {
+    async fn stand_for(self, begun: Begun, owned: Arc<Owned>, orders: mpsc::Receiver<Order>) -> bool {
         let Begun { runtime, outputs } = begun;
-        let (codex, owned) = (self.talk.codex.clone(), self.owned.clone());
+        let codex = self.talk.codex.clone();
         let has_terminal = self.start.input() == ShellInput::Terminal;
-        let mut standing = Standing { codex, owned, runtime, outputs, has_terminal, typed: VecDeque::new() };
+        let mut standing =
+            Standing { codex, owned: owned.clone(), runtime, outputs, has_terminal, typed: VecDeque::new() };
         let reply = loop {
             match standing.runtime.next().await {
                 Ok(ShellReply::Taken { .. } | ShellReply::Typed { .. }) => {}
@@ -136,19 +202,14 @@ impl Carry {
             _ => None,
         };
         if let Some(why) = plainly {
-            if let Some(why) = why {
-                (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
-            }
-            self.pass_on().await;
+            self.pass_on(why.cloned()).await;
             return false;
         }
         if reply.is_err() {
-            let why = "the runtime ended; whether this command had begun cannot be known";
-            self.talk.processes.remove(&self.start.process_id);
-            let _ = self.talk.codex.line(&error(&self.id, INTERNAL, why)).await;
+            self.refuse(LOST).await;
             return false;
         }
-        self.owned.begin();
+        owned.begin();
         let answer = json!({ "processId": self.start.process_id, "sandboxType": "none" });
         let _ = self.talk.codex.line(&result(&self.id, &answer)).await;
         standing.run(reply, orders).await;
@@ -165,13 +226,13 @@ fn ask(
     request: &ShellRequest,
     environment: Vec<(OsString, OsString)>,
     cwd: PathBuf,
+    is_read: bool,
 ) -> Result<Asked, Not> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let workdir = openat(CWD, &cwd, directory, Mode::empty()).map_err(|_| Not::Ours(None))?;
     let failed = |errno: rustix::io::Errno| Not::Ours(Some(io::Error::from(errno).to_string()));
     let null = openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
-    let (out, to_out) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
-    let (err, to_err) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
+    let (outputs, to) = if is_read { outputs(request.input) } else { nowhere() }.map_err(failed)?;
     let environment = Some(Environment::new(environment, own_umask()));
     let hello = Hello { environment, ..Hello::new(Role::Shell, cwd) };
     let dial = |socket: &Path| ShellCall::dial(socket, &hello);
@@ -182,20 +243,32 @@ fn ask(
         }
         Err(why) => return Err(Not::Ours(Some(why.to_string()))),
     };
-    match call.ask(request, [workdir.as_fd(), null.as_fd(), to_out.as_fd(), to_err.as_fd()]) {
+    match call.ask(request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()]) {
         Ok(()) => {}
         // Nothing was sent.
         Err(why @ Error::Frame { .. }) => return Err(Not::Ours(Some(why.to_string()))),
-        Err(_) => {
-            let why = "the runtime ended; whether this command had begun cannot be known";
-            return Err(Not::Run(why.to_owned()));
-        }
+        Err(_) => return Err(Not::Run(LOST.to_owned())),
     }
-    let outputs = match request.input {
+    Ok((call, outputs))
+}
+
+/// What a command writes, and where it writes it.
+type Outputs = (Vec<(Stream, OwnedFd)>, [OwnedFd; 2]);
+
+fn outputs(input: ShellInput) -> rustix::io::Result<Outputs> {
+    let (out, to_out) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (err, to_err) = pipe_with(PipeFlags::CLOEXEC)?;
+    let outputs = match input {
         ShellInput::Terminal => vec![(Stream::Pty, out)],
         _ => vec![(Stream::Stdout, out), (Stream::Stderr, err)],
     };
-    Ok((call, outputs))
+    Ok((outputs, [to_out, to_err]))
+}
+
+/// Two that are not one file, and keep nothing.
+fn nowhere() -> rustix::io::Result<Outputs> {
+    let open = |path: &std::ffi::CStr| openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+    Ok((Vec::new(), [open(c"/dev/null")?, open(c"/dev/zero")?]))
 }
 
 /// Finds a program by its path, or by its name in a search path.

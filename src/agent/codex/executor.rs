@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{Child, Command};
+use tokio_util::task::TaskTracker;
 
 use super::carry::Carry;
 use super::message::{About, about, params, result};
@@ -20,6 +21,8 @@ use crate::paths::Places;
 
 /// How long the server may take to end once Codex has gone.
 const LEAVING: Duration = Duration::from_secs(2);
+/// Between two looks whether all was said.
+const MOMENT: Duration = Duration::from_millis(2);
 
 /// How the runtime of a workspace is reached.
 #[derive(Debug, Clone)]
@@ -62,6 +65,7 @@ impl Executor {
             server: Server::new(Side::new(to_server)),
             processes: Processes::default(),
             reach: self.reach.map(Arc::new),
+            mirrors: TaskTracker::new(),
         };
         let asked = carry(codex, &talk.server.side, MAX_LINE, async |line| talk.takes(line).await);
         let answered = carry(from_server, &talk.codex, MAX_LINE, async |line| talk.server.takes(line));
@@ -77,6 +81,7 @@ impl Executor {
                 answered = &mut answered => answered,
             }
         };
+        talk.leave().await;
         let status = tokio::time::timeout(LEAVING, server.wait()).await;
         let _ = server.start_kill();
         ended.map(|()| status.ok().and_then(Result::ok))
@@ -100,9 +105,24 @@ pub(super) struct Talk {
     pub(super) server: Server,
     pub(super) processes: Processes,
     pub(super) reach: Option<Arc<Reach>>,
+    /// What shows processes of the server.
+    mirrors: TaskTracker,
 }
 
 impl Talk {
+    /// Lets what Codex has said last, that its processes are to be killed, arrive before their caller is gone.
+    async fn leave(&self) {
+        self.server.unwatch_all();
+        self.mirrors.close();
+        let _ = tokio::time::timeout(LEAVING, async {
+            self.mirrors.wait().await;
+            while !self.processes.are_told() {
+                tokio::time::sleep(MOMENT).await;
+            }
+        })
+        .await;
+    }
+
     /// Takes a line of Codex that is about a process which is a task, or is to be one.
     async fn takes(&self, line: &[u8]) -> bool {
         let Some(about) = about(line) else { return false };
@@ -128,20 +148,14 @@ impl Talk {
             return false;
         }
         let (Ok(start), Ok(asked)) = (params::<Start>(line), params(line)) else { return false };
-        if !start.is_plain() {
-            return false;
+        let (talk, is_plain, input) = (self.clone(), start.is_plain(), start.input());
+        let carry = Carry { talk, reach: reach.clone(), id: id.clone(), line: line.to_vec(), asked, start };
+        if !is_plain {
+            self.mirrors.spawn(carry.observe());
+            return true;
         }
-        let Some((owned, orders)) = self.processes.add(&about.process, start.input()) else { return false };
-        let carry = Carry {
-            talk: self.clone(),
-            reach: reach.clone(),
-            id: id.clone(),
-            line: line.to_vec(),
-            asked,
-            start,
-            owned,
-        };
-        tokio::spawn(carry.run(orders));
+        let Some((owned, orders)) = self.processes.add(&about.process, input) else { return false };
+        tokio::spawn(carry.run(owned, orders));
         true
     }
 }

@@ -5,6 +5,7 @@
 mod carry;
 mod executor;
 mod message;
+mod mirror;
 mod owned;
 mod passage;
 mod process;
@@ -13,3 +14,4 @@ mod standing;
 mod start;
 
 pub use executor::{Executor, Reach};
+pub use mirror::{Frame, MIRROR};

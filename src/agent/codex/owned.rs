@@ -1,7 +1,7 @@
 //! The processes that run as tasks, as the rest of the conversation sees them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ pub(super) struct Owned {
     news: watch::Sender<()>,
     orders: mpsc::Sender<Order>,
     has_begun: AtomicBool,
+    /// Orders that the runtime has not been told of yet.
+    untold: AtomicUsize,
     input: ShellInput,
 }
 
@@ -74,6 +76,7 @@ impl Processes {
             news: watch::Sender::default(),
             orders,
             has_begun: AtomicBool::new(false),
+            untold: AtomicUsize::new(0),
             input,
         });
         processes.insert(name.to_owned(), owned.clone());
@@ -89,6 +92,11 @@ impl Processes {
     pub(super) async fn forget(self, name: String) {
         tokio::time::sleep(REMEMBERED).await;
         self.remove(&name);
+    }
+
+    /// Tells whether the runtime knows all that Codex has said.
+    pub(super) fn are_told(&self) -> bool {
+        self.lock().values().all(|owned| owned.untold.load(Ordering::Acquire) == 0)
     }
 
     /// Handles a message about one of them; `None` where it is about none.
@@ -164,9 +172,18 @@ impl Owned {
     }
 
     fn pass(&self, order: Order) -> Result<Handled, (i32, String)> {
+        self.untold.fetch_add(1, Ordering::AcqRel);
         let sent = self.orders.try_send(order);
-        sent.map_err(|_| (INTERNAL, "the process does not take more just now".to_owned()))?;
+        sent.map_err(|_| {
+            self.told();
+            (INTERNAL, "the process does not take more just now".to_owned())
+        })?;
         Ok(Handled::Passed)
+    }
+
+    /// The runtime was told of an order.
+    pub(super) fn told(&self) {
+        self.untold.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// Answers a read as soon as there is news, at the latest when its time is over.

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::message::{about, answer, decode, params};
+use super::message::{self, About, OWN_ID, about, answer, decode, params};
+use super::mirror::Seen;
 use super::passage::Side;
 use super::start::{Start, own_id};
 
@@ -29,6 +30,15 @@ pub(super) struct Server {
     numbers: Arc<AtomicU64>,
     probes: Arc<Mutex<HashMap<String, mpsc::Sender<Heard>>>>,
     environments: Arc<tokio::sync::Mutex<HashMap<String, Vec<u8>>>>,
+    watched: Arc<Mutex<HashMap<String, Watched>>>,
+}
+
+/// A process of the server that is shown.
+#[derive(Debug)]
+struct Watched {
+    /// The request that starts it.
+    request: Value,
+    sees: mpsc::Sender<Seen>,
 }
 
 /// What the server says of a process of ours.
@@ -42,8 +52,8 @@ enum Heard {
 
 impl Server {
     pub(super) fn new(side: Side) -> Self {
-        let (numbers, probes, environments) = Default::default();
-        Self { side, numbers, probes, environments }
+        let (numbers, probes, environments, watched) = Default::default();
+        Self { side, numbers, probes, environments, watched }
     }
 
     /// Returns what the policy of a start leaves of the server's environment, each variable ended by a NUL; `None` when the
@@ -55,7 +65,7 @@ impl Server {
         if let Some(left) = known.get(&policy) {
             return Some(left.clone());
         }
-        let id = own_id(self.numbers.fetch_add(1, Ordering::Relaxed));
+        let id = own_id(self.number());
         let (heard, mut hears) = mpsc::channel(MESSAGES);
         self.lock().insert(id.clone(), heard);
         let printed = tokio::time::timeout(PATIENCE, async {
@@ -74,9 +84,19 @@ impl Server {
     /// Takes a line of the server that answers us, or is about a process of ours.
     pub(super) fn takes(&self, line: &[u8]) -> bool {
         if let Some((id, answer)) = answer(line) {
-            return self.hear(&id, || Some(Heard::Answer { is_error: answer.get("error").is_some() }));
+            let is_ours = self.hear(&id, || Some(Heard::Answer { is_error: answer.get("error").is_some() }));
+            // Nobody waits to hear how an order went.
+            return is_ours
+                || id
+                    .strip_prefix(OWN_ID)
+                    .and_then(|number| number.parse().ok())
+                    .is_some_and(|number: u64| number < self.numbers.load(Ordering::Relaxed));
         }
-        let Some(about) = about(line) else { return false };
+        let Some(about) = about(line) else {
+            self.see_failure(line);
+            return false;
+        };
+        self.see(&about, line);
         self.hear(&about.process, || match about.method.as_str() {
             "process/output" => {
                 #[derive(Deserialize)]
@@ -96,6 +116,66 @@ impl Server {
             "process/closed" => Some(Heard::Closed),
             _ => None,
         })
+    }
+
+    /// Shows a process from now on; `request` is what starts it.
+    pub(super) fn watch(&self, name: &str, request: &Value, messages: usize) -> mpsc::Receiver<Seen> {
+        let (sees, seen) = mpsc::channel(messages);
+        self.lock_watched().insert(name.to_owned(), Watched { request: request.clone(), sees });
+        seen
+    }
+
+    /// Shows it no longer.
+    pub(super) fn unwatch(&self, name: &str) {
+        self.lock_watched().remove(name);
+    }
+
+    /// Shows none any longer: the server has ended.
+    pub(super) fn unwatch_all(&self) {
+        self.lock_watched().clear();
+    }
+
+    fn see(&self, about: &About, line: &[u8]) {
+        let mut watched = self.lock_watched();
+        let Some(known) = watched.get(&about.process) else { return };
+        let is_taken = Seen::of(about, line).is_none_or(|seen| known.sees.try_send(seen).is_ok());
+        if !is_taken {
+            // What shows it has stopped: Codex does not wait for that.
+            watched.remove(&about.process);
+        }
+    }
+
+    fn see_failure(&self, line: &[u8]) {
+        #[derive(Deserialize)]
+        struct Failed {
+            id: Value,
+            #[serde(rename = "error")]
+            _error: serde::de::IgnoredAny,
+        }
+        let watched = self.lock_watched();
+        if watched.is_empty() {
+            return;
+        }
+        let Ok(Failed { id, .. }) = serde_json::from_slice(line) else { return };
+        if let Some(known) = watched.values().find(|known| known.request == id) {
+            let _ = known.sees.try_send(Seen::Failed);
+        }
+    }
+
+    /// Returns a number that no other request of ours has.
+    pub(super) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Asks for something without waiting for how it went.
+    pub(super) async fn order(&self, method: &str, params: &Value) {
+        let request = json!({ "id": own_id(self.number()), "method": method, "params": params });
+        // Codex hears of a server that has gone by itself.
+        let _ = self.side.line(&message::line(&request)).await;
+    }
+
+    fn lock_watched(&self) -> MutexGuard<'_, HashMap<String, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hear(&self, name: &str, heard: impl FnOnce() -> Option<Heard>) -> bool {

@@ -60,7 +60,10 @@ impl Standing {
             match news {
                 News::Output(at, read) => self.output(at, read).await,
                 News::Reply(reply) => is_over = self.hear(reply).await,
-                News::Order(order) => self.pass(order).await,
+                News::Order(order) => {
+                    self.pass(order).await;
+                    self.owned.told();
+                }
             }
         }
         let closed = self.owned.process().closed();
@@ -68,6 +71,7 @@ impl Standing {
         orders.close();
         while let Some(order) = orders.recv().await {
             self.pass(order).await;
+            self.owned.told();
         }
     }
 

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::message::{OWN_ID, line};
+use crate::agent::shell::script;
+use crate::config::quoted;
 use crate::link::ShellInput;
 
 /// The parameters of `process/start`.
@@ -62,6 +64,31 @@ impl Start {
         self.rest.values().all(is_nothing) && !self.argv.is_empty()
     }
 
+    /// Returns it as a person sees it: what the model wrote.
+    pub(super) fn shown(&self) -> String {
+        let args = self.args();
+        let script =
+            script(args.get(1..).unwrap_or_default()).map(|script| script.to_string_lossy().into_owned());
+        script.unwrap_or_else(|| self.argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Says what Codex puts around it.
+    pub(super) fn fence(&self) -> String {
+        let permissions = &self.rest.get("sandbox").unwrap_or(&Value::Null)["permissions"];
+        if permissions.is_null() {
+            return "run by Codex's own server".to_owned();
+        }
+        let entries = permissions["file_system"]["entries"].as_array().into_iter().flatten();
+        let written = entries.filter(|entry| entry["access"] == "write").filter_map(|entry| {
+            let path = &entry["path"];
+            path["value"]["kind"].as_str().or(path["path"].as_str()).or(path["value"].as_str())
+        });
+        let written: Vec<_> = written.take(MOST_SHOWN).collect();
+        let written = if written.is_empty() { "nothing".to_owned() } else { written.join(", ") };
+        let network = permissions["network"].as_str().unwrap_or("not said");
+        format!("in Codex's sandbox: writes {written}; network {network}")
+    }
+
     /// Returns its directory.
     pub(super) fn directory(&self) -> Option<PathBuf> {
         let path = self.cwd.strip_prefix("file://")?;
@@ -112,6 +139,8 @@ impl Start {
     }
 }
 
+/// Places that are named of those a fence lets be written to.
+const MOST_SHOWN: usize = 6;
 /// Prints the environment it is given, each variable ended by a NUL.
 const PRINT_ENVIRONMENT: [&str; 2] = ["/usr/bin/env", "-0"];
 

@@ -286,6 +286,9 @@ struct Shown {
 
 impl Shown {
     fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
+        if let Some(shown) = &request.shown {
+            return Self { cmd: shown.clone(), is_unwrapped: false };
+        }
         let args = request.args.get(1..).unwrap_or_default();
         let Some(script) = route::script(args) else {
             // As it would be typed.
@@ -303,7 +306,7 @@ impl Shown {
     fn on_record(&self, request: &ShellRequest) -> Value {
         let text = |arg: &std::ffi::OsString| arg.to_string_lossy().into_owned();
         let mut input = json!({ "cmd": self.cmd });
-        if self.is_unwrapped || request.args.len() != 3 {
+        if request.shown.is_none() && (self.is_unwrapped || request.args.len() != 3) {
             input["args"] = request.args.iter().map(text).collect();
         }
         let named = [

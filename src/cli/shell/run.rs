@@ -80,6 +80,7 @@ impl Asked {
             limits: ResourceLimits::own(),
             input: ShellInput::Descriptor,
             tool_call: None,
+            shown: None,
             description: None,
             args: real.args.clone(),
         };

@@ -48,6 +48,9 @@ pub struct ShellRequest {
     /// What the agent calls the call of its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
+    /// What is shown in place of its arguments: it stands for a command that runs elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// What is said of it beside the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -173,6 +176,7 @@ mod tests {
             limits: ResourceLimits::own(),
             input: ShellInput::Terminal,
             tool_call: None,
+            shown: None,
             description: None,
             args: vec!["bash".into(), "-c".into(), OsString::from_vec(vec![0xff, b'\n']), "".into()],
         }

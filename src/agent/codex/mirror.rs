@@ -1,0 +1,199 @@
+//! A process that Codex's own server runs, behind a fence of Codex's: a task stands for it, shows what it prints, and
+//! passes on what is typed and that it is stopped.
+//!
+//! What stands for it is this program as a command of its own, which is told by frames: a kind, a length (u32, big
+//! endian), bytes.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::time::Duration;
+
+use rustix::pipe::{PipeFlags, pipe_with};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+use super::carry::Carry;
+use super::message::{About, OWN_ID, decode, encode, params};
+use super::process::Stream;
+use crate::link::{ShellConversation, ShellReply};
+
+/// How this program is called to stand for such a process.
+pub const MIRROR: &str = "__mirror";
+/// Messages about a process that may wait to be shown; what comes beyond is not shown.
+const MESSAGES: usize = 1_024;
+/// How long what stands for an ended process may take to end.
+const LEAVING: Duration = Duration::from_secs(2);
+/// The longest frame.
+const MAX_FRAME: u32 = 8 << 20;
+/// What is typed and passed on at once, in bytes.
+const TYPED: usize = 4 << 10;
+/// The exit code of a process that could not be started.
+const NOT_STARTED: i32 = 126;
+
+/// What the server says of a process that is shown.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// It could not be started.
+    Failed,
+    Output(Stream, Vec<u8>),
+    Exited(i32),
+    Closed,
+}
+
+impl Seen {
+    /// Reads what a line says of a process.
+    pub(super) fn of(about: &About, line: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Told {
+            #[serde(default)]
+            stream: String,
+            #[serde(default)]
+            chunk: String,
+            #[serde(default)]
+            exit_code: i32,
+        }
+        let told: Told = params(line).ok()?;
+        Some(match about.method.as_str() {
+            "process/output" if told.stream == "stderr" => {
+                Self::Output(Stream::Stderr, decode(&told.chunk).ok()?)
+            }
+            "process/output" => Self::Output(Stream::Stdout, decode(&told.chunk).ok()?),
+            "process/exited" => Self::Exited(told.exit_code),
+            "process/closed" => Self::Closed,
+            _ => return None,
+        })
+    }
+}
+
+/// Both ends of what a stand-in is told and says, until it has opened its own.
+#[derive(Debug)]
+pub(super) struct Lines {
+    to: OwnedFd,
+    from: OwnedFd,
+    theirs: [OwnedFd; 2],
+}
+
+impl Lines {
+    pub(super) fn open() -> io::Result<Self> {
+        let (their_input, to) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (from, their_output) = pipe_with(PipeFlags::CLOEXEC)?;
+        Ok(Self { to, from, theirs: [their_input, their_output] })
+    }
+
+    /// Returns the arguments by which a stand-in finds them.
+    pub(super) fn args(&self) -> Vec<String> {
+        let place = |fd: &OwnedFd| format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd());
+        [MIRROR.to_owned()].into_iter().chain(self.theirs.iter().map(place)).collect()
+    }
+}
+
+/// A task that stands for a process.
+pub(super) struct Mirror {
+    pub(super) carry: Carry,
+    pub(super) runtime: ShellConversation,
+    pub(super) lines: Lines,
+}
+
+impl Mirror {
+    /// Has the server start the process and shows it until it has ended.
+    pub(super) async fn run(self) -> io::Result<()> {
+        let Self { carry, mut runtime, lines } = self;
+        let Carry { talk, start, id, line, .. } = carry;
+        let mut to = Sender::from_owned_fd(lines.to)?;
+        let mut from = Receiver::from_owned_fd(lines.from)?;
+        // Kept until the stand-in has opened its own, which it has when it is told something.
+        let theirs = lines.theirs;
+        let mut sees = talk.server.watch(&start.process_id, &id, MESSAGES);
+        talk.server.side.line(&line).await?;
+        let (mut has_ended, mut is_typing) = (false, true);
+        let mut typed = vec![0; TYPED];
+        loop {
+            tokio::select! {
+                seen = sees.recv() => match seen {
+                    Some(Seen::Output(stream, bytes)) => send(&mut to, if stream == Stream::Stderr { STDERR } else { STDOUT }, &bytes).await?,
+                    Some(Seen::Exited(code)) => {
+                        has_ended = true;
+                        send(&mut to, EXIT, &code.to_be_bytes()).await?;
+                    }
+                    Some(Seen::Failed) => {
+                        send(&mut to, EXIT, &NOT_STARTED.to_be_bytes()).await?;
+                        break;
+                    }
+                    Some(Seen::Closed) | None => break,
+                },
+                read = from.read(&mut typed), if is_typing => match read {
+                    Ok(length @ 1..) => {
+                        let chunk = encode(typed.get(..length).unwrap_or_default());
+                        let write = format!("{OWN_ID}{}", talk.server.number());
+                        let params = json!({ "processId": start.process_id, "chunk": chunk, "writeId": write });
+                        talk.server.order("process/write", &params).await;
+                    }
+                    _ => is_typing = false,
+                },
+                reply = runtime.next() => match reply {
+                    Ok(ShellReply::Ended { .. }) | Err(_) if !has_ended => {
+                        // A person has stopped what stands for it.
+                        talk.server.order("process/terminate", &json!({ "processId": start.process_id })).await;
+                        talk.server.unwatch(&start.process_id);
+                        return Ok(());
+                    }
+                    Ok(ShellReply::Ended { .. }) | Err(_) => break,
+                    Ok(_) => {}
+                },
+            }
+        }
+        drop(theirs);
+        talk.server.unwatch(&start.process_id);
+        drop(to);
+        // It ends now; until then its caller has not gone.
+        let _ = tokio::time::timeout(LEAVING, async {
+            while !matches!(runtime.next().await, Ok(ShellReply::Ended { .. }) | Err(_)) {}
+        })
+        .await;
+        Ok(())
+    }
+}
+
+/// What a stand-in is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// The process wrote this to its standard output, or to its terminal.
+    Stdout(Vec<u8>),
+    /// And this to its standard error.
+    Stderr(Vec<u8>),
+    /// It has ended.
+    Exit(i32),
+}
+
+const STDOUT: u8 = 1;
+const STDERR: u8 = 2;
+const EXIT: u8 = 3;
+
+impl Frame {
+    /// Reads the next one; `None` at the end, and of anything else.
+    pub fn read(mut from: impl io::Read) -> Option<Self> {
+        let mut head = [0; 5];
+        from.read_exact(&mut head).ok()?;
+        let [kind, length @ ..] = head;
+        let length = u32::from_be_bytes(length);
+        if length > MAX_FRAME {
+            return None;
+        }
+        let mut bytes = vec![0; length as usize];
+        from.read_exact(&mut bytes).ok()?;
+        match kind {
+            STDOUT => Some(Self::Stdout(bytes)),
+            STDERR => Some(Self::Stderr(bytes)),
+            EXIT => Some(Self::Exit(i32::from_be_bytes(bytes.try_into().ok()?))),
+            _ => None,
+        }
+    }
+}
+
+async fn send(to: &mut Sender, kind: u8, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).unwrap_or_default().to_be_bytes();
+    to.write_all(&[&[kind][..], &length, bytes].concat()).await
+}
