@@ -122,3 +122,43 @@ fn an_agents_server_is_started_as_that_agent_does() {
     assert!(server["found"].as_str().is_some_and(|found| found.contains("does not start")), "{server:#}");
     home.stop(&mut served);
 }
+
+/// Asks for the finding about Claude Code's own shell, of an agent that does what Claude Code does with it.
+fn shell_of_claude(home: &Home, variables: &[(&str, &str)]) -> Value {
+    let mut command = home.command(&["doctor", "--agents"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", home.workspace().join("../bin").display()));
+    command.env_remove("PILOTHOUSE_SHELL").envs(variables.iter().copied());
+    let output = command.output().expect("runs");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = finding(&answer["data"], "claude shell");
+    assert!(!found.is_null(), "{answer:#}");
+    found
+}
+
+#[test]
+fn where_an_agents_own_shell_leads_is_proved_by_a_command() {
+    let home = Home::new();
+    install(&home, "claude");
+    let agent = home.workspace().join("../bin/claude");
+    std::fs::write(agent, include_str!("fake_claude.sh")).expect("written");
+    let mut served = home.serve();
+    let led = shell_of_claude(&home, &[]);
+    assert_eq!(led["state"], "ok", "{led:#}");
+    assert!(led["found"].as_str().is_some_and(|found| found.starts_with("`pilothouse claude`: a command")));
+    let off = shell_of_claude(&home, &[("PILOTHOUSE_SHELL", "off")]);
+    assert!(off["found"].as_str().is_some_and(|found| found.contains("PILOTHOUSE_SHELL is off")), "{off:#}");
+    assert!(home.run(&["adopt", "claude"]).status.success());
+    let adopted = shell_of_claude(&home, &[]);
+    assert!(
+        adopted["found"].as_str().is_some_and(|found| found.starts_with("`claude`: a command")),
+        "{adopted:#}"
+    );
+    let settings = home.workspace().join("../.claude/settings.json");
+    let text = std::fs::read_to_string(&settings).expect("adopted");
+    std::fs::write(&settings, text.replace("pilothouse-bash", "gone-bash")).expect("written");
+    let gone = shell_of_claude(&home, &[]);
+    assert!(gone["found"].as_str().is_some_and(|found| found.contains("gone-bash is not there")), "{gone:#}");
+    assert_eq!(gone["fix"], "pilothouse adopt claude");
+    home.stop(&mut served);
+}

@@ -1,0 +1,18 @@
+#!/bin/bash
+# An agent in a few lines: asks the model it is given, runs what that wants in its shell, and tells it what came of it.
+prompt=$2 port=${ANTHROPIC_BASE_URL##*:}
+ask() {
+  exec 3<>"/dev/tcp/127.0.0.1/$port" || exit 1
+  printf 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%s' "${#1}" "$1" >&3
+  cat <&3
+  exec 3>&-
+}
+answer=$(ask "{\"tools\":[{\"name\":\"Bash\"}],\"messages\":[{\"role\":\"user\",\"content\":\"$prompt\"}]}")
+command=$(sed -n 's/.*"command":"\(.*\)","description".*/\1/p' <<<"$answer" | sed 's/\\"/"/g; s/\\\\/\\/g')
+export CLAUDECODE=1 CLAUDE_CODE_CHILD_SESSION=1
+shell=${CLAUDE_CODE_SHELL:-/bin/bash}
+case ${shell##*/} in *bash* | *zsh*) ;; *) shell=/bin/bash ;; esac
+printed=$("$shell" -c "$command" </dev/null 2>&1 | cat)
+result="{\"type\":\"tool_result\",\"content\":\"${printed//$'\n'/\\n}\"}"
+ask "{\"messages\":[{\"role\":\"user\",\"content\":\"$prompt\"},{\"role\":\"user\",\"content\":[$result]}]}" >/dev/null
+echo Done.
