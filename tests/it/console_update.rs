@@ -298,6 +298,33 @@ fn a_line_is_one_call_and_a_secret_is_on_no_record() {
 }
 
 #[test]
+fn what_is_asked_beside_the_streams_is_named_and_no_answer_is_on_record() {
+    let mut app = opened();
+    let _ = changed(&mut app, |next| {
+        let mut asks = next.tasks[6].as_ref().clone();
+        (asks.tty, asks.accepts_input, asks.side_terminal) = (false, false, true);
+        let program = Some("sudo".to_owned());
+        asks.waiting =
+            Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(1), program });
+        next.tasks[6] = Arc::new(asks);
+    });
+    select(&mut app, 7);
+    assert!(shown(&app).contains("sudo asks for a password"));
+    let _ = press(&mut app, &["a"]);
+    assert!(shown(&app).contains("sudo of claude asks for a password"), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc"]);
+    // It may ask for a password by the time the line is sent.
+    let _ = changed(&mut app, |next| {
+        let mut asks = next.tasks[6].as_ref().clone();
+        asks.waiting = None;
+        next.tasks[6] = Arc::new(asks);
+    });
+    assert_eq!(acts(&press(&mut app, &["i", "o", "k", "Enter"])), [r#"Text("ok\r") to task_00000007"#]);
+    let recalled = press(&mut app, &["i", "Up", "Enter"]);
+    assert!(!acts(&recalled).concat().contains("ok"), "it is in no history");
+}
+
+#[test]
 fn a_command_started_here_is_selected_once_it_is_there() {
     let mut app = opened();
     let effects = press(&mut app, &["o", "l", "s", "Enter"]);

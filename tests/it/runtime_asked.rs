@@ -101,7 +101,7 @@ async fn a_program_that_reads_keys_goes_on_waiting() {
 #[tokio::test]
 async fn a_command_is_asked_at_only_where_somebody_may_answer() {
     let has_terminal =
-        "if (true </dev/tty) 2>/dev/null; then echo yes; else echo no; fi; echo ${GIT_TERMINAL_PROMPT-asks}";
+        "if true </dev/tty; then echo yes; else echo no; fi 2>/dev/null; echo ${GIT_TERMINAL_PROMPT-asks}";
     let (with, without) = ("yes\nasks\n", "no\n0\n");
     let bench = bench(SideTerminal::Attended, LONG);
     let run = async || {

@@ -14,7 +14,12 @@ fn marks(log: &[u8], every: usize) -> Vec<Mark> {
     let feeds = |to: usize| log[..to].iter().filter(|byte| **byte == b'\n').count() as u64;
     (0..log.len())
         .step_by(every)
-        .map(|at| Mark { offset: at as u64, line: feeds(at), at_ms: 0, kind: MarkKind::Chunk(Stream::Tty) })
+        .map(|at| Mark {
+            offset: at as u64,
+            line: feeds(at),
+            at_ms: 0,
+            kind: MarkKind::Chunk(Stream::Stdout),
+        })
         .collect()
 }
 
