@@ -10,7 +10,8 @@ ask() {
 answer=$(ask "{\"tools\":[{\"name\":\"Bash\"}],\"messages\":[{\"role\":\"user\",\"content\":\"$prompt\"}]}")
 command=$(sed -n 's/.*"command":"\(.*\)","description".*/\1/p' <<<"$answer" | sed 's/\\"/"/g; s/\\\\/\\/g')
 export CLAUDECODE=1 CLAUDE_CODE_CHILD_SESSION=1
-shell=${CLAUDE_CODE_SHELL:-/bin/bash}
+named=$(sed -n 's/.*"CLAUDE_CODE_SHELL": *"\([^"]*\)".*/\1/p' "$HOME/.claude/settings.json" 2>/dev/null)
+shell=${CLAUDE_CODE_SHELL:-${named:-/bin/bash}}
 case ${shell##*/} in *bash* | *zsh*) ;; *) shell=/bin/bash ;; esac
 printed=$("$shell" -c "$command" </dev/null 2>&1 | cat)
 result="{\"type\":\"tool_result\",\"content\":\"${printed//$'\n'/\\n}\"}"
