@@ -356,7 +356,7 @@ fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     let task = || tasks(&home).into_iter().next().expect("a task");
     assert_eq!((&task()["cmd"], &task()["status"]), (&json!("touch out"), &json!("running")));
     let id = task()["task_id"].as_str().expect("an id").to_owned();
-    let shown = || json(&home, &["task", "output", &id])["data"].to_string();
+    let shown = || json(&home, &["task", "output", "--block=false", &id])["data"].to_string();
     wait_until("its output is shown", || shown().contains("behind a fence"));
     assert!(!home.workspace().join("out").exists(), "nothing of it runs here");
     home.run(&["task", "input", &id, "by hand\n"]);
@@ -374,4 +374,60 @@ fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     });
     codex.leave();
     assert!(record(&home).contains("in Codex's sandbox: writes project_roots; network restricted"));
+}
+
+/// A conversation of the real Codex (0.169.0) with its own server: `>` before its lines, `<` before the server's.
+const CONVERSATION: &str = include_str!("../corpus/codex/conversation.txt");
+
+#[test]
+fn a_recorded_conversation_of_codex_goes_as_it_went_with_its_own_server() {
+    let home = Home::new();
+    let mut codex = Codex::new(&home);
+    let place = home.workspace().display().to_string();
+    // What its server had said by then, of processes and to requests about them.
+    let (mut said, mut answers) = (HashMap::<String, Told>::new(), HashMap::<u64, Value>::new());
+    let (mut passed, mut of_processes) = (0, 0);
+    for line in CONVERSATION.lines() {
+        let (side, line) = line.split_at(1);
+        let line = line.replace("WORKSPACE", &place);
+        let message: Value = serde_json::from_str(&line).expect("JSON");
+        let is_of_process = message["method"].as_str().is_some_and(|method| method.starts_with("process/"));
+        let params = &message["params"];
+        match side {
+            ">" if is_of_process => {
+                for (name, told) in &said {
+                    codex.until(name, |now| now.output == told.output && now.exit == told.exit);
+                }
+                codex.asked = message["id"].as_u64().expect("a number") - 1;
+                let answer = codex.ask(message["method"].as_str().expect("a method"), params);
+                answers.insert(codex.asked, answer);
+                of_processes += 1;
+            }
+            ">" => {
+                codex.send(format!("{line}\n").as_bytes());
+                assert_eq!(codex.line(), format!("{line}\n").as_bytes());
+                passed += 1;
+            }
+            _ if is_of_process => {
+                let told = said.entry(params["processId"].as_str().expect("a name").to_owned()).or_default();
+                if let Some(chunk) = params["chunk"].as_str() {
+                    let bytes = STANDARD.decode(chunk).expect("base64");
+                    let bytes = String::from_utf8(bytes).expect("text").replace("WORKSPACE", &place);
+                    told.output
+                        .entry(params["stream"].as_str().expect("a stream").to_owned())
+                        .or_default()
+                        .extend(bytes.into_bytes());
+                }
+                told.exit = told.exit.or(params["exitCode"].as_i64());
+            }
+            _ => {
+                if let Some(answer) = message["id"].as_u64().and_then(|id| answers.remove(&id)) {
+                    assert_eq!(answer, message);
+                }
+            }
+        }
+    }
+    assert!(passed > 20 && of_processes > 10 && answers.is_empty(), "{passed} {of_processes} {answers:?}");
+    codex.leave();
+    assert_eq!(tasks(&home).len(), said.len());
 }

@@ -96,7 +96,7 @@ impl Carry {
             },
             ..self.request()
         };
-        let own = std::env::vars_os().collect();
+        let own = Environment::own().map_or_else(Vec::new, |own| own.iter().cloned().collect());
         let (mut runtime, _) = match self.ask(request, own, false).await {
             Ok(asked) => asked,
             Err(Not::Ours(why)) => return self.pass_on(why).await,

@@ -129,7 +129,7 @@ fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let mut notes = vec![
         "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once"
             .to_owned(),
-        "what Codex runs in its sandbox is run by Codex's own server, as before".to_owned(),
+        "what Codex runs in its sandbox is run by its own server, as before; a task stands for it".to_owned(),
     ];
     let default = &there["default"];
     if !default.is_null() && default != SERVER_NAME {
