@@ -43,7 +43,11 @@ fn whoever_is_at_the_keys_comes_first() {
     let home = Home::new();
     let mut console = Console::open(&home, &["demo", "--speed", "2"], (120, 40));
     console.shows("wants to run a command");
-    console.shows("[y/N]");
+    // The question is drawn before its task is the one that keys go to.
+    console.wait_for("a task that may be typed into", |screen| {
+        let text = screen.contents();
+        text.contains("[y/N]") && text.contains("Enter input")
+    });
     console.keys(b"\r");
     console.shows(" INPUT t");
     // Not what the demo would have typed.

@@ -238,6 +238,7 @@ fn a_run_that_failed_goes_on_at_the_command_that_failed() {
     write(&home, "fixed", "");
     let mut console = Console::open(&home, &["run", "p.prose", "--resume", &run], (100, 30));
     console.shows("This command ended the run");
+    console.shows("Enter answer");
     console.keys(b"\r");
     console.shows("run it again");
     console.shows("asked 1s ago");

@@ -183,7 +183,7 @@ mod tests {
     fn written(version: CastVersion, origin: Origin) -> Vec<Value> {
         let size = Size::clamped(80, 24);
         let cast = Cast { version, size, origin, started_at: 7, command: "sh" };
-        let chunk = MarkKind::Chunk(Stream::Tty);
+        let chunk = MarkKind::Chunk(if origin == Origin::Tty { Stream::Tty } else { Stream::Stdout });
         let marks = [
             mark(0, 0, MarkKind::Resize(size)),
             mark(0, 40, chunk),
