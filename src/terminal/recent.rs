@@ -354,4 +354,12 @@ mod tests {
         assert!(recent.bytes.len() <= 3 * KEPT && recent.starts.len() < 300);
         assert_eq!(text(&terminal, 40), None, "nobody knows where its line began");
     }
+
+    #[test]
+    fn output_in_pieces_that_cut_lines_is_drawn_at_another_width() {
+        let line = |n| format!("{n:06} handled a request, and all of it went well, as this line says\r\n");
+        let log: Vec<u8> = (0..2_000).flat_map(|n| line(n).into_bytes()).collect();
+        let pieces: Vec<&[u8]> = log.chunks(4096).collect();
+        assert!(text(&kept(200, 50, &pieces), 40).is_some());
+    }
 }

@@ -18,7 +18,7 @@ use super::skimmer::{Lines, skim};
 const MIN_DEPTH: u64 = 4096;
 
 /// Bytes after which drawing at another width can begin anew, about.
-const PIECE: usize = 4 << 10;
+const PIECE: usize = 1 << 10;
 
 /// What the program writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
