@@ -275,3 +275,13 @@ fn settings_with_a_fault_leave_the_console_as_it_was() {
     assert_eq!((app.setup.theme_set.active.as_str(), app.setup.ui.clock), ("mono", false));
     assert!(shown(&app).contains("settings: theme mono, clock off"), "{}", shown(&app));
 }
+
+#[test]
+fn an_agent_is_started_from_the_palette() {
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &[":"]);
+    let _ = write(&mut app, "start claude");
+    assert!(shown(&app).contains("Claude Code in a pane"), "{}", shown(&app));
+    let effects = format!("{:?}", press(&mut app, &["Enter"]));
+    assert!(effects.contains("\"pilothouse claude\""), "{effects}");
+}

@@ -106,6 +106,8 @@ pub enum Choice {
     Layout(Pick),
     /// Show what has changed since the first call of this agent.
     Changes(String),
+    /// Run this command in a pane.
+    Run(String),
     /// Go to this place of those a search found, by number.
     Place(usize),
     /// Nothing: it is there to be read.

@@ -14,6 +14,9 @@ use crate::console::text::{self, visible};
 
 /// Calls listed, newest first.
 const MOST_CALLS: usize = 200;
+/// Agents that can be started, by the word that starts them.
+const AGENTS: [(&str, &str); 4] =
+    [("claude", "Claude Code"), ("codex", "Codex"), ("gemini", "Gemini CLI"), ("opencode", "opencode")];
 /// Choices remembered.
 const MOST_RECENT: usize = 12;
 
@@ -47,6 +50,7 @@ impl App {
                 .into_iter()
                 .map(|item| Item { label: format!("theme {}", item.label), ..item }),
         );
+        items.extend(self.agent_items());
         items.extend(
             self.layout_items()
                 .into_iter()
@@ -72,6 +76,17 @@ impl App {
             obstacle: self.availability(action).err().map(|why| why.to_string()),
             ..Item::new(action.name(), action.about(), Choice::Action(action))
         }
+    }
+
+    /// The agents that can be started in a pane, with their own shell led here.
+    fn agent_items(&self) -> impl Iterator<Item = Item> {
+        let obstacle = self.availability(Action::Start).err().map(|why| why.to_string());
+        AGENTS.into_iter().map(move |(word, name)| {
+            let about = format!("{name} in a pane, the commands of its own shell as tasks");
+            let cmd = format!("pilothouse {word}");
+            let item = Item::new(format!("start {word}"), about, Choice::Run(cmd.clone()));
+            Item { obstacle: obstacle.clone(), same: cmd, also: "agent run", ..item }
+        })
     }
 
     fn theme_items(&self) -> Vec<Item> {
@@ -219,6 +234,7 @@ impl App {
             }
             Choice::Place(at) => self.go_to_place(at),
             Choice::Changes(label) => self.show_changes_of(&label),
+            Choice::Run(cmd) => self.run_here(&cmd),
             Choice::Nothing => {}
         };
         if is_palette {

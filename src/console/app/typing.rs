@@ -222,11 +222,14 @@ impl App {
         }
         match program_file(cmd) {
             Some(file) => self.run_program(file),
-            None => {
-                self.enters_next = true;
-                self.effects.push(start_of(cmd, Some(Layout::alone(self))));
-            }
+            None => self.run_here(cmd),
         }
+    }
+
+    /// Runs a command in a pane as wide as the screen, which gets the keys.
+    pub(super) fn run_here(&mut self, cmd: &str) {
+        self.enters_next = true;
+        self.effects.push(start_of(cmd, Some(Layout::alone(self))));
     }
 
     pub(super) fn paste(&mut self, text: String) {
