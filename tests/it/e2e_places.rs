@@ -70,8 +70,10 @@ fn a_command_in_the_foreground_of_one_shell_is_listed_and_stopped_from_another()
     let tag = Tag::new();
     let running = start(&home, &["command", "run", &format!("sleep {}", tag.0), "--yield-time-ms", "30000"]);
     tag.asleep();
-    let listed = json(&home, &["task", "list"]);
-    let task = listed["data"]["tasks"][0]["task_id"].as_str().expect("an id").to_owned();
+    // The process is there a moment before the runtime has heard of it.
+    let id = || json(&home, &["task", "list"])["data"]["tasks"][0]["task_id"].as_str().map(str::to_owned);
+    wait_until("it is listed", || id().is_some());
+    let task = id().expect("an id");
     assert_eq!(json(&home, &["task", "stop", &task])["ok"], true);
     let output = running.wait_with_output().expect("ends");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

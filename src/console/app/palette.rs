@@ -50,12 +50,12 @@ impl App {
                 .into_iter()
                 .map(|item| Item { label: format!("theme {}", item.label), ..item }),
         );
-        items.extend(self.agent_items());
         items.extend(
             self.layout_items()
                 .into_iter()
                 .map(|item| Item { label: format!("layout {}", item.label), ..item }),
         );
+        items.extend(self.agent_items());
         items.extend(self.view.newest_calls().take(MOST_CALLS).map(|call| {
             let label = format!("call {}", text::count(call.seq));
             let about = format!("{}  {}", call.tool, visible::one_line(&call.summary));
