@@ -354,7 +354,9 @@ fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     let answer = codex.ask("process/start", &start(&home, "fenced", "touch out", &fenced));
     assert_eq!(answer["result"]["sandboxType"], "linuxSeccomp", "{answer}");
     let task = || tasks(&home).into_iter().next().expect("a task");
-    assert_eq!((&task()["cmd"], &task()["status"]), (&json!("touch out"), &json!("running")));
+    // It is asked for before its server is told, and runs a moment later.
+    wait_until("its task runs", || task()["status"] == "running");
+    assert_eq!(task()["cmd"], "touch out");
     let id = task()["task_id"].as_str().expect("an id").to_owned();
     let shown = || json(&home, &["task", "output", "--block=false", &id])["data"].to_string();
     wait_until("its output is shown", || shown().contains("behind a fence"));
