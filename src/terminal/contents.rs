@@ -66,6 +66,9 @@ impl Excerpt {
     pub fn draw(&self) -> Contents {
         let mut terminal = Terminal::new(self.size, self.origin);
         let _ = terminal.feed(self.tail.style.sequence().as_bytes());
+        if self.tail.scrolls {
+            let _ = terminal.feed(&b"\n".repeat(self.size.rows().into()));
+        }
         let _ = terminal.feed(&self.tail.bytes);
         let drawn = Contents::of(&terminal);
         let cursor = Cursor { visible: self.cursor.visible, shape: self.cursor.shape, ..drawn.cursor };

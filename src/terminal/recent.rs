@@ -56,6 +56,8 @@ pub(super) struct Tail {
     pub(super) bytes: Vec<u8>,
     /// The style of its first character.
     pub(super) style: CellStyle,
+    /// It begins in the last row: each new row has scrolled in, with the background of its time.
+    pub(super) scrolls: bool,
 }
 
 impl Recent {
@@ -106,8 +108,8 @@ impl Recent {
         for start in self.starts.iter().rev() {
             let is_first =
                 self.left.map_or(start.offset == 0, |left| left.clears && start.offset <= left.offset);
-            let is_filled = self.left.is_none_or(|left| left.clears || start.feeds >= left.feeds + rows);
-            if !is_first && !is_filled {
+            let scrolls = start.feeds >= self.left.map_or(0, |left| left.feeds) + rows;
+            if !is_first && !scrolls && self.left.is_some_and(|left| !left.clears) {
                 break;
             }
             let cleared = self.left.filter(|left| left.clears).map_or(0, |left| left.offset);
@@ -118,13 +120,13 @@ impl Recent {
                 return None;
             }
             until = start.offset;
-            if is_first || below >= usize::from(size.rows()) {
-                from = Some(*start);
+            if is_first || scrolls && below >= usize::from(size.rows()) {
+                from = Some((*start, !is_first));
                 break;
             }
         }
-        let start = from.filter(|start| size.cols() != own || start.offset < self.resized)?;
-        Some(Tail { bytes: self.part(start.offset, self.end()).to_vec(), style: start.style })
+        let (start, scrolls) = from.filter(|(start, _)| size.cols() != own || start.offset < self.resized)?;
+        Some(Tail { bytes: self.part(start.offset, self.end()).to_vec(), style: start.style, scrolls })
     }
 
     fn end(&self) -> u64 {
@@ -334,6 +336,23 @@ mod tests {
     fn a_cleared_screen_is_a_new_beginning() {
         let terminal = kept(20, 5, &[b"before\r\n\x1b[4A", b"\x1b[H\x1b[2J\x1b[3Ja line of output\r\n"]);
         assert_eq!(text(&terminal, 10).as_deref(), Some("a line of\noutput"));
+    }
+
+    #[test]
+    fn rows_that_scroll_in_have_the_background_of_their_time() {
+        for colour in [0, 10] {
+            let lines: Vec<u8> = (0..200)
+                .flat_map(|n| {
+                    if n == colour { b"\x1b[40m\r\n".to_vec() } else { format!("line {n}\r\n").into_bytes() }
+                })
+                .collect();
+            for end in (100..lines.len()).step_by(100) {
+                let lines = &lines[..end];
+                let terminal = kept(20, 9, &lines.chunks(50).collect::<Vec<_>>());
+                let drawn = terminal.excerpt(12).expect("is shown").draw();
+                assert_eq!(drawn, of_that_width(12, 9, lines, Origin::Tty), "{colour} {end}");
+            }
+        }
     }
 
     #[test]
