@@ -238,7 +238,7 @@ pub(super) fn is_for_loader(name: &OsStr) -> bool {
 }
 
 /// Returns the places where a program may be, in the order of `PATH`.
-pub(super) fn on_path(program: &OsStr, path: Option<&OsStr>) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn on_path(program: &OsStr, path: Option<&OsStr>) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path.unwrap_or(OsStr::new("/usr/bin:/bin"))).map(move |folder| folder.join(program))
 }
 

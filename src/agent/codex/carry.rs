@@ -25,13 +25,14 @@ use crate::config::OnFailure;
 use crate::link::{
     Error, Hello, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest, join_at_once,
 };
-use crate::process::environment::Environment;
+use crate::process::environment::{Environment, on_path};
 use crate::process::{ResourceLimits, own_umask};
 
 /// How long a runtime may take to be there.
 const BUDGET: Duration = Duration::from_secs(2);
 /// What is said of a command that may have begun.
 const LOST: &str = "the runtime ended; whether this command had begun cannot be known";
+
 /// A process that was asked for.
 #[derive(Debug)]
 pub(super) struct Carry {
@@ -143,7 +144,7 @@ impl Carry {
         let environment = self.start.environment(&left.ok_or(Not::Ours(None))?);
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
         let program = self.start.argv.first().and_then(|name| program(name, path));
-        // What cannot be found is said by whoever would have run it.
+        // A program that cannot be found is reported by the server that would have run it.
         let request = ShellRequest { shell: program.ok_or(Not::Ours(None))?, ..self.request() };
         let (runtime, outputs) = self.ask(request, environment, true).await?;
         let failed = |error: io::Error| Not::Run(error.to_string());
@@ -276,5 +277,5 @@ fn program(name: &str, path: Option<OsString>) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|program| program.is_absolute() && program.is_file());
     }
-    std::env::split_paths(&path?).map(|folder| folder.join(name)).find(|program| program.is_file())
+    on_path(name.as_ref(), Some(&path?)).find(|program| program.is_file())
 }

@@ -31,7 +31,7 @@ pub struct Reach {
     pub places: Places,
     /// This program, to start a runtime where there is none.
     pub program: PathBuf,
-    /// Says something to whoever reads standard error.
+    /// Prints a line to standard error.
     pub say: fn(&str),
     /// What to do where no runtime can be had.
     pub on_failure: fn(&Places) -> OnFailure,

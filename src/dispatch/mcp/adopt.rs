@@ -15,6 +15,10 @@ use crate::process::ShellLinks;
 
 pub(in crate::dispatch) struct Adopt;
 
+/// When it takes effect, and the way around it.
+const LED_HERE: &str =
+    "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
+
 /// Which agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -106,9 +110,7 @@ fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure
     let before = super::file::read(&path)?;
     let mut step = Step::new(place, path, before);
     step.add(place.format(), &setting.naming(&link))?;
-    let next =
-        "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
-    Ok((vec![step], vec![next.to_owned()]))
+    Ok((vec![step], vec![LED_HERE.to_owned()]))
 }
 
 /// Says what has Codex start our executor. Without a local environment beside it a dead executor is an error; with one, Codex
@@ -127,8 +129,7 @@ fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
         return Err(precondition(&message).fix("take it out: `pilothouse adopt codex --undo`, or by hand"));
     }
     let mut notes = vec![
-        "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once"
-            .to_owned(),
+        LED_HERE.to_owned(),
         "what Codex runs in its sandbox is run by its own server, as before; a task stands for it".to_owned(),
     ];
     let default = &there["default"];

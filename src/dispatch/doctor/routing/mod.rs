@@ -23,6 +23,7 @@ use super::Area::Agents;
 use super::{Finding, agents};
 use crate::dispatch::agents::{Agent, CodexExecutor};
 use crate::dispatch::host::{Host, on_path};
+use crate::envelope::TaskId;
 use crate::paths::Places;
 use crate::process::environment::{TASK_ID, TASK_KIND};
 use crate::process::is_in_command;
@@ -56,7 +57,8 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
     if agent == Agent::Codex && executor.is_none() {
         return Agents.note(check, "Codex runs its commands by itself").fix("pilothouse adopt codex");
     }
-    let mark = mark();
+    // A word that is in no other command.
+    let mark = format!("pilothouse-doctor-{}", TaskId::random());
     let script = Script { mark: mark.clone(), command: Inside::command(&mark) };
     let model = match Model::open(script).await {
         Ok(model) => model,
@@ -99,14 +101,6 @@ fn shell(host: &dyn Host, agent: Agent) -> Option<(PathBuf, bool)> {
     let path = by_settings.or(by_name).or(ours.filter(|_| agent != Agent::Gemini))?;
     let is_there = path.exists();
     Some((path, is_there))
-}
-
-/// Returns a word that is in no other command.
-fn mark() -> String {
-    let mut random = [0; 8];
-    // Without randomness the mark is still the only one in this run's record with this process's number.
-    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
-    format!("pilothouse-doctor-{}-{:016x}", std::process::id(), u64::from_ne_bytes(random))
 }
 
 /// Runs an agent to its end; returns the last line it printed.
