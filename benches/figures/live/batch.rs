@@ -28,7 +28,7 @@ pub(crate) fn run() {
             let status = Command::new("/bin/sh").args(["-c", LOOP]).status().expect("run a shell");
             assert!(status.success());
         }));
-        least.push(timed(|| bound.start(ITEMS)));
+        least.push(timed(|| bound.start("/bin/sh", ITEMS)));
         whole.push(timed(|| {
             let answer = call(&mut agent, "ExecCommandBatch", &batch);
             assert!(answer.to_string().contains("ExecCommandBatch completed 12/12 items"), "{answer}");

@@ -18,14 +18,14 @@ impl Bound {
         Self(file.expect("make the file for the rows"))
     }
 
-    /// Starts `true` as often as said, one after the other, each behind its row.
-    pub(crate) fn start(&mut self, count: usize) {
+    /// Starts `true` by a shell as often as said, one after the other, each behind its row.
+    pub(crate) fn start(&mut self, shell: &str, count: usize) {
         for _ in 0..count {
             self.0.write_all(&ROW).expect("write a row");
             self.0.sync_data().expect("sync it");
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", "true"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            assert!(shell.output().expect("run a shell").status.success());
+            let mut command = Command::new(shell);
+            command.args(["-c", "true"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            assert!(command.output().expect("run a shell").status.success());
         }
     }
 }

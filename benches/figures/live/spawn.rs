@@ -29,7 +29,7 @@ pub(crate) fn run() {
     let (mut plain, mut least, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         plain.push(timed(|| shell("true")));
-        least.push(timed(|| bound.start(1)));
+        least.push(timed(|| bound.start("/bin/sh", 1)));
         whole.push(timed(|| agent.exec_true(1)));
     }
     report::line("sh -c true, median", median(&plain), "ms", Target::None);
@@ -51,7 +51,7 @@ pub(crate) fn run() {
         std::thread::sleep(PAUSE);
         plain.push(timed(|| shell("true")));
         std::thread::sleep(PAUSE);
-        least.push(timed(|| bound.start(1)));
+        least.push(timed(|| bound.start("/bin/sh", 1)));
         std::thread::sleep(PAUSE);
         whole.push(timed(|| agent.exec_true(1)));
     }

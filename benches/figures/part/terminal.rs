@@ -15,6 +15,8 @@ const WHOLE: usize = 256 * 1024;
 /// The columns of a pane beside another one, and how often it is drawn.
 const NARROW: u16 = 40;
 const DRAWN: usize = 101;
+/// Lines that are joined to a long one: about 1,500 characters.
+const JOINED: usize = 14;
 
 pub(crate) fn run() {
     let (size, payloads) = (Size::clamped(200, 50), payloads());
@@ -66,9 +68,17 @@ fn transcript(size: Size, payload: &Payload) {
 
 /// What a pane of another width costs a frame, beside what its own screen costs.
 fn reflow(size: Size, payload: &Payload) {
-    let long: Vec<u8> = payload.bytes.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let long: Vec<u8> = long.chunks(1500).flat_map(|line| [line, b"\r\n"].concat()).collect();
-    for (lines, bytes) in [("its lines", &payload.bytes), ("lines of 1,500 characters", &long)] {
+    // Whole lines are joined: a sequence that is cut in two is another payload.
+    let long: Vec<u8> = payload
+        .bytes
+        .split(|byte| *byte == b'\n')
+        .enumerate()
+        .flat_map(|(at, line)| {
+            let end: &[u8] = if at % JOINED == JOINED - 1 { b"\r\n" } else { b"" };
+            [line.strip_suffix(b"\r").unwrap_or(line), end].concat()
+        })
+        .collect();
+    for (lines, bytes) in [("its lines", &payload.bytes), ("14 lines as one", &long)] {
         let mut terminal = Terminal::kept(size, Origin::Tty);
         bytes.chunks(4096).for_each(|piece| drop(terminal.feed(piece)));
         let (mut own, mut other) = (Vec::new(), Vec::new());
