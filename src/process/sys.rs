@@ -179,6 +179,7 @@ fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
 }
 
 /// Bytes of the stack of a process that runs in the memory of this one.
+#[cfg(target_arch = "x86_64")]
 const STACK: usize = 256 << 10;
 
 /// Starts a process that runs `child`, and ends when that returns. Where it can be, it is one in the memory of this
