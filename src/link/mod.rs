@@ -38,7 +38,7 @@ pub use protocol::{Answered, Reply, Request};
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
 pub use shell::{
-    Asked, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest,
+    Asked, Loss, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest,
 };
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;

@@ -119,6 +119,7 @@ mod runtime_questions;
 mod settings;
 mod shell_corpus;
 mod shell_door;
+mod shell_killed;
 mod spare;
 mod support;
 mod task_export;

@@ -67,7 +67,7 @@ impl Door {
     }
 
     /// The rows of the record, as text.
-    fn record(&self) -> String {
+    pub(crate) fn record(&self) -> String {
         let mut text = String::new();
         let recordings = std::fs::read_dir(self.home.places().recordings()).expect("recordings");
         for recording in recordings.flatten() {

@@ -23,15 +23,14 @@ use super::standing::Standing;
 use super::start::Start;
 use crate::config::OnFailure;
 use crate::link::{
-    Error, Hello, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest, join_at_once,
+    Error, Hello, Loss, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest,
+    join_at_once,
 };
 use crate::process::environment::{Environment, on_path};
 use crate::process::{ResourceLimits, own_umask};
 
 /// How long a runtime may take to be there.
 const BUDGET: Duration = Duration::from_secs(2);
-/// What is said of a command that may have begun.
-const LOST: &str = "the runtime ended; whether this command had begun cannot be known";
 
 /// A process that was asked for.
 #[derive(Debug)]
@@ -207,7 +206,7 @@ impl Carry {
             return false;
         }
         if reply.is_err() {
-            self.refuse(LOST).await;
+            self.refuse(&Loss::Unknown.to_string()).await;
             return false;
         }
         owned.begin();
@@ -248,7 +247,7 @@ fn ask(
         Ok(()) => {}
         // Nothing was sent.
         Err(why @ Error::Frame { .. }) => return Err(Not::Ours(Some(why.to_string()))),
-        Err(_) => return Err(Not::Run(LOST.to_owned())),
+        Err(_) => return Err(Not::Run(Loss::Unknown.to_string())),
     }
     Ok((call, outputs))
 }

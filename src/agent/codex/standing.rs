@@ -15,7 +15,7 @@ use super::message::{INTERNAL, error, result};
 use super::owned::{NO_INPUT, Order, Owned};
 use super::passage::Side;
 use super::process::Stream;
-use crate::link::{Error, ShellConversation, ShellMessage, ShellReply};
+use crate::link::{Error, Loss, ShellConversation, ShellMessage, ShellReply};
 
 /// How long the rest of what a terminal was written may take to arrive.
 const REST: Duration = Duration::from_millis(50);
@@ -89,21 +89,13 @@ impl Standing {
                 }
                 return false;
             }
-            Ok(ShellReply::Ended { closing: Some(why), .. }) => {
-                (Some(format!("this command had begun; it was {why}")), UNKNOWN)
-            }
+            Ok(ShellReply::Ended { closing: Some(why), .. }) => (Some(Loss::Ended(why).to_string()), UNKNOWN),
             Ok(ShellReply::Ended { code: Some(code), .. }) => (None, code),
             Ok(ShellReply::Ended { signal: Some(_), .. }) if self.has_terminal => (None, BY_SIGNAL),
             Ok(ShellReply::Ended { signal: Some(signal), .. }) => (None, 128 + signal),
-            Ok(ShellReply::Ended { .. }) => {
-                (Some("this command had begun; how it ended is not known".to_owned()), UNKNOWN)
-            }
             Ok(ShellReply::Refused { message, code }) => (Some(message), code.map_or(UNKNOWN, i32::from)),
             Ok(ShellReply::Fenced) => (Some("this command was not run".to_owned()), UNKNOWN),
-            Err(_) => {
-                let why = "the runtime ended; this command had begun and was ended with it";
-                (Some(why.to_owned()), UNKNOWN)
-            }
+            Ok(ShellReply::Ended { .. }) | Err(_) => (Some(Loss::Begun.to_string()), UNKNOWN),
         };
         self.rest().await;
         if let Some(why) = why {

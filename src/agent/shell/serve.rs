@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::route;
-use super::session::{Said, Sessions};
+use super::session::{Membership, Said, Sessions};
 use super::unwrap::{Kind, unwrap};
 use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
@@ -65,9 +65,9 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
         pid: asked.request.agent_pid,
         label: label.as_deref(),
     };
-    let actor = Actor::Agent(sessions.label(&runtime, peer.pid, peer.uid, said));
+    let session = sessions.join(&runtime, peer.pid, peer.uid, said);
     let runtime = runtime.within(enclosing.and_then(within));
-    Call::begin(runtime, agent, actor, cwd, asked).await.carry(line).await;
+    Call::begin(runtime, agent, session, cwd, asked).await.carry(line).await;
     Ok(())
 }
 
@@ -79,6 +79,7 @@ fn within(enclosing: EnclosingTask) -> Option<Within> {
 struct Call {
     runtime: Handle,
     actor: Actor,
+    session: Membership,
     id: TaskId,
     stage: watch::Receiver<Stage>,
     running: JoinHandle<Result<(), ToolError>>,
@@ -87,7 +88,14 @@ struct Call {
 }
 
 impl Call {
-    async fn begin(runtime: Handle, agent: Option<Kind>, actor: Actor, cwd: PathBuf, asked: Asked) -> Self {
+    async fn begin(
+        runtime: Handle,
+        agent: Option<Kind>,
+        session: Membership,
+        cwd: PathBuf,
+        asked: Asked,
+    ) -> Self {
+        let actor = Actor::Agent(session.label.clone());
         let Asked { request, workdir, stdin, stdout, stderr } = asked;
         let shown = Shown::of(agent, &request);
         let input = shown.on_record(&request);
@@ -117,14 +125,14 @@ impl Call {
         let (told, stage) = watch::channel(Stage::default());
         let running = tokio::spawn(run(runtime.clone(), NativeRequest { exec, native, told }));
         let patience = (agent == Some(Kind::Opencode)).then_some(OPENCODE_WAITS);
-        Self { runtime, actor, id, stage, running, patience }
+        Self { runtime, actor, session, id, stage, running, patience }
     }
 
     /// Tells the caller how far it is, and passes on what it says, until the end.
     async fn carry(mut self, mut line: ShellLine) {
         line.tell(&ShellReply::Taken { task: self.id.clone() }).await;
         let since = Instant::now();
-        let mut has_started = false;
+        let (mut has_started, mut is_orphan) = (false, false);
         let mut early = Vec::new();
         loop {
             let late = self.patience.filter(|_| !has_started).map(|patience| since + patience);
@@ -165,6 +173,11 @@ impl Call {
                     Some(_) => {}
                     None => return self.gone(has_started).await,
                 },
+                // Its shell lives on without its agent, and waits for a command whose output nobody reads.
+                () = self.session.agent_ended(), if !is_orphan => {
+                    is_orphan = true;
+                    self.gone(has_started).await;
+                }
                 () = tokio::time::sleep_until(late.unwrap_or(since)), if late.is_some() => {
                     self.runtime.abandon(&self.id, &self.actor);
                     let message = "the operator has not decided about this command; it was not run".to_owned();
@@ -193,7 +206,7 @@ impl Call {
         }
     }
 
-    /// The caller has gone: before its command began it is withdrawn.
+    /// The caller or its agent has gone: before its command began it is withdrawn.
     async fn gone(&self, has_started: bool) {
         if has_started {
             self.runtime.caller_gone(&self.id).await;

@@ -1,15 +1,13 @@
 //! The sessions of agents whose shells call here: each is an actor for as long as its agent lives.
 
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::sync::watch;
 
 use super::unwrap::Kind;
 use crate::agent::label;
-use crate::process::ancestors;
+use crate::process::{self, ancestors};
 use crate::runtime::{AgentPeer, Handle};
 use crate::tools::clients;
 
@@ -19,8 +17,6 @@ const MOST: usize = 128;
 const DISTANCE: usize = 32;
 /// The longest name of a session that is kept.
 const NAME_CHARS: usize = 128;
-/// How often is looked whether an agent has ended.
-const LOOK: Duration = Duration::from_secs(1);
 /// The form of its results, as the record has it: none, what it sees is what its commands write.
 const PROFILE: &str = "shell";
 
@@ -33,6 +29,29 @@ struct Session {
     key: Key,
     label: String,
     peer: AgentPeer,
+    /// True once its agent has ended.
+    ended: watch::Receiver<bool>,
+}
+
+/// What a call has of its session.
+#[derive(Debug, Clone)]
+pub(super) struct Membership {
+    /// The label of its actor.
+    pub(super) label: String,
+    /// True once the agent has ended; `None` where nobody knows which process that is.
+    ended: Option<watch::Receiver<bool>>,
+}
+
+impl Membership {
+    /// Waits until the agent has ended: for ever where nobody knows it. A future that is dropped loses nothing.
+    pub(super) async fn agent_ended(&mut self) {
+        if let Some(ended) = &mut self.ended
+            && ended.wait_for(|ended| *ended).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
 }
 
 /// What makes a session: two of one agent are two actors.
@@ -53,8 +72,8 @@ pub(super) struct Said<'a> {
 }
 
 impl Sessions {
-    /// Returns the label of the session that a call of `caller` belongs to.
-    pub(super) fn label(&self, runtime: &Handle, caller: u32, uid: u32, said: Said<'_>) -> String {
+    /// Returns the session that a call of `caller` belongs to.
+    pub(super) fn join(&self, runtime: &Handle, caller: u32, uid: u32, said: Said<'_>) -> Membership {
         let above: Vec<u32> = ancestors(caller).take(DISTANCE).collect();
         // Only what stands above a caller can be its agent.
         let pid = said.pid.filter(|pid| above.contains(pid)).or(above.first().copied()).unwrap_or_default();
@@ -62,30 +81,33 @@ impl Sessions {
         let key = Key { agent: said.agent, name, pid };
         let mut sessions = self.lock();
         if let Some(known) = sessions.iter().find(|session| session.key == key) {
-            return known.label.clone();
+            return known.membership();
         }
         let wanted = label::label(said.label, said.agent.map(Kind::client));
         if sessions.len() >= MOST {
-            return wanted;
+            return Membership { label: wanted, ended: None };
         }
         let client =
             said.agent.and_then(|agent| clients::find(agent.client())).map_or("a shell", |known| known.label);
         let peer = AgentPeer { client: format!("{client} (shell)"), pid, uid, profile: PROFILE };
         let label = runtime.agent_connected(&wanted, &peer);
-        sessions.push(Session { key: key.clone(), label: label.clone(), peer });
+        let (tell, ended) = watch::channel(false);
+        let session = Session { key: key.clone(), label, peer, ended };
+        let membership = session.membership();
+        sessions.push(session);
         drop(sessions);
-        tokio::spawn(self.clone().forget_when_gone(runtime.clone(), key));
-        label
+        tokio::spawn(self.clone().forget_when_gone(runtime.clone(), key, tell));
+        membership
     }
 
-    /// Waits for the end of a session's agent.
-    async fn forget_when_gone(self, runtime: Handle, key: Key) {
+    /// Waits for the end of a session's agent, and tells those who wait for it.
+    async fn forget_when_gone(self, runtime: Handle, key: Key, tell: watch::Sender<bool>) {
         if let Some(agent) = i32::try_from(key.pid).ok().and_then(Pid::from_raw)
             && let Ok(agent) = pidfd_open(agent, PidfdFlags::empty())
+            && let Ok(agent) = process::watch(agent)
+            && agent.readable().await.is_ok()
         {
-            while !has_ended(&agent) {
-                tokio::time::sleep(LOOK).await;
-            }
+            tell.send_replace(true);
         }
         let mut sessions = self.lock();
         let Some(at) = sessions.iter().position(|session| session.key == key) else { return };
@@ -99,7 +121,10 @@ impl Sessions {
     }
 }
 
-fn has_ended(process: &OwnedFd) -> bool {
-    let mut fds = [PollFd::new(process, PollFlags::IN)];
-    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+impl Session {
+    fn membership(&self) -> Membership {
+        // A caller without an agent's marks has a parent that may well end before it, as of `command &` in a script.
+        let ended = self.key.agent.is_some().then(|| self.ended.clone());
+        Membership { label: self.label.clone(), ended }
+    }
 }

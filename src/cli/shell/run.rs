@@ -14,7 +14,7 @@ use super::{Call, DOOR, find};
 use crate::agent::shell::Kind;
 use crate::cli::{print, surroundings};
 use crate::config::{Loaded, OnFailure};
-use crate::link::{Error, Hello, Role, ShellCall, ShellInput, ShellReply, ShellRequest, join_at_once};
+use crate::link::{Error, Hello, Loss, Role, ShellCall, ShellInput, ShellReply, ShellRequest, join_at_once};
 use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{Received, ResourceLimits, ancestors, die_of, own_umask};
@@ -45,15 +45,6 @@ struct Asked {
     hello: Hello,
     request: ShellRequest,
     workdir: std::os::fd::OwnedFd,
-}
-
-/// How far the command is, as far as its caller knows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
-    /// It was asked for.
-    Asked,
-    /// It runs.
-    Started,
 }
 
 impl Asked {
@@ -104,9 +95,9 @@ impl Asked {
             Ok(()) => {}
             // Nothing was sent.
             Err(error @ Error::Frame { .. }) => return self.plainly(signals, &error, real),
-            Err(_) => return lost(Known::Asked),
+            Err(_) => return lost(&Loss::Unknown),
         }
-        let mut known = Known::Asked;
+        let mut known = Loss::Unknown;
         loop {
             match wait(&mut line, &signals) {
                 Ok(Some(ShellReply::Fenced)) => {
@@ -120,13 +111,13 @@ impl Asked {
                     let _ = print::say(&message);
                     return ExitCode::from(code);
                 }
-                Ok(Some(ShellReply::Started)) => known = Known::Started,
+                Ok(Some(ShellReply::Started)) => known = Loss::Begun,
                 Ok(Some(ShellReply::Ended { code, signal, closing })) => {
                     drop(signals);
                     return end(code, signal, closing);
                 }
                 Ok(Some(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Typed { .. }) | None) => {}
-                Err(_) => return lost(known),
+                Err(_) => return lost(&known),
             }
         }
     }
@@ -163,8 +154,7 @@ fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, 
 /// Ends as the command ended.
 fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitCode {
     if let Some(why) = closing {
-        let _ = print::say(format_args!("this command had begun; it was {why}"));
-        return ExitCode::from(UNKNOWN);
+        return lost(&Loss::Ended(why));
     }
     match (code, signal) {
         (Some(code), _) => ExitCode::from(u8::try_from(code & 0xff).unwrap_or(UNKNOWN)),
@@ -172,19 +162,13 @@ fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitC
             die_of(signal);
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(UNKNOWN))
         }
-        (None, None) => {
-            let _ = print::say("this command had begun; how it ended is not known");
-            ExitCode::from(UNKNOWN)
-        }
+        (None, None) => lost(&Loss::Begun),
     }
 }
 
-/// The runtime has gone: says what is known of the command.
-fn lost(known: Known) -> ExitCode {
-    let _ = print::say(match known {
-        Known::Asked => "the runtime ended; whether this command had begun cannot be known",
-        Known::Started => "the runtime ended; this command had begun and was ended with it",
-    });
+/// Says what is known of a command that did not come to its end, as far as anybody knows.
+fn lost(known: &Loss) -> ExitCode {
+    let _ = print::say(known);
     ExitCode::from(UNKNOWN)
 }
 

@@ -6,6 +6,7 @@
 
 mod caller;
 mod conversation;
+mod loss;
 mod served;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ use crate::process::ResourceLimits;
 
 pub use caller::ShellCall;
 pub use conversation::ShellConversation;
+pub use loss::Loss;
 pub use served::{Asked, ShellLine};
 
 /// The longest header of a request.

@@ -1,0 +1,280 @@
+//! An agent's own commands whose runtime is killed at any moment, or whose agent is: none runs twice, each says what is known of
+//! it, and the record agrees.
+
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use pilothouse::link::{Holder, Loss};
+use rustix::event::{Timespec, poll};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::shell_door::Door;
+use crate::support::{Console, Tag, send, wait_until};
+
+/// What the script of a round exits with.
+const CODE: i32 = 7;
+/// Commands at once, at most.
+const BESIDE: u64 = 5;
+/// How long after the start of the commands the runtime is killed at most, where that depends on no fact: from before they connect
+/// to more than all of it takes.
+const MOMENTS_MS: [u64; 4] = [2, 15, 60, 250];
+
+/// Numbers from a seed: a round that fails can be had again.
+struct Random(u64);
+
+impl Random {
+    /// A number below `limit` (splitmix64).
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+}
+
+/// Lets a random time pass: the one thing here that is no fact.
+fn let_pass(time: Duration) {
+    let _ = poll(&mut [], Timespec::try_from(time).ok().as_ref());
+}
+
+/// How a command came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Task,
+    Plainly,
+    HadBegun,
+    WasEnded,
+    Unknown,
+}
+
+/// A command of a round, by the file that it marks its begin and its end in.
+struct Started {
+    file: String,
+    child: Child,
+}
+
+impl Started {
+    fn new(door: &Door, name: &str, script: &str) -> Self {
+        let file = format!("marks-{name}");
+        let script = format!("echo begun >> {file}; {script}; echo ended >> {file}; exit {CODE}");
+        let mut call = door.of_claude("one", &script);
+        let child = call.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        Self { file, child }
+    }
+
+    fn marks(&self, door: &Door) -> String {
+        std::fs::read_to_string(door.home.workspace().join(&self.file)).unwrap_or_default()
+    }
+}
+
+/// Tells how a command came out by what its caller saw; what no command may come to is an error.
+fn outcome(output: &Output) -> Result<Outcome, String> {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<&str> = said.lines().collect();
+    let code = output.status.code();
+    match (code, &lines[..]) {
+        (Some(CODE), []) => Ok(Outcome::Task),
+        (Some(CODE), [line]) if line.starts_with("pilothouse: this command runs without Pilothouse: ") => {
+            Ok(Outcome::Plainly)
+        }
+        (Some(75), [line]) => match line.strip_prefix("pilothouse: ").unwrap_or_default() {
+            line if line == Loss::Begun.to_string() => Ok(Outcome::HadBegun),
+            line if line == Loss::Unknown.to_string() => Ok(Outcome::Unknown),
+            line if line.starts_with(&Loss::Ended("ended with the runtime".into()).to_string()) => {
+                Ok(Outcome::WasEnded)
+            }
+            line => Err(format!("exit 75 with {line}")),
+        },
+        _ => Err(format!("{:?} with {said}", output.status)),
+    }
+}
+
+/// What the record has of a command.
+#[derive(Debug, Default)]
+struct OnRecord {
+    was_asked: bool,
+    has_started: bool,
+}
+
+impl OnRecord {
+    fn of(rows: &[Value], file: &str) -> Self {
+        let names_it = |value: &Value| value.as_str().is_some_and(|cmd| cmd.contains(file));
+        let mut found = Self::default();
+        for row in rows {
+            let data = &row["data"];
+            found.was_asked |= row["kind"] == "call" && names_it(&data["input"]["cmd"]);
+            found.has_started |= row["kind"] == "start" && names_it(&data["task"]["cmd"]);
+        }
+        found
+    }
+}
+
+/// The rows of all recordings; the last one of a killed runtime may be half a row.
+fn rows(door: &Door) -> Vec<Value> {
+    door.record().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// What the rounds came to.
+#[derive(Debug, Default)]
+struct Tally {
+    commands: usize,
+    /// Runtimes that were ended.
+    ended: usize,
+    outcomes: BTreeMap<Outcome, usize>,
+    wrong: Vec<String>,
+}
+
+/// Starts up to five commands at once, kills the runtime with SIGKILL at a moment that the seed says, and looks what became of each.
+fn round(seed: u64, tally: &mut Tally) {
+    let mut random = Random(seed);
+    let (door, tag) = (Door::new(), Tag::new());
+    let place = door.home.places();
+    // One that serves already, or the one that the first command starts.
+    let mut served = (random.below(4) > 0).then(|| door.home.serve());
+    let scripts = ["true", "sleep 0.03", "sleep 0.1"];
+    let begun: Vec<Started> = (0..=random.below(BESIDE))
+        .map(|at| {
+            let script = scripts[usize::try_from(random.below(3)).expect("small")];
+            Started::new(&door, &format!("{}-{at}", tag.0), script)
+        })
+        .collect();
+    let first = &begun[0];
+    match random.below(4) {
+        0 => wait_until("one begins or cannot", || is_marked(first, &door, "begun")),
+        1 => wait_until("one ends or cannot", || is_marked(first, &door, "ended")),
+        _ => {}
+    }
+    let latest_ms = MOMENTS_MS[usize::try_from(random.below(4)).expect("small")];
+    let_pass(Duration::from_micros(random.below(latest_ms * 1_000)));
+    if let Some(address) = Holder::of(&place).address() {
+        // Now and then it ends in order, which is to leave as little unsaid.
+        let signal = if random.below(8) > 0 { Signal::KILL } else { Signal::TERM };
+        send(address.pid, signal);
+        tally.ended += 1;
+    }
+    let ended: Vec<(String, Output)> = begun
+        .into_iter()
+        .map(|Started { file, child }| (file, child.wait_with_output().expect("ends")))
+        .collect();
+    wait_until("nothing of it runs on", || tag.holders().is_empty());
+    if let Some(served) = &mut served {
+        let _ = served.kill();
+        let _ = served.wait();
+    }
+    let rows = rows(&door);
+    for (file, output) in &ended {
+        tally.commands += 1;
+        let marks = std::fs::read_to_string(door.home.workspace().join(file)).unwrap_or_default();
+        let on_record = OnRecord::of(&rows, file);
+        match outcome(output).and_then(|outcome| agrees(outcome, &marks, &on_record).map(|()| outcome)) {
+            Ok(outcome) => *tally.outcomes.entry(outcome).or_default() += 1,
+            Err(why) => tally.wrong.push(format!("seed {seed}: {why}; {marks:?} {on_record:?}")),
+        }
+    }
+}
+
+/// Tells whether a command has come so far; one whose caller has ended comes no further.
+fn is_marked(started: &Started, door: &Door, mark: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", started.child.id())).unwrap_or_default();
+    started.marks(door).contains(mark) || stat.contains(") Z")
+}
+
+/// Compares what its caller saw of a command with what it did and with the record.
+fn agrees(outcome: Outcome, marks: &str, record: &OnRecord) -> Result<(), String> {
+    let (begun, ended) = (marks.matches("begun").count(), marks.matches("ended").count());
+    if begun > 1 {
+        return Err(format!("{outcome:?}: it ran {begun} times"));
+    }
+    let is_so = match outcome {
+        Outcome::Task => ended == 1 && record.was_asked && record.has_started,
+        // It may have been asked for and refused, but was never begun here.
+        Outcome::Plainly => ended == 1 && !record.has_started,
+        Outcome::HadBegun | Outcome::WasEnded => record.was_asked && record.has_started,
+        // What ran was on record before it did.
+        Outcome::Unknown => begun == 0 || record.was_asked,
+    };
+    if is_so { Ok(()) } else { Err(format!("{outcome:?} is not so")) }
+}
+
+/// Plays so many rounds, or rounds until there were so many commands; fails where one thing was not as promised.
+fn kill_runtimes(commands: usize) {
+    let mut tally = Tally::default();
+    let mut seed = 0;
+    while tally.commands < commands {
+        round(seed, &mut tally);
+        seed += 1;
+    }
+    let Tally { commands, ended, outcomes, wrong } = &tally;
+    eprintln!("{commands} commands, {ended} runtimes ended: {outcomes:?}, {} not as promised", wrong.len());
+    assert!(wrong.is_empty(), "{} of {commands}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_runtime_that_is_killed_at_any_moment_runs_nothing_twice_and_leaves_nothing_unsaid() {
+    kill_runtimes(30);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_runtimes_killed_at_any_moment_run_nothing_twice() {
+    let asked = std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|text| text.parse().ok());
+    kill_runtimes(asked.unwrap_or(1_000));
+}
+
+/// A program that starts a command as Claude Code does, and waits for it.
+fn agent(door: &Door, script: &str) -> Command {
+    let call = door.of_claude("one", script);
+    let mut agent = Command::new("sh");
+    // Not by way of `exec`: the shell stays above its command.
+    agent.args(["-c", "\"$0\" \"$@\"; :"]).arg(call.get_program()).args(call.get_args());
+    for (name, value) in call.get_envs() {
+        match value {
+            Some(value) => agent.env(name, value),
+            None => agent.env_remove(name),
+        };
+    }
+    agent
+        .current_dir(door.home.workspace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    agent
+}
+
+#[test]
+fn a_killed_agent_takes_its_command_along_though_the_shell_it_called_lives() {
+    let door = Door::new();
+    let tag = Tag::new();
+    let mut agent = agent(&door, &format!("sleep {}", tag.0)).spawn().expect("starts");
+    tag.asleep();
+    send(agent.id(), Signal::KILL);
+    agent.wait().expect("ends");
+    // Its caller waits for it, and would go on doing so.
+    wait_until("the command is gone with its agent", || tag.holders().is_empty());
+    wait_until("it is on record who ended it", || door.record().contains("its caller was killed"));
+}
+
+#[test]
+fn what_a_person_types_into_outlives_its_agent() {
+    let door = Door::new();
+    let console = Console::open(&door.home, &[], (100, 30));
+    console.shows("no agent yet");
+    let script = "printf 'Name? ' >/dev/tty; read -r name </dev/tty; echo $name > answer";
+    let mut agent = agent(&door, script).spawn().expect("starts");
+    console.shows("» Name?");
+    console.shows("asks for");
+    console.keys(b"\r");
+    console.shows(" INPUT t01");
+    console.keys(b"by ");
+    console.shows("by");
+    send(agent.id(), Signal::KILL);
+    agent.wait().expect("ends");
+    wait_until("it is on record why it lives", || door.record().contains("and a person holds it"));
+    console.keys(b"hand\r");
+    let answer = door.home.workspace().join("answer");
+    wait_until("it has the answer", || {
+        std::fs::read_to_string(&answer).is_ok_and(|text| text == "by hand\n")
+    });
+}
