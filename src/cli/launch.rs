@@ -132,16 +132,13 @@ mod tests {
     #[test]
     fn each_agent_is_led_here_by_what_it_heeds_and_by_nothing_else() {
         let claude = set(Kind::Claude, "/bin/bash");
-        assert_eq!(
-            value(&claude, "CLAUDE_CODE_SHELL").as_deref(),
-            Some("/d/pilothouse/shells/pilothouse-bash")
-        );
+        assert_eq!(value(&claude, "CLAUDE_CODE_SHELL").as_deref(), Some("/d/pilothouse/shells/told/bash"));
         assert_eq!(value(&claude, "SHELL").as_deref(), Some("/bin/bash"));
         assert_eq!(value(&claude, REAL).as_deref(), Some("/bin/bash"));
         assert_eq!(value(&claude, DOOR).as_deref(), Some("/w"));
         assert_eq!(value(&claude, TASK_KIND).as_deref(), Some("agent"));
         let opencode = set(Kind::Opencode, "/usr/bin/fish");
-        assert_eq!(value(&opencode, "SHELL").as_deref(), Some("/d/pilothouse/shells/pilothouse-bash"));
+        assert_eq!(value(&opencode, "SHELL").as_deref(), Some("/d/pilothouse/shells/told/bash"));
         assert!(value(&opencode, REAL).is_some_and(|real| real.ends_with("/bash")));
         let gemini = set(Kind::Gemini, "/bin/bash");
         assert_eq!(value(&gemini, "PATH").as_deref(), Some("/d/pilothouse/shells/gemini:/usr/bin:/bin"));

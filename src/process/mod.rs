@@ -68,7 +68,7 @@ pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of};
 pub use running::{Host, HostEvent, Io, Running};
-pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, kind_of_shell};
+pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]

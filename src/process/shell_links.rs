@@ -1,5 +1,7 @@
-//! The names by which agents call this program as their shell: links in the data folder of the user.
+//! The names by which agents call this program as their shell: links in the data folder of the user. An agent may tell its
+//! model the name of its shell, so a link has that of the shell it stands for, and is known by its folder.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -7,8 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::paths::shells_dir;
 
-/// What the names begin with.
+/// What the names begin with of links that lie anywhere else.
 pub const SHELL_PREFIX: &str = "pilothouse-";
+/// The end of the folder of links for agents that are told their shell.
+const TOLD: &str = "pilothouse/shells/told";
 /// The shells that they stand for.
 pub const SHELLS: [&str; 2] = ["bash", "zsh"];
 
@@ -51,7 +55,7 @@ impl ShellLinks {
     /// Returns the link that stands for a shell.
     #[must_use]
     pub fn of(&self, shell: &str) -> PathBuf {
-        self.0.join(format!("{SHELL_PREFIX}{shell}"))
+        self.0.join("told").join(shell)
     }
 
     /// Returns the link for a user whose own shell is this one.
@@ -67,10 +71,17 @@ impl ShellLinks {
     }
 }
 
-/// Returns which of the shells that links stand for a path names.
+/// Tells whether a path names this program as a shell that an agent was told of.
+#[must_use]
+pub fn is_shell_link(path: &Path) -> bool {
+    let is_prefixed = |name: &OsStr| name.as_encoded_bytes().starts_with(SHELL_PREFIX.as_bytes());
+    path.file_name().is_some_and(is_prefixed) || path.parent().is_some_and(|folder| folder.ends_with(TOLD))
+}
+
+/// Returns which of the shells that links stand for a path names; `None` for a link to this program.
 #[must_use]
 pub fn kind_of_shell(shell: &Path) -> Option<&'static str> {
-    let name = shell.file_name()?;
+    let name = shell.file_name().filter(|_| !is_shell_link(shell))?;
     SHELLS.into_iter().find(|known| name == *known)
 }
 
@@ -81,7 +92,7 @@ mod tests {
     #[test]
     fn links_name_this_program_and_are_replaced_when_they_name_another() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let links = ShellLinks::within(dir.path().join("shells"));
+        let links = ShellLinks::within(dir.path().join("pilothouse/shells"));
         for program in ["/opt/old", "/opt/new", "/opt/new"] {
             links.make(Path::new(program)).expect("made");
             for link in [links.of("bash"), links.of("zsh"), links.first_in_path().join("bash")] {
@@ -90,5 +101,21 @@ mod tests {
         }
         assert_eq!(links.for_shell(Some(Path::new("/usr/bin/zsh"))), links.of("zsh"));
         assert_eq!(links.for_shell(Some(Path::new("/usr/bin/fish"))), links.of("bash"));
+    }
+
+    #[test]
+    fn a_link_is_called_as_the_shell_it_stands_for_and_known_by_its_place() {
+        let links = ShellLinks::within("/d/pilothouse/shells".into());
+        assert_eq!(links.of("zsh").file_name(), Some(OsStr::new("zsh")));
+        for (path, is_link) in [
+            (links.of("bash"), true),
+            ("/x/pilothouse-zsh".into(), true),
+            (links.first_in_path().join("bash"), false),
+            ("/bin/bash".into(), false),
+        ] {
+            assert_eq!(is_shell_link(&path), is_link, "{}", path.display());
+        }
+        assert_eq!(kind_of_shell(&links.of("bash")), None);
+        assert_eq!(kind_of_shell(Path::new("/bin/bash")), Some("bash"));
     }
 }

@@ -33,8 +33,8 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
     let (adopted, code) = ask(&home, &["adopt", "claude"]);
     assert_eq!((&adopted["data"]["effect"], code), (&json!("installed"), 0), "{adopted}");
     let after = read();
-    assert!(after.contains("/pilothouse/shells/pilothouse-bash\"") && after.contains("// mine"), "{after}");
-    let link = after.split('"').find(|word| word.ends_with("/pilothouse-bash")).expect("a link");
+    assert!(after.contains("/pilothouse/shells/told/bash\"") && after.contains("// mine"), "{after}");
+    let link = after.split('"').find(|word| word.ends_with("/told/bash")).expect("a link");
     let named = std::fs::canonicalize(link).expect("the link names something");
     assert_eq!(named, program().canonicalize().expect("this program"));
     let (again, _) = ask(&home, &["adopt", "claude"]);

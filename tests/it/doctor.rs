@@ -156,7 +156,7 @@ fn where_an_agents_own_shell_leads_is_proved_by_a_command() {
     );
     let settings = home.workspace().join("../.claude/settings.json");
     let text = std::fs::read_to_string(&settings).expect("adopted");
-    std::fs::write(&settings, text.replace("pilothouse-bash", "gone-bash")).expect("written");
+    std::fs::write(&settings, text.replace("told/bash", "told/gone-bash")).expect("written");
     let gone = shell_of_claude(&home, &[]);
     assert!(gone["found"].as_str().is_some_and(|found| found.contains("gone-bash is not there")), "{gone:#}");
     assert_eq!(gone["fix"], "pilothouse adopt claude");

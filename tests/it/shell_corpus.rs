@@ -35,7 +35,7 @@ fn captured() -> Vec<Captured> {
 fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_own_go_through() {
     let mut seen = 0;
     for Captured { agent, calls } in captured() {
-        let name = if agent == "gemini" { "bash" } else { "/d/pilothouse-bash" };
+        let name = if agent == "gemini" { "bash" } else { "/d/pilothouse/shells/told/bash" };
         for Call { args, marks, command } in calls {
             let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
             let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::unwrap::Kind;
 use crate::process::environment::COMMAND;
+use crate::process::is_shell_link;
 
 /// What decides.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +79,8 @@ pub fn decide(facts: Facts<'_>) -> Route {
         return Route::Through;
     }
     // The place of every bash in the PATH of one agent: all but that agent's own calls go through.
-    let is_any_bash = Path::new(facts.name).file_name() == Some(OsStr::new("bash"));
+    let name = Path::new(facts.name);
+    let is_any_bash = name.file_name() == Some(OsStr::new("bash")) && !is_shell_link(name);
     let is_geminis =
         facts.marks.agent == Some(Kind::Gemini) && script.as_bytes().starts_with(b"shopt -u promptvars");
     if is_any_bash && !is_geminis { Route::Through } else { Route::Task }
@@ -159,6 +161,8 @@ mod tests {
         };
         assert_eq!(decide(call), Route::Task);
         assert_eq!(decide(Facts { task_kind: Some(OsStr::new("agent")), ..call }), Route::Task);
+        let told = OsStr::new("/d/pilothouse/shells/told/bash");
+        assert_eq!(decide(Facts { name: told, ..call }), Route::Task);
         assert_eq!(decide(Facts { marks: Marks::default(), ..call }), Route::Task);
         let probe = words(&["-c", "env"]);
         let snapshot = words(&["-c", "-l", "SNAPSHOT_FILE=/x\n# …"]);

@@ -1,5 +1,6 @@
-//! `pilothouse-bash`, `pilothouse-zsh`: this program as an agent's shell. Checked before anything is set up, because it is
-//! in the way of each command of the agent: what does not become a task is the real shell within a millisecond.
+//! `bash`, `zsh` in a folder of links, or `pilothouse-bash`, `pilothouse-zsh` anywhere: this program as an agent's shell.
+//! Checked before anything is set up, because it is in the way of each command of the agent: what does not become a task is
+//! the real shell within a millisecond.
 
 mod real;
 mod run;
@@ -89,6 +90,7 @@ mod tests {
     fn this_program_is_a_shell_by_its_name_alone() {
         for (name, shell) in [
             ("/d/pilothouse-bash", Some("bash")),
+            ("/d/pilothouse/shells/told/zsh", Some("zsh")),
             ("pilothouse-zsh", Some("zsh")),
             ("bash", Some("bash")),
             ("pilothouse", None),

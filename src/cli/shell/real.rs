@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Call, DOOR, REAL, find};
-use crate::process::SHELL_PREFIX;
+use crate::process::is_shell_link;
 
 /// The variables that lead an agent to this shell, and to nothing else.
 const OURS: [&str; 2] = [REAL, DOOR];
@@ -38,7 +38,7 @@ impl Real {
             if OURS.iter().any(|own| name == *own) {
                 return None;
             }
-            if NAMES_SHELL.iter().any(|names| name == *names) && is_ours(value) {
+            if NAMES_SHELL.iter().any(|names| name == *names) && is_shell_link(Path::new(value)) {
                 // What names a shell for the agent alone is gone; what names one for everybody names the real one.
                 return (name == "SHELL").then(|| (name.clone(), program.clone().into_os_string()));
             }
@@ -49,18 +49,13 @@ impl Real {
     }
 }
 
-/// Tells whether a path names this program as a shell.
-fn is_ours(path: &OsStr) -> bool {
-    Path::new(path).file_name().is_some_and(|name| name.as_bytes().starts_with(SHELL_PREFIX.as_bytes()))
-}
-
 fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {
     let fits = |program: &&OsStr| {
         let name = Path::new(program).file_name().is_some_and(|name| name == shell);
-        name && Path::new(program).is_absolute() && !is_ours(program)
+        name && Path::new(program).is_absolute() && !is_shell_link(Path::new(program))
     };
     // Found in the PATH in place of another one, it is that one, whatever the user's own shell is.
-    let is_found_in_path = !is_ours(&call.name);
+    let is_found_in_path = !is_shell_link(Path::new(&call.name));
     let named = [REAL, "SHELL"].into_iter().filter_map(|name| find(&call.variables, name)).find(fits);
     if let Some(program) = named.filter(|_| !is_found_in_path) {
         return program.into();
@@ -94,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_real_shell_is_called_as_the_agent_would_have_called_it() {
-        let ours = "/d/pilothouse-bash";
+        let ours = "/d/pilothouse/shells/told/bash";
         let named =
             real(ours, &[("SHELL", ours), (REAL, "/opt/bin/bash"), ("CLAUDE_CODE_SHELL", ours), ("A", "1")]);
         assert_eq!(named.program, Path::new("/opt/bin/bash"));

@@ -150,7 +150,7 @@ mod tests {
         Seen {
             agent: Agent::Claude,
             started_as: "claude".to_owned(),
-            shell: Some(("/d/pilothouse-bash".into(), true)),
+            shell: Some(("/d/told/bash".into(), true)),
             executor: None,
             inside: Some(Inside::default()),
             task: None,
@@ -185,8 +185,8 @@ mod tests {
                 "pilothouse adopt claude",
             ),
             (
-                Seen { shell: Some(("/gone/pilothouse-bash".into(), false)), inside: None, ..seen() },
-                "/gone/pilothouse-bash is not there",
+                Seen { shell: Some(("/gone/bash".into(), false)), inside: None, ..seen() },
+                "/gone/bash is not there",
                 "pilothouse adopt claude",
             ),
             (
