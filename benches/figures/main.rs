@@ -26,7 +26,7 @@ use machine::Machine;
 /// A part: its name on the command line, and what it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 19] = [
+const PARTS: [Part; 20] = [
     ("start", live::start::run),
     ("many", live::many::run),
     ("attach", live::attach::run),
@@ -36,6 +36,7 @@ const PARTS: [Part; 19] = [
     ("batch", live::batch::run),
     ("drain", live::drain::run),
     ("exec", live::exec::run),
+    ("shell", live::shell::run),
     ("prose", live::prose::run),
     ("echo", live::echo::run),
     ("frame", live::frame::run),

@@ -157,7 +157,7 @@ OWN = [
     (r"Chunk ID: \w+", "Chunk ID: *"),
     (r"Wall time: [\d.]+", "Wall time: *"),
     (r"session ID \d+", "session ID *"),
-    (r"\(ID: \w+\)", "(ID: *)"),
+    (r"\(ID: \w+\)|<task-id>\w+", "ID *"),
     (r"(line \d+: +)\d+ ", r"\1* "),
     (r"tool_[0-9a-zA-Z]{20,}", "tool_*"),
     (r"\b\d{13}\b", "MILLISECONDS"),

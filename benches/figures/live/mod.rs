@@ -16,6 +16,7 @@ mod peers;
 pub(crate) mod proc;
 pub(crate) mod process;
 pub(crate) mod prose;
+pub(crate) mod shell;
 pub(crate) mod spawn;
 pub(crate) mod start;
 mod tty;
