@@ -30,6 +30,31 @@ pub struct Places {
     pub config_dir: PathBuf,
 }
 
+/// Where the locks of all workspaces of this user lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locks {
+    /// Their folder.
+    pub folder: PathBuf,
+    /// What follows the workspace's id in the name of a lock: `.lock`, or `.<boot>.lock` in a home that machines may share.
+    suffix: String,
+}
+
+impl Locks {
+    /// Returns the lock of a workspace, by its id.
+    #[must_use]
+    pub fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}{}", self.suffix))
+    }
+
+    /// Returns the id of the workspace that the lock of this name is of; none of another boot's, nor of anything else.
+    #[must_use]
+    pub fn id<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let id = name.strip_suffix(&self.suffix)?;
+        let is_id = id.len() == 12 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_id.then_some(id)
+    }
+}
+
 /// What of the caller's surroundings decides where things lie.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
@@ -116,6 +141,15 @@ impl Places {
         self.runtime_dir.join("operator.sock")
     }
 
+    /// Returns the folder of the locks of all workspaces.
+    #[must_use]
+    pub fn locks(&self) -> Locks {
+        let folder = self.lock.parent().unwrap_or(&self.lock).to_owned();
+        let name = self.lock.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let suffix = name.strip_prefix(&self.id).unwrap_or(".lock").to_owned();
+        Locks { folder, suffix }
+    }
+
     /// Returns the file that keeps how the console of this workspace was arranged.
     #[must_use]
     pub fn layout(&self) -> PathBuf {
@@ -163,7 +197,8 @@ fn is_repository(path: &Path) -> bool {
         && start == *GITDIR
 }
 
-fn workspace_id(workspace: &Path) -> String {
+/// Returns the id of a workspace by its canonical path.
+pub(crate) fn workspace_id(workspace: &Path) -> String {
     use std::fmt::Write as _;
     use std::os::unix::ffi::OsStrExt as _;
     let digest = Sha256::digest(workspace.as_os_str().as_bytes());
@@ -229,5 +264,21 @@ mod tests {
         assert_eq!(lock(&bare), Path::new("/home/ada/.local/state/pilothouse/run/0123.b00t.lock"));
         let test = Surroundings { lock_dir: Some("/t".into()), ..around };
         assert_eq!(lock(&test), Path::new("/t/0123.lock"));
+    }
+
+    #[test]
+    fn the_locks_of_other_workspaces_lie_beside_and_those_of_other_boots_are_none() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let mut places = Places::beneath(home.path(), Path::new("/state"), None).expect("places");
+        let other = "0123456789ab";
+        for (suffix, foreign) in [(".lock", "0123456789ab.b00t.lock"), (".b00t.lock", "0123456789ab.lock")] {
+            places.lock = Path::new("/run/locks").join(format!("{}{suffix}", places.id));
+            let locks = places.locks();
+            assert_eq!(locks.folder, Path::new("/run/locks"));
+            assert_eq!(locks.id(&format!("{other}{suffix}")), Some(other));
+            for name in [foreign, suffix, "0123456789AB.lock", "../0123456789.lock", ""] {
+                assert_eq!(locks.id(name), None, "{name} beside {suffix}");
+            }
+        }
     }
 }

@@ -34,6 +34,9 @@ pub struct Address {
     pub state: PathBuf,
     /// Where its settings lie.
     pub config: PathBuf,
+    /// Its workspace. Runtimes of earlier versions do not say it.
+    #[serde(default)]
+    pub workspace: Option<PathBuf>,
 }
 
 impl Address {
@@ -43,6 +46,7 @@ impl Address {
             runtime: places.runtime_dir.clone(),
             state: places.state_dir.clone(),
             config: places.config_dir.clone(),
+            workspace: Some(places.workspace.clone()),
         }
     }
 }
@@ -60,9 +64,14 @@ impl Holder {
     /// Looks who holds the lock of a workspace.
     #[must_use]
     pub fn of(places: &Places) -> Self {
+        Self::at(&places.lock)
+    }
+
+    /// The same for the file of a lock.
+    pub(super) fn at(lock: &Path) -> Self {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-        let Ok(file) = options.open(&places.lock) else { return Self::Nobody };
+        let Ok(file) = options.open(lock) else { return Self::Nobody };
         // Shared, so that two who look at once do not take each other for a runtime.
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Err(Errno::WOULDBLOCK) => Self::Runtime(read(&file)),

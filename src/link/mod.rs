@@ -16,6 +16,7 @@ mod lines;
 mod lock;
 mod operator;
 mod protocol;
+mod running;
 mod scripts;
 mod server;
 mod shell;
@@ -33,8 +34,9 @@ pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};
-pub use operator::{Operator, serve as serve_operator};
+pub use operator::{Fleet, Operator, serve as serve_operator};
 pub use protocol::{Answered, Reply, Request};
+pub use running::Running;
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
 pub use shell::{

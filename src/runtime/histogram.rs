@@ -30,8 +30,8 @@ impl Histogram {
 
     /// Adds what another one counted.
     pub fn merge(&mut self, other: &Self) {
-        self.buckets.iter_mut().zip(other.buckets).for_each(|(own, more)| *own += more);
-        self.count += other.count;
+        self.buckets.iter_mut().zip(other.buckets).for_each(|(own, more)| *own = own.saturating_add(more));
+        self.count = self.count.saturating_add(other.count);
         self.sum_ms = self.sum_ms.saturating_add(other.sum_ms);
     }
 

@@ -19,6 +19,7 @@ mod metrics;
 mod native;
 mod output;
 pub mod past;
+mod place;
 mod playback;
 mod program;
 mod question;
@@ -55,6 +56,7 @@ pub use log::{StoredLog, log_path, read_marks};
 pub use metrics::{Metrics, MetricsReport};
 pub use native::{Native, NativeRequest, Stage};
 pub use output::{Output, Piece, StoredStreams, Stream};
+pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use playback::Playback;
 pub use program::{
     BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
@@ -72,6 +74,6 @@ pub use standing::Standing;
 pub use state::TaskState;
 pub use stream::{StreamLine, StreamView};
 pub use view::{
-    AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot,
-    StopView, TaskView,
+    AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, PlaceState, RecordView,
+    Snapshot, StopView, TaskView,
 };

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::approval::GateView;
 use super::metrics::Metrics;
+use super::place::{PlaceLink, PlaceName, Slot};
 use super::program::ProgramView;
 use super::question::Question;
 use super::stream::StreamView;
@@ -92,6 +93,9 @@ pub struct TaskView {
     pub folder: PathBuf,
     /// Last events of its timeline, oldest first, bounded.
     pub events: Vec<TaskEvent>,
+    /// The place it is of, in a console over several.
+    #[serde(skip)]
+    pub place: Option<Arc<PlaceName>>,
 }
 
 /// The place of a command among the items of a batch.
@@ -308,6 +312,9 @@ pub struct Snapshot {
     /// What waits for the operator.
     #[serde(default)]
     pub gate: GateView,
+    /// The places it is put together of, in a console over several; none where it is one runtime's.
+    #[serde(skip)]
+    pub places: Vec<Arc<PlaceState>>,
 }
 
 /// How the record is.
@@ -319,4 +326,52 @@ pub struct RecordView {
     pub head: String,
     /// Why rows are not on disk, while they are not (`audit_degraded`).
     pub degraded: Option<String>,
+}
+
+/// A place as a console shows it.
+#[derive(Debug, Clone)]
+pub struct PlaceState {
+    /// What it is called.
+    pub name: Arc<PlaceName>,
+    /// Whose numbers are its.
+    pub slot: Slot,
+    /// The machine it is on; none for this one.
+    pub host: Option<String>,
+    /// Its workspace.
+    pub workspace: PathBuf,
+    /// How the link to it stands.
+    pub link: PlaceLink,
+    /// What it published last, with its own numbers.
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl PlaceState {
+    /// Returns how many of its tasks are not at their end.
+    #[must_use]
+    pub fn live_tasks(&self) -> usize {
+        self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
+    }
+
+    /// Returns how many things there wait for a person.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let Snapshot { tasks, questions, gate, .. } = &*self.snapshot;
+        let is_waiting = |task: &&Arc<TaskView>| {
+            !task.status.is_terminal() && task.held.is_none() && task.certain_wait().is_some()
+        };
+        let asked = questions.iter().filter(|question| question.needs_somebody()).count();
+        tasks.iter().filter(is_waiting).count() + asked + gate.held.len()
+    }
+}
+
+impl PartialEq for PlaceState {
+    /// Published states are the same when they are the same one in memory: nobody has to look through them.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.slot == other.slot
+            && self.host == other.host
+            && self.workspace == other.workspace
+            && self.link == other.link
+            && Arc::ptr_eq(&self.snapshot, &other.snapshot)
+    }
 }

@@ -83,6 +83,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         pid: Some(4_200 + number),
         folder: PathBuf::from("/nowhere"),
         events: vec![event(age, claude(), TaskFact::Start { pid: None })],
+        place: None,
     }
 }
 

@@ -119,6 +119,7 @@ pub(crate) fn at_gate() -> ProgramView {
 fn question(number: u32, kind: QuestionKind, name: Option<&str>, text: &str) -> Question {
     Question {
         expected: None,
+        place: None,
         id: format!("question_0000000{number}").parse().expect("an id"),
         number,
         origin: Origin {

@@ -32,6 +32,7 @@ fn claude() -> Actor {
 pub(crate) fn question(number: u8, kind: QuestionKind, text: &str) -> Question {
     Question {
         expected: None,
+        place: None,
         id: format!("question_0000000{number}").parse().expect("an id"),
         number: u32::from(number),
         origin: Origin {

@@ -68,6 +68,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         pid: Some(4242),
         folder: "/state/tasks/task_4k2m9x7a".into(),
         events: Vec::new(),
+        place: None,
     }
 }
 

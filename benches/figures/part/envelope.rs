@@ -123,5 +123,6 @@ fn task() -> TaskView {
         pid: None,
         folder: "/r".into(),
         events: Vec::new(),
+        place: None,
     }
 }

@@ -1,8 +1,9 @@
-//! What a console holds: the runtime in its own process, or one attached over the operator socket.
-//! Both have the same methods and behave the same.
+//! What a console holds: the runtime in its own process, one attached over the operator socket, a recording that is
+//! over, or several places at once. All have the same methods and behave the same.
 
 mod answers;
 mod cards;
+mod fleet;
 mod recorded;
 mod remote;
 mod screen;
@@ -19,6 +20,7 @@ use tokio_util::sync::DropGuard;
 
 pub(super) use cards::Card;
 use cards::{CardId, Cards};
+pub use fleet::Fleet;
 use recorded::Recorded;
 use remote::Remote;
 pub(super) use screen::ScreenUpdate;
@@ -30,7 +32,7 @@ use super::protocol::{Reply, Request, Shown};
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
-use crate::runtime::{self, CallRecord, Handle, Snapshot, Viewer};
+use crate::runtime::{self, CallRecord, Handle, PlaceId, Snapshot, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
@@ -51,6 +53,8 @@ pub enum Operator {
     Remote(Remote),
     /// The runtime is gone; its recording is looked at.
     Recorded(Recorded),
+    /// Several runtimes, wherever they are.
+    Fleet(Fleet),
 }
 
 /// A runtime in this process, with the operator as the actor.
@@ -104,8 +108,23 @@ impl Operator {
     pub fn recording(&self) -> Option<&str> {
         match self {
             Self::Recorded(recorded) => Some(recorded.name()),
-            Self::Local(_) | Self::Remote(_) => None,
+            Self::Local(_) | Self::Remote(_) | Self::Fleet(_) => None,
         }
+    }
+
+    /// Returns the hold on several places, where it is one.
+    #[must_use]
+    pub fn fleet(&self) -> Option<&Fleet> {
+        match self {
+            Self::Fleet(fleet) => Some(fleet),
+            Self::Local(_) | Self::Remote(_) | Self::Recorded(_) => None,
+        }
+    }
+
+    /// Returns the place of a task, where there are several.
+    #[must_use]
+    pub fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
+        self.fleet()?.place_of(task)
     }
 
     /// Returns whether the runtime can be reached, live: false for good once it went away.
@@ -115,6 +134,7 @@ impl Operator {
             Self::Local(local) => local.connected.subscribe(),
             Self::Remote(remote) => remote.connected(),
             Self::Recorded(recorded) => recorded.connected(),
+            Self::Fleet(fleet) => fleet.connected(),
         }
     }
 
@@ -125,6 +145,7 @@ impl Operator {
             Self::Local(local) => local.runtime.snapshot(),
             Self::Remote(remote) => remote.snapshot(),
             Self::Recorded(recorded) => recorded.snapshot(),
+            Self::Fleet(fleet) => fleet.snapshot(),
         }
     }
 
@@ -141,6 +162,7 @@ impl Operator {
                 *lock(&local.columns) = columns;
             }
             Self::Remote(remote) => remote.show(Shown { visible, focus, columns }),
+            Self::Fleet(fleet) => fleet.show(Shown { visible, focus, columns }),
             Self::Recorded(_) => {}
         }
     }
@@ -151,6 +173,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.runtime.screen(task).map(|screen| screen.generation()),
             Self::Remote(remote) => remote.screen_generation(task),
+            Self::Fleet(fleet) => fleet.screen_generation(task),
             Self::Recorded(_) => None,
         }
     }
@@ -164,6 +187,7 @@ impl Operator {
                 local.runtime.screen(task)?.contents(columns)
             }
             Self::Remote(remote) => remote.screen(task),
+            Self::Fleet(fleet) => fleet.screen(task),
             Self::Recorded(_) => None,
         }
     }
@@ -175,6 +199,7 @@ impl Operator {
             Self::Local(local) => local.viewer.wake(),
             Self::Remote(remote) => remote.screens_changed(),
             Self::Recorded(recorded) => recorded.screens_changed(),
+            Self::Fleet(fleet) => fleet.screens_changed(),
         }
     }
 
@@ -202,7 +227,8 @@ impl Operator {
         match self {
             Self::Local(local) => local.cards().nonce(card),
             Self::Remote(remote) => remote.nonce(card),
-            Self::Recorded(_) => None,
+            // Each place has its own.
+            Self::Recorded(_) | Self::Fleet(_) => None,
         }
     }
 
@@ -210,7 +236,16 @@ impl Operator {
     ///
     /// # Errors
     /// When the runtime refuses or went away.
-    pub async fn ask(&self, mut request: Request) -> Result<Reply, Error> {
+    pub async fn ask(&self, request: Request) -> Result<Reply, Error> {
+        self.ask_at(None, request).await
+    }
+
+    /// The same of a place; one that a request is about already is asked whatever `place` says. Where there is one
+    /// runtime alone, it is asked.
+    ///
+    /// # Errors
+    /// When the runtime refuses or went away, or the place is not attached.
+    pub async fn ask_at(&self, place: Option<&PlaceId>, mut request: Request) -> Result<Reply, Error> {
         match &mut request {
             Request::Pause { nonce, .. } => *nonce = self.nonce(&CardId::Pause),
             Request::Decide { ticket, nonce, .. } => *nonce = self.nonce(&CardId::Held(*ticket)),
@@ -223,6 +258,7 @@ impl Operator {
             Self::Local(local) => local.handle(request).await,
             Self::Remote(remote) => remote.ask(request).await,
             Self::Recorded(recorded) => recorded.handle(&request),
+            Self::Fleet(fleet) => fleet.ask(place, request).await,
         }
     }
 }

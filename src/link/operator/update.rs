@@ -232,6 +232,7 @@ mod tests {
             pid: None,
             folder: "/".into(),
             events: Vec::new(),
+            place: None,
         })
     }
 

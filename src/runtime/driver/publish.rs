@@ -45,6 +45,7 @@ impl Driver {
             metrics,
             record,
             gate: self.supervisor.gate(),
+            places: Vec::new(),
         };
         drop(session);
         self.shared.snapshot.send_replace(Arc::new(snapshot));

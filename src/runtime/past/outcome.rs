@@ -97,6 +97,7 @@ mod tests {
             pid: None,
             folder: "/nowhere".into(),
             events: Vec::new(),
+            place: None,
         };
         let mut task = TaskState::new(view);
         for (fact, actor) in events {

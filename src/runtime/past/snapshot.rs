@@ -40,6 +40,7 @@ impl Recording {
             notices: self.notices(last),
             record: RecordView::default(),
             gate: GateView::default(),
+            places: Vec::new(),
         }
     }
 

@@ -173,6 +173,7 @@ impl Machine {
             deadline: within.map(|within| now.wall_after(within)),
             comments: Vec::new(),
             expected,
+            place: None,
         });
         let due = within.map(|within| now.mono.saturating_add(within));
         self.open.insert(id, Entry { question: question.clone(), due, state: State::Announced });

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
+use crate::runtime::place::PlaceName;
 use crate::runtime::program::Lines;
 
 /// An answer sooner than this after its question was shown is no person's: what was typed before, or at that moment, was
@@ -251,6 +253,9 @@ pub struct Question {
     /// Who is expected to answer, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
+    /// The place it is asked at, in a console over several.
+    #[serde(skip)]
+    pub place: Option<Arc<PlaceName>>,
 }
 
 impl Question {

@@ -341,6 +341,7 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         pid: None,
         folder: folder.clone(),
         events: Vec::new(),
+        place: None,
     }
 }
 

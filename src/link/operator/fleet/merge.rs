@@ -1,0 +1,103 @@
+//! The snapshot of all places, put together from their parts. Pure.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::place::Place;
+use super::totals;
+use crate::runtime::{CallSummary, GateView, Metrics, Notice, RecordView, Snapshot};
+
+/// Calls listed, of all places together.
+const MOST_CALLS: usize = 4_000;
+/// Notices kept, of all places together.
+const MOST_NOTICES: usize = 100;
+
+/// The notices of all places, in the order in which this console heard them.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    last: u64,
+    kept: VecDeque<Notice>,
+}
+
+impl Notices {
+    /// Adds a notice of the console's own.
+    pub(super) fn say(&mut self, at: Timestamp, is_error: bool, text: String) {
+        self.keep(Notice { seq: 0, at, is_error, text, from: None });
+    }
+
+    /// Takes over what a place has to say that is new. What it had said before it was attached is not news.
+    pub(super) fn take(&mut self, place: &mut Place) {
+        let last = place.snapshot.notices.iter().map(|notice| notice.seq).max().unwrap_or(0);
+        if let Some(heard) = place.noticed {
+            for notice in place.snapshot.notices.iter().filter(|notice| notice.seq > heard) {
+                let text = format!("{}: {}", place.translation.name.name, notice.text);
+                self.keep(Notice { text, ..notice.clone() });
+            }
+        }
+        place.noticed = Some(last);
+    }
+
+    fn keep(&mut self, notice: Notice) {
+        self.last += 1;
+        if self.kept.len() == MOST_NOTICES {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(Notice { seq: self.last, ..notice });
+    }
+}
+
+/// Puts the places together, in their order.
+pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot {
+    let parts = || places.iter().map(|place| &place.part);
+    let live = || places.iter().filter(|place| place.link.is_live()).map(|place| &*place.snapshot);
+    let mut metrics = Metrics::default();
+    places.iter().for_each(|place| totals::add(&mut metrics, &place.snapshot.metrics));
+    // The home of a console that began with one runtime: what is said of that runtime alone is its.
+    let home = places.iter().find(|place| place.reach.is_home()).map(|place| &*place.snapshot);
+    Snapshot {
+        seq,
+        workspace: home.map(|home| home.workspace.clone()).unwrap_or_default(),
+        recording: home.map(|home| home.recording.clone()).unwrap_or_default(),
+        socket: home.map(|home| home.socket.clone()).unwrap_or_default(),
+        started_at: places.iter().map(|place| place.snapshot.started_at).min().unwrap_or_default(),
+        headless: home.is_some_and(|home| home.headless),
+        tasks: parts().flat_map(|part| part.tasks.iter().cloned()).collect(),
+        tasks_left: places.iter().fold(0, |sum, place| sum.saturating_add(place.snapshot.tasks_left)),
+        calls: calls(places),
+        agents: parts().flat_map(|part| part.agents.iter().cloned()).collect(),
+        programs: parts().flat_map(|part| part.programs.iter().cloned()).collect(),
+        questions: parts().flat_map(|part| part.questions.iter().cloned()).collect(),
+        notices: notices.kept.iter().cloned().collect(),
+        metrics,
+        record: RecordView {
+            degraded: places.iter().find_map(|place| {
+                let why = place.snapshot.record.degraded.as_ref()?;
+                Some(format!("{}: {why}", place.translation.name.name))
+            }),
+            ..RecordView::default()
+        },
+        gate: GateView {
+            paused: live().filter_map(|snapshot| snapshot.gate.paused).min(),
+            held: parts().flat_map(|part| part.held.iter().cloned()).collect(),
+            allowed: live().map(|snapshot| snapshot.gate.allowed).sum(),
+        },
+        places: places.iter().map(|place| Arc::new(place.state())).collect(),
+    }
+}
+
+/// The calls of all places by their time, the newest last. Those of one place keep their order, whatever its clock did.
+fn calls(places: &[Place]) -> Vec<Arc<CallSummary>> {
+    let mut timed: Vec<(Timestamp, &Arc<CallSummary>)> = Vec::new();
+    for place in places {
+        let mut latest = Timestamp::MIN;
+        for call in &place.part.calls {
+            latest = latest.max(call.at);
+            timed.push((latest, call));
+        }
+    }
+    timed.sort_by_key(|(at, _)| *at);
+    let first = timed.len().saturating_sub(MOST_CALLS);
+    timed.into_iter().skip(first).map(|(_, call)| Arc::clone(call)).collect()
+}

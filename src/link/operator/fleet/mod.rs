@@ -1,0 +1,259 @@
+//! Several runtimes in one hold: each place is attached by a supervisor of its own, their snapshots are put together, and
+//! what is asked goes to the place that it is about (docs/decisions/58-places-in-one-console.md).
+
+mod discover;
+mod merge;
+mod names;
+mod place;
+mod reach;
+mod route;
+mod supervise;
+mod totals;
+mod translate;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::Operator;
+use crate::clock::Clock;
+use crate::envelope::TaskId;
+use crate::link::Running;
+use crate::link::protocol::Shown;
+use crate::paths::Locks;
+use crate::runtime::{PlaceId, PlaceLink, Slot, Snapshot};
+use crate::terminal::Contents;
+
+use merge::Notices;
+use place::{Owners, Place};
+use reach::Reach;
+
+/// How many places are shown at once.
+const MOST_PLACES: usize = 64;
+/// The generations of a screen that one attachment may count.
+const GENERATION_BITS: u32 = 44;
+
+/// Several runtimes. Clones are the same hold; the last one dropped lets all of them go.
+#[derive(Clone)]
+pub struct Fleet {
+    inner: Arc<Inner>,
+    _open: Arc<DropGuard>,
+}
+
+/// What the hold and its supervisors share.
+// A lock, not messages: the console reads screens while it draws, and what is routed where must be what is shown.
+struct Inner {
+    state: Mutex<State>,
+    snapshot: watch::Sender<Arc<Snapshot>>,
+    /// Always true: a console over several places goes on without any of them.
+    connected: watch::Sender<bool>,
+    screens_changed: Arc<Notify>,
+    /// Some place has something new.
+    news: Notify,
+    /// Runtimes may have come or gone.
+    rescan: Notify,
+    clock: Clock,
+    /// The hold is let go.
+    open: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    places: Vec<Place>,
+    owners: Owners,
+    notices: Notices,
+    shown: Shown,
+    published: u64,
+    last_slot: u16,
+    /// Runtimes of this machine are attached as they come.
+    takes_all: bool,
+}
+
+impl Fleet {
+    /// Attaches to every runtime of this user on this machine, now and as they come.
+    #[must_use]
+    pub fn of_this_machine(locks: &Locks) -> Self {
+        let fleet = Self::new(true);
+        fleet.watch(locks);
+        fleet
+    }
+
+    /// Holds the runtime that a console was opened on, of the workspace with this id, and others as they are opened.
+    #[must_use]
+    pub fn around(home: Operator, id: &str, locks: &Locks) -> Self {
+        let fleet = Self::new(false);
+        let id = PlaceId::from(id);
+        fleet.inner.add(id.clone(), Reach::Held(home.clone()));
+        // At once: what is on screen stays there.
+        supervise::attach(&fleet.inner, &id, &home);
+        fleet.inner.publish();
+        fleet.watch(locks);
+        fleet
+    }
+
+    fn new(takes_all: bool) -> Self {
+        let open = CancellationToken::new();
+        let inner = Arc::new(Inner {
+            state: Mutex::new(State { takes_all, ..State::default() }),
+            snapshot: watch::Sender::new(Arc::default()),
+            connected: watch::Sender::new(true),
+            screens_changed: Arc::default(),
+            news: Notify::new(),
+            rescan: Notify::new(),
+            clock: Clock::start(),
+            open: open.clone(),
+        });
+        tokio::spawn(supervise::publish(Arc::clone(&inner)));
+        Self { inner, _open: Arc::new(open.drop_guard()) }
+    }
+
+    fn watch(&self, locks: &Locks) {
+        tokio::spawn(discover::discover(Arc::clone(&self.inner), locks.clone()));
+    }
+
+    /// Opens another runtime of this machine, if it is not open yet.
+    pub fn open(&self, running: Running) {
+        let id = PlaceId::from(running.id.as_str());
+        self.inner.add(id, Reach::Local(running));
+    }
+
+    pub(super) fn connected(&self) -> watch::Receiver<bool> {
+        self.inner.connected.subscribe()
+    }
+
+    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.inner.snapshot.subscribe()
+    }
+
+    pub(super) fn screens_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.inner.screens_changed)
+    }
+
+    pub(super) fn show(&self, shown: Shown) {
+        let mut state = self.inner.state();
+        state.shown = shown;
+        for place in &state.places {
+            state.show_at(place);
+        }
+    }
+
+    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
+        let (operator, attached) = self.inner.state().shows(task)?;
+        // A screen counts from the beginning again once its place is attached again.
+        let own = operator.screen_generation(task)? & ((1 << GENERATION_BITS) - 1);
+        Some(attached << GENERATION_BITS | own)
+    }
+
+    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
+        let (operator, _) = self.inner.state().shows(task)?;
+        operator.screen(task)
+    }
+
+    /// Returns the place of a task.
+    pub(super) fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
+        let state = self.inner.state();
+        let slot = state.owners.tasks.get(task)?;
+        state.place(*slot).map(|place| place.id().clone())
+    }
+}
+
+impl Inner {
+    // Nothing under this lock can panic half-way through a change.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a place and has it attached, unless it is there already or there are too many.
+    fn add(self: &Arc<Self>, id: PlaceId, reach: Reach) {
+        let mut state = self.state();
+        if state.places.iter().any(|place| *place.id() == id) || state.places.len() >= MOST_PLACES {
+            return;
+        }
+        // The numbers of the runtime that a console was opened on stay as they are.
+        let slot = if reach.is_home() { Some(Slot(0)) } else { state.next_slot() };
+        let Some(slot) = slot else { return };
+        let workspace = reach.workspace();
+        let name = state.name(None, &workspace);
+        let place = Place::new(slot, id.clone(), name, reach, workspace);
+        let end = place.end.clone();
+        let kick = Arc::clone(&place.kick);
+        state.insert(place);
+        drop(state);
+        tokio::spawn(supervise::supervise(Arc::clone(self), id, kick, end));
+        self.news.notify_one();
+    }
+
+    /// Lets a place go.
+    fn remove(&self, id: &PlaceId) {
+        let mut state = self.state();
+        if let Some(at) = state.places.iter().position(|place| place.id() == id) {
+            let place = state.places.remove(at);
+            place.end.cancel();
+            state.owners.forget(place.slot());
+        }
+        drop(state);
+        self.news.notify_one();
+    }
+
+    /// Puts the snapshots of all places together and publishes the result.
+    fn publish(&self) {
+        let mut state = self.state();
+        state.published += 1;
+        let merged = merge::merged(state.published, &state.places, &state.notices);
+        drop(state);
+        self.snapshot.send_replace(Arc::new(merged));
+    }
+}
+
+impl State {
+    fn place(&self, slot: Slot) -> Option<&Place> {
+        self.places.iter().find(|place| place.slot() == slot)
+    }
+
+    fn by_id(&mut self, id: &PlaceId) -> Option<(&mut Place, &mut Owners, &mut Notices)> {
+        let Self { places, owners, notices, .. } = self;
+        let place = places.iter_mut().find(|place| place.id() == id)?;
+        Some((place, owners, notices))
+    }
+
+    /// Adds a place: the home first, the others by their names.
+    fn insert(&mut self, place: Place) {
+        let order = |place: &Place| (!place.reach.is_home(), place.translation.name.name.clone());
+        let at = self.places.partition_point(|other| order(other) <= order(&place));
+        self.places.insert(at, place);
+    }
+
+    /// Returns a slot that no runtime has had.
+    fn next_slot(&mut self) -> Option<Slot> {
+        self.last_slot = self.last_slot.checked_add(1)?;
+        Some(Slot(self.last_slot))
+    }
+
+    fn name(&self, host: Option<&str>, workspace: &Path) -> String {
+        let is_taken = |name: &str| self.places.iter().any(|place| place.translation.name.name == name);
+        names::name(host, workspace, is_taken)
+    }
+
+    /// Returns the hold on the place of a task while that is attached, and how often it was.
+    fn shows(&self, task: &TaskId) -> Option<(Operator, u64)> {
+        let place = self.place(*self.owners.tasks.get(task)?)?;
+        Some((place.operator.clone()?, place.attached))
+    }
+
+    /// Tells a place which of its tasks are on screen: where there are none, it sends no screens.
+    fn show_at(&self, place: &Place) {
+        let Some(operator) = &place.operator else { return };
+        let is_its = |task: &&TaskId| self.owners.tasks.get(task) == Some(&place.slot());
+        let Shown { visible, focus, columns } = &self.shown;
+        let columns: BTreeMap<TaskId, u16> =
+            columns.iter().filter(|(task, _)| is_its(task)).map(|(task, at)| (task.clone(), *at)).collect();
+        let focus = focus.as_ref().filter(is_its).cloned();
+        operator.show_at(visible.iter().filter(is_its).cloned().collect(), focus, columns);
+    }
+}

@@ -1,0 +1,201 @@
+//! One place of a fleet as the console has it: how it is reached, how its link stands, and what it published last,
+//! translated. No I/O.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::reach::Reach;
+use super::translate::{Memory, Translation};
+use crate::envelope::TaskId;
+use crate::link::Operator;
+use crate::runtime::{
+    AgentView, CallSummary, HeldCall, PlaceId, PlaceLink, PlaceName, PlaceState, ProgramView, Question,
+    QuestionId, Slot, Snapshot, TaskView,
+};
+
+/// A place, while the console knows it.
+pub(super) struct Place {
+    pub(super) translation: Translation,
+    pub(super) host: Option<String>,
+    pub(super) workspace: PathBuf,
+    pub(super) reach: Reach,
+    pub(super) link: PlaceLink,
+    /// The hold on it, while it is attached.
+    pub(super) operator: Option<Operator>,
+    /// How often it was attached.
+    pub(super) attached: u64,
+    /// What it published last, as it came.
+    pub(super) snapshot: Arc<Snapshot>,
+    /// The same as it stands among others.
+    pub(super) part: Part,
+    memories: Memories,
+    /// The number of the last notice that was heard, once it was attached.
+    pub(super) noticed: Option<u64>,
+    /// Wakes its supervisor before its time.
+    pub(super) kick: Arc<Notify>,
+    /// Ends its supervisor.
+    pub(super) end: CancellationToken,
+}
+
+/// What a place adds to the snapshot of all.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) tasks: Vec<Arc<TaskView>>,
+    pub(super) calls: Vec<Arc<CallSummary>>,
+    pub(super) agents: Vec<AgentView>,
+    pub(super) programs: Vec<Arc<ProgramView>>,
+    pub(super) questions: Vec<Arc<Question>>,
+    pub(super) held: Vec<HeldCall>,
+}
+
+#[derive(Debug, Default)]
+struct Memories {
+    tasks: Memory<TaskId, TaskView>,
+    calls: Memory<u64, CallSummary>,
+    programs: Memory<String, ProgramView>,
+    questions: Memory<QuestionId, Question>,
+}
+
+/// Whose tasks, questions and programs are whose. An id stays with the place that had it first for as long as that has
+/// it: what another place publishes under it is shown nowhere, so that what is shown and what is asked is the same.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    pub(super) tasks: HashMap<TaskId, Slot>,
+    pub(super) questions: HashMap<QuestionId, Slot>,
+    pub(super) programs: HashMap<String, Slot>,
+}
+
+impl Owners {
+    /// Takes over what one place has now.
+    fn settle(&mut self, slot: Slot, snapshot: &Snapshot) {
+        settle(&mut self.tasks, slot, snapshot.tasks.iter().map(|task| &task.id));
+        settle(&mut self.questions, slot, snapshot.questions.iter().map(|question| &question.id));
+        settle(&mut self.programs, slot, snapshot.programs.iter().map(|program| &program.run));
+    }
+
+    /// Forgets what a place had.
+    pub(super) fn forget(&mut self, slot: Slot) {
+        self.settle(slot, &Snapshot::default());
+    }
+}
+
+fn settle<'a, K: Eq + std::hash::Hash + Clone + 'a>(
+    owners: &mut HashMap<K, Slot>,
+    slot: Slot,
+    ids: impl Iterator<Item = &'a K>,
+) {
+    let ids: std::collections::HashSet<&K> = ids.collect();
+    owners.retain(|id, owner| *owner != slot || ids.contains(id));
+    for id in ids {
+        if !owners.contains_key(id) {
+            owners.insert(id.clone(), slot);
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn new(slot: Slot, id: PlaceId, name: String, reach: Reach, workspace: PathBuf) -> Self {
+        let name = Arc::new(PlaceName { id, name });
+        Self {
+            translation: Translation { slot, name },
+            host: None,
+            workspace,
+            reach,
+            link: PlaceLink::Connecting,
+            operator: None,
+            attached: 0,
+            snapshot: Arc::default(),
+            part: Part::default(),
+            memories: Memories::default(),
+            noticed: None,
+            kick: Arc::default(),
+            end: CancellationToken::new(),
+        }
+    }
+
+    pub(super) fn slot(&self) -> Slot {
+        self.translation.slot
+    }
+
+    pub(super) fn id(&self) -> &PlaceId {
+        &self.translation.name.id
+    }
+
+    /// Begins anew as another runtime of the same place: numbers of before mean nothing any more.
+    pub(super) fn succeed(&mut self, slot: Slot, owners: &mut Owners) {
+        owners.forget(self.slot());
+        self.translation.slot = slot;
+        (self.part, self.memories, self.noticed) = (Part::default(), Memories::default(), None);
+        self.snapshot = Arc::default();
+    }
+
+    /// Takes in what the place has published.
+    pub(super) fn take(&mut self, snapshot: Arc<Snapshot>, owners: &mut Owners) {
+        let Self { translation, memories, .. } = self;
+        let slot = translation.slot;
+        owners.settle(slot, &snapshot);
+        let is_own = |owner: Option<&Slot>| owner == Some(&slot);
+        let tasks = memories.tasks.translate(
+            &snapshot.tasks,
+            |task| task.id.clone(),
+            |task| translation.task(task).filter(|task| is_own(owners.tasks.get(&task.id))),
+        );
+        let calls = memories.calls.translate(&snapshot.calls, |call| call.seq, |call| translation.call(call));
+        let programs = memories.programs.translate(
+            &snapshot.programs,
+            |program| program.run.clone(),
+            |program| translation.program(program).filter(|it| is_own(owners.programs.get(&it.run))),
+        );
+        let questions = memories.questions.translate(
+            &snapshot.questions,
+            |question| question.id.clone(),
+            |question| translation.question(question).filter(|it| is_own(owners.questions.get(&it.id))),
+        );
+        let held = snapshot.gate.held.iter().filter_map(|held| translation.held(held));
+        // A card names its task: never that of another place.
+        let held = held.map(|held| HeldCall {
+            task: held.task.clone().filter(|task| is_own(owners.tasks.get(task))),
+            ..held
+        });
+        self.part = Part {
+            tasks,
+            calls,
+            agents: snapshot.agents.iter().map(|agent| translation.agent(agent)).collect(),
+            programs,
+            questions,
+            held: held.collect(),
+        };
+        if !snapshot.workspace.as_os_str().is_empty() {
+            self.workspace.clone_from(&snapshot.workspace);
+        }
+        self.snapshot = snapshot;
+    }
+
+    /// Takes note that the link has broken, or could not be made.
+    pub(super) fn lose(&mut self, now: Timestamp, why: String) {
+        self.operator = None;
+        match &mut self.link {
+            // It stays lost since it was: what is told is why it still is.
+            PlaceLink::Lost { why: known, .. } => *known = why,
+            PlaceLink::Gone { .. } => {}
+            link => *link = PlaceLink::Lost { since: now, why },
+        }
+    }
+
+    /// Returns the place as a console shows it.
+    pub(super) fn state(&self) -> PlaceState {
+        PlaceState {
+            name: Arc::clone(&self.translation.name),
+            slot: self.slot(),
+            host: self.host.clone(),
+            workspace: self.workspace.clone(),
+            link: self.link.clone(),
+            snapshot: Arc::clone(&self.snapshot),
+        }
+    }
+}

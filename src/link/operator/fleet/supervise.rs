@@ -1,0 +1,138 @@
+//! What looks after each place: attaches to it, takes in what it publishes, says when it is lost and tries again; and
+//! what publishes all of them together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::{Inner, Operator, PlaceLink};
+use crate::link::Error;
+use crate::runtime::PlaceId;
+
+/// The shortest time between two snapshots of all places: those that come together are put together once.
+const PACE: Duration = Duration::from_millis(30);
+/// The first pause before a lost place is tried again; each is twice the one before.
+const FIRST: Duration = Duration::from_secs(1);
+/// The longest.
+const LONGEST: Duration = Duration::from_secs(30);
+/// The pause before one that was never attached is tried again: it may only just be starting.
+const STARTING: Duration = Duration::from_millis(100);
+/// How often that.
+const STARTS: u32 = 20;
+
+/// Publishes what is new, until the hold is let go. While nothing is, nothing is done.
+pub(super) async fn publish(inner: Arc<Inner>) {
+    loop {
+        tokio::select! {
+            () = inner.open.cancelled() => return,
+            () = inner.news.notified() => {}
+        }
+        inner.publish();
+        sleep(PACE).await;
+    }
+}
+
+/// Keeps a place attached until it is removed or the hold is let go.
+pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>, end: CancellationToken) {
+    let (mut pause, mut starts) = (FIRST, 0);
+    loop {
+        let Some(reach) = inner.state().by_id(&id).map(|(place, ..)| place.reach.clone()) else { return };
+        let why = tokio::select! {
+            () = inner.open.cancelled() => return,
+            () = end.cancelled() => return,
+            attached = reach.attach() => match attached {
+                Ok(operator) => {
+                    (pause, starts) = (FIRST, STARTS);
+                    tokio::select! {
+                        () = inner.open.cancelled() => return,
+                        () = end.cancelled() => return,
+                        () = follow(&inner, &id, &operator) => "the link broke".to_owned(),
+                    }
+                }
+                Err(error) => reason(&error),
+            },
+        };
+        if starts < STARTS {
+            starts += 1;
+            let _ = tokio::time::timeout(STARTING, kick.notified()).await;
+            continue;
+        }
+        let now = inner.clock.now().wall;
+        if let Some((place, ..)) = inner.state().by_id(&id) {
+            tracing::info!(place = %place.translation.name.name, why, "a place is lost");
+            place.lose(now, why);
+        }
+        inner.news.notify_one();
+        inner.rescan.notify_one();
+        // What has ended in this process has ended.
+        if reach.is_home() {
+            return;
+        }
+        tokio::select! {
+            () = inner.open.cancelled() => return,
+            () = end.cancelled() => return,
+            () = kick.notified() => pause = FIRST,
+            () = sleep(pause) => pause = LONGEST.min(pause * 2),
+        }
+    }
+}
+
+/// Takes in what an attached place publishes, until its link breaks.
+async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
+    let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
+    let screens = operator.screens_changed();
+    snapshots.mark_changed();
+    attach(inner, id, operator);
+    loop {
+        tokio::select! {
+            changed = snapshots.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let snapshot = Arc::clone(&snapshots.borrow_and_update());
+                if let Some((place, owners, notices)) = inner.state().by_id(id) {
+                    place.take(snapshot, owners);
+                    notices.take(place);
+                }
+                inner.news.notify_one();
+            }
+            // A state that is no longer published may have been the last.
+            still = connected.wait_for(|connected| !connected) => {
+                drop(still);
+                return;
+            }
+            () = screens.notified() => inner.screens_changed.notify_one(),
+        }
+    }
+}
+
+/// Takes over a place that is attached: as another runtime than before, where it is one.
+pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
+    let snapshot = Arc::clone(&operator.snapshot().borrow());
+    let mut state = inner.state();
+    let next = state.next_slot();
+    let Some((place, owners, _)) = state.by_id(id) else { return };
+    let is_other = place.attached > 0 && place.snapshot.recording != snapshot.recording;
+    if let Some(next) = next.filter(|_| is_other) {
+        place.succeed(next, owners);
+    }
+    place.attached += 1;
+    (place.link, place.operator) = (PlaceLink::Live, Some(operator.clone()));
+    place.take(snapshot, owners);
+    if let Some(place) = state.places.iter().find(|place| place.id() == id) {
+        state.show_at(place);
+    }
+    drop(state);
+    inner.news.notify_one();
+}
+
+/// Says why a place cannot be attached, with the cause where there is one.
+fn reason(error: &Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,89 @@
+//! Properties of putting places together and of asking them: whatever places publish, and however they come and go, what
+//! is asked about a row goes to the place that published it, in that place's own numbers.
+
+mod world;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::runtime::{Notice, TaskView};
+use world::{Event, Published, World, event, place_id};
+
+proptest! {
+    #[test]
+    fn what_is_asked_about_a_row_goes_to_the_place_that_published_it(
+        events in prop::collection::vec(event(), 1..24),
+    ) {
+        let mut world = World::default();
+        for event in events {
+            world.happen(event);
+            world.check()?;
+        }
+    }
+}
+
+#[test]
+fn what_did_not_change_is_not_translated_again() {
+    let mut world = World::default();
+    let one = Published { tasks: vec![1, 2], calls: vec![1], ..Published::default() };
+    world.happen(Event::Publishes(0, one.clone()));
+    let before = world.merged();
+    let (place, owners, _) = world.state.by_id(&place_id(0)).expect("it is there");
+    let mut next = Snapshot::clone(&place.snapshot);
+    next.tasks[1] = Arc::new(TaskView { cmd: "another".into(), ..TaskView::clone(&next.tasks[1]) });
+    place.take(Arc::new(next), owners);
+    let after = world.merged();
+    assert!(Arc::ptr_eq(&before.tasks[0], &after.tasks[0]) && Arc::ptr_eq(&before.calls[0], &after.calls[0]));
+    assert_eq!(after.tasks[1].cmd, "another");
+}
+
+#[test]
+fn an_id_stays_with_the_place_that_had_it_first() {
+    let mut world = World::default();
+    let own = Published { tasks: vec![1], ..Published::default() };
+    world.happen(Event::Publishes(1, own.clone()));
+    world.happen(Event::Publishes(0, own.clone()));
+    let shown = |world: &World| world.merged().tasks.iter().map(|task| task.cmd.clone()).collect::<Vec<_>>();
+    assert_eq!(shown(&world), ["p1 runtime 1"], "though the other place stands before it");
+    world.happen(Event::Publishes(1, Published::default()));
+    world.happen(Event::Publishes(0, own));
+    assert_eq!(shown(&world), ["p0 runtime 1"]);
+}
+
+#[test]
+fn a_place_that_is_not_attached_refuses_with_the_reason_and_keeps_what_it_showed() {
+    let mut world = World::default();
+    world.happen(Event::Publishes(2, Published { tasks: vec![1], ..Published::default() }));
+    world.happen(Event::Lost(2));
+    assert_eq!(world.merged().tasks.len(), 1);
+    let target = world.state.places[0].target();
+    let Err(error) = target else { panic!("refused") };
+    assert_eq!(error.to_string(), "api is lost: a test");
+}
+
+#[test]
+fn what_a_place_had_said_before_is_no_news_and_what_it_says_next_names_it() {
+    let mut world = World::default();
+    world.ensure(2);
+    let say = |world: &mut World, seqs: &[u64]| {
+        let notice = |seq: &u64| Notice {
+            seq: *seq,
+            at: Timestamp::UNIX_EPOCH,
+            is_error: false,
+            text: format!("said {seq}"),
+            from: None,
+        };
+        let notices = seqs.iter().map(notice).collect();
+        let (place, owners, notices_of_all) = world.state.by_id(&place_id(2)).expect("it is there");
+        place.take(Arc::new(Snapshot { notices, ..Snapshot::default() }), owners);
+        notices_of_all.take(place);
+    };
+    say(&mut world, &[1, 2]);
+    say(&mut world, &[2, 3, 4]);
+    let told: Vec<(u64, String)> =
+        world.merged().notices.into_iter().map(|notice| (notice.seq, notice.text)).collect();
+    assert_eq!(told, [(1, "api: said 3".to_owned()), (2, "api: said 4".to_owned())]);
+}

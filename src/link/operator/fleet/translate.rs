@@ -1,0 +1,139 @@
+//! What one place publishes, as it stands among several: its numbers with its slot, its agents with its name. Ids of
+//! tasks, questions and programs are random and stay as they are. Pure.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use crate::envelope::Actor;
+use crate::runtime::{
+    AgentView, CallRecord, CallSummary, HeldCall, PlaceName, ProgramView, Question, Slot, TaskView,
+};
+
+/// How the numbers and names of a place read among others.
+#[derive(Debug, Clone)]
+pub(super) struct Translation {
+    pub(super) slot: Slot,
+    pub(super) name: Arc<PlaceName>,
+}
+
+/// What stands between the name of a place and what is its own. No place has it in its name.
+const BETWEEN: char = '/';
+
+impl Translation {
+    /// Returns an agent's label among those of all places.
+    pub(super) fn label(&self, own: &str) -> String {
+        format!("{}{BETWEEN}{own}", self.name.name)
+    }
+
+    pub(super) fn actor(&self, own: &Actor) -> Actor {
+        match own {
+            Actor::Agent(label) => Actor::Agent(self.label(label)),
+            Actor::Cli | Actor::Operator | Actor::System => own.clone(),
+        }
+    }
+
+    /// Returns a task as it is shown among others; none where its numbers are none that a runtime would give.
+    pub(super) fn task(&self, own: &TaskView) -> Option<TaskView> {
+        let mut task = own.clone();
+        task.call = self.slot.number(own.call)?;
+        task.started_by = self.actor(&own.started_by);
+        if let Some(lease) = &mut task.lease {
+            lease.holder = self.actor(&lease.holder);
+        }
+        if let Some(stop) = &mut task.stop {
+            stop.by = self.actor(&stop.by);
+        }
+        if let Some(ended) = &mut task.ended {
+            ended.signalled_by = ended.signalled_by.as_ref().map(|by| self.actor(by));
+        }
+        for event in &mut task.events {
+            event.actor = self.actor(&event.actor);
+        }
+        task.place = Some(Arc::clone(&self.name));
+        Some(task)
+    }
+
+    pub(super) fn call(&self, own: &CallSummary) -> Option<CallSummary> {
+        Some(CallSummary { seq: self.slot.number(own.seq)?, actor: self.actor(&own.actor), ..own.clone() })
+    }
+
+    pub(super) fn record(&self, own: &CallRecord) -> Option<CallRecord> {
+        Some(CallRecord { seq: self.slot.number(own.seq)?, actor: self.actor(&own.actor), ..own.clone() })
+    }
+
+    pub(super) fn question(&self, own: &Question) -> Option<Question> {
+        let mut question = own.clone();
+        question.asked_by = self.actor(&own.asked_by);
+        for comment in &mut question.comments {
+            comment.by = self.actor(&comment.by);
+        }
+        question.place = Some(Arc::clone(&self.name));
+        Some(question)
+    }
+
+    pub(super) fn program(&self, own: &ProgramView) -> Option<ProgramView> {
+        let call = match own.call {
+            Some(call) => Some(self.slot.number(call)?),
+            None => None,
+        };
+        Some(ProgramView { call, started_by: self.actor(&own.started_by), ..own.clone() })
+    }
+
+    pub(super) fn held(&self, own: &HeldCall) -> Option<HeldCall> {
+        Some(HeldCall {
+            ticket: self.slot.number(own.ticket)?,
+            call: self.slot.number(own.call)?,
+            actor: self.actor(&own.actor),
+            behind: own.behind.as_ref().map(|behind| self.actor(behind)),
+            ..own.clone()
+        })
+    }
+
+    pub(super) fn agent(&self, own: &AgentView) -> AgentView {
+        AgentView { label: self.label(&own.label), ..own.clone() }
+    }
+}
+
+/// Parts the label of an agent into the name of its place and what it is called there.
+pub(super) fn parted(label: &str) -> Option<(&str, &str)> {
+    label.split_once(BETWEEN)
+}
+
+/// Translations made before: what did not change since is not made again.
+#[derive(Debug)]
+pub(super) struct Memory<K, T> {
+    made: HashMap<K, (Arc<T>, Arc<T>)>,
+}
+
+impl<K, T> Default for Memory<K, T> {
+    fn default() -> Self {
+        Self { made: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hash, T: PartialEq> Memory<K, T> {
+    /// Translates a list; of two items with one key the first counts. Forgets what is no longer in it.
+    pub(super) fn translate(
+        &mut self,
+        items: &[Arc<T>],
+        key: impl Fn(&T) -> K,
+        make: impl Fn(&T) -> Option<T>,
+    ) -> Vec<Arc<T>> {
+        let mut before = std::mem::take(&mut self.made);
+        let mut translated = Vec::with_capacity(items.len());
+        for item in items {
+            let key = key(item);
+            if self.made.contains_key(&key) {
+                continue;
+            }
+            let known = before.remove(&key).filter(|(own, _)| Arc::ptr_eq(own, item) || own == item);
+            let Some(made) = known.map(|(_, made)| made).or_else(|| make(item).map(Arc::new)) else {
+                continue;
+            };
+            translated.push(Arc::clone(&made));
+            self.made.insert(key, (Arc::clone(item), made));
+        }
+        translated
+    }
+}

@@ -1,0 +1,143 @@
+//! This user's runtimes on this machine: found by their locks, and watched as they come and go. The files are input from
+//! outside: few are read, each is short, and what says nothing usable is passed over.
+
+use std::path::PathBuf;
+
+use super::lock::{Address, Holder};
+use crate::config::Watch;
+use crate::files;
+use crate::paths::Locks;
+
+/// Locks looked at: more workspaces than anybody serves at once. Those of ended runtimes stay behind.
+const MOST_LOCKS: usize = 4_096;
+/// Runtimes returned.
+const MOST: usize = 256;
+
+/// A runtime that serves a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// The id of its workspace.
+    pub id: String,
+    /// Where it is.
+    pub address: Address,
+}
+
+impl Running {
+    /// Returns this user's runtimes on this machine that can be reached, by their ids. One that is only just starting is
+    /// none yet. Reads files: not for the async threads.
+    #[must_use]
+    pub fn all(locks: &Locks) -> Vec<Self> {
+        let Ok(entries) = std::fs::read_dir(&locks.folder) else { return Vec::new() };
+        let mut ids: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| Some(locks.id(entry.file_name().to_str()?)?.to_owned()))
+            .take(MOST_LOCKS)
+            .collect();
+        ids.sort();
+        ids.into_iter().filter_map(|id| Self::of(locks, id)).take(MOST).collect()
+    }
+
+    fn of(locks: &Locks, id: String) -> Option<Self> {
+        let address = Holder::at(&locks.file(&id)).address()?.clone();
+        Some(Self { id, address })
+    }
+
+    /// Returns the socket of its consoles.
+    #[must_use]
+    pub fn operator_socket(&self) -> PathBuf {
+        self.address.runtime.join("operator.sock")
+    }
+
+    /// Returns its workspace, where it says that.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&PathBuf> {
+        self.address.workspace.as_ref().filter(|workspace| workspace.is_absolute())
+    }
+}
+
+/// Tells when runtimes may have come or gone.
+pub(super) struct Arrivals(Watch);
+
+impl Arrivals {
+    /// Watches the folder of the locks, which is made where it is not there yet.
+    pub(super) fn watch(locks: &Locks) -> Self {
+        if let Err(error) = files::create_folder(&locks.folder) {
+            tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
+        }
+        Self(Watch::folder(&locks.folder))
+    }
+
+    /// Waits for a change.
+    pub(super) async fn changed(&mut self) {
+        self.0.changed().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::link::lock::Lock;
+    use crate::paths::Places;
+
+    fn places(root: &Path, name: &str) -> Places {
+        let workspace = root.join(name);
+        std::fs::create_dir_all(&workspace).expect("a workspace");
+        Places::beneath(&workspace, &root.join("state"), None).expect("places")
+    }
+
+    #[test]
+    fn runtimes_are_found_by_their_locks_and_nothing_else_is_one() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let [one, other] = ["one", "other"].map(|name| places(temp.path(), name));
+        let locks = one.locks();
+        assert_eq!(Running::all(&locks), [], "no folder yet");
+        let held = Lock::take(&one).expect("takes");
+        let gone = Lock::take(&other).expect("takes");
+        let found = Running::all(&locks);
+        assert_eq!(found.len(), 2);
+        drop(gone);
+        for (name, text) in [("junk", "x"), ("000000000000.lock", "{}"), ("00000000000g.lock", "{}")] {
+            std::fs::write(locks.folder.join(name), text).expect("written");
+        }
+        let found = Running::all(&locks);
+        let [running] = &found[..] else { panic!("one holds its lock: {found:?}") };
+        assert_eq!((&running.id, running.workspace()), (&one.id, Some(&one.workspace)));
+        assert_eq!(running.operator_socket(), one.operator_socket());
+        drop(held);
+        assert_eq!(Running::all(&locks), []);
+    }
+
+    #[test]
+    fn a_held_lock_that_says_nothing_usable_is_passed_over() {
+        use rustix::fs::{FlockOperation, flock};
+        let temp = tempfile::tempdir().expect("temp dir");
+        let own = places(temp.path(), "one");
+        let locks = own.locks();
+        files::create_folder(&locks.folder).expect("a folder");
+        let long = format!("{{\"pid\":1,\"runtime\":\"{}\"", "x".repeat(64 << 10));
+        for text in ["", "null", "{\"pid\":-1}", "\u{0}\u{1}", &long] {
+            std::fs::write(&own.lock, text).expect("written");
+            let file = std::fs::File::open(&own.lock).expect("opened");
+            flock(&file, FlockOperation::LockExclusive).expect("locked");
+            assert_eq!(Running::all(&locks), [], "{:.20}", text);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_runtime_that_comes_is_noticed_once_it_says_where_it_is() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let own = places(temp.path(), "one");
+        let locks = own.locks();
+        let mut arrivals = Arrivals::watch(&locks);
+        let lock = Lock::take(&own).expect("takes");
+        while Running::all(&locks).is_empty() {
+            arrivals.changed().await;
+        }
+        drop(lock);
+        while !Running::all(&locks).is_empty() {
+            arrivals.changed().await;
+        }
+    }
+}
