@@ -136,7 +136,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
     let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
     let clap = if command.path == "command.run" { clap.args(child_flags::flags()) } else { clap };
-    let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
+    let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run" | "fleet");
     let clap = if opens_console { looks(clap) } else { clap };
     let rest = LINE_FLAGS.iter().filter(|flag| flag.name != fields::SCHEMA);
     rest.fold(clap, |clap, flag| {

@@ -123,6 +123,7 @@ fn options(start: &Start) -> Options {
         spoken: console::Because::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
         exports: Some(exports(start)),
+        locks: Some(start.places.locks()),
         ..Options::default()
     }
 }

@@ -117,9 +117,10 @@ fn fields(schema: &Value) -> Vec<Field> {
 }
 
 impl Field {
-    /// A field with the same name as the flag for the whole input has no flag of its own, and a file is typed without one.
+    /// A field with the same name as the flag for the whole input has no flag of its own; a file and hosts are typed
+    /// without one.
     fn is_positional(&self) -> bool {
-        self.required || [WHOLE, "file"].contains(&&*self.name)
+        self.required || [WHOLE, "file", "hosts"].contains(&&*self.name)
     }
 
     /// Returns the words that give it this value.

@@ -17,6 +17,8 @@ mod edit;
 mod env;
 mod exec;
 mod fields;
+#[cfg(feature = "console")]
+mod fleet;
 mod gate;
 mod launch;
 mod log;
@@ -244,6 +246,8 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
             gate::run(&start, serde_json::from_value(input)?, AnswerValue::Reject, form).await
         }
         "serve" => serve::run(&start, &serde_json::from_value(input)?, form).await,
+        #[cfg(feature = "console")]
+        "fleet" => fleet::run(&start, &serde_json::from_value(input)?).await,
         #[cfg(feature = "console")]
         "open" => open::run(&start, &serde_json::from_value(input)?).await,
         #[cfg(feature = "console")]

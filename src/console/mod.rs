@@ -105,6 +105,7 @@ async fn show(
         is_remote: operator.is_remote(),
         can_detach: options.can_detach,
         shows_run: options.opens == app::Screen::Program,
+        is_fleet: operator.fleet().is_some(),
         recording: operator.recording().map(str::to_owned),
     };
     let size = io::tty::size().map_err(Error::Terminal)?;

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::link::Request;
+use crate::link::{Request, Running};
 use crate::runtime::past::Durations;
-use crate::runtime::{CallRecord, Form, Input, QuestionId, Snapshot, TaskUsage, TaskView};
+use crate::runtime::{CallRecord, Form, Input, PlaceId, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
 use super::app::coverage::CommandCoverage;
@@ -100,6 +100,8 @@ pub enum Msg {
     Durations(Durations),
     /// The names of the recordings that are over.
     Recordings(Vec<String>),
+    /// The runtimes of this user on this machine.
+    Running(Vec<Running>),
     /// A demonstration turns to something.
     Cue(Cue),
     /// The runtime went away.
@@ -202,6 +204,16 @@ impl Effect {
         Self::Ask(Request::call(tool, input))
     }
 
+    /// Calls a tool as the operator, at a place where there are several.
+    #[must_use]
+    pub fn call_at(place: Option<PlaceId>, tool: &str, input: Value) -> Self {
+        let request = Request::call(tool, input);
+        match place {
+            Some(place) => Self::AskAt(place, request),
+            None => Self::Ask(request),
+        }
+    }
+
     /// Passes on what the person types into a task.
     #[must_use]
     pub fn send(task: TaskId, input: Input) -> Self {
@@ -221,8 +233,14 @@ pub enum Effect {
     },
     /// Run the program in this file, in this runtime; the path may be relative to the workspace.
     RunProgram(String),
-    /// Ask the runtime for something.
+    /// Ask the runtime for something; of several the one that it is about.
     Ask(Request),
+    /// Ask this place for something that is about no task yet.
+    AskAt(PlaceId, Request),
+    /// List the runtimes of this user on this machine.
+    ListRunning,
+    /// Show this runtime in this console as well.
+    OpenPlace(Running),
     /// Get the person's attention: bell and notification.
     Ring(String),
     /// Keep a command that was started for the next time.

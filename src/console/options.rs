@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use tokio::sync::watch;
 
+use crate::paths::Locks;
 use crate::runtime::{Snapshot, TaskStatus};
 
 use super::app::Screen;
@@ -30,6 +31,8 @@ pub struct Options {
     pub spoken: Option<Because>,
     /// The screen it opens on, unless it is arranged as it was left.
     pub opens: Screen,
+    /// Where the locks of this user's runtimes are; none: no other one can be opened.
+    pub locks: Option<Locks>,
     /// Clipboard tools to hand copied text to, besides asking the terminal.
     pub clipboard: Vec<&'static [&'static str]>,
     /// Where files that are kept go; none: nowhere.
@@ -170,6 +173,9 @@ impl Exit {
             Left::Lost => {
                 lines.push("The runtime went away before this console, and its tasks with it.".into())
             }
+            Left::GoesOn if has_live && !last.places.is_empty() => {
+                lines.push("They go on: pilothouse fleet shows them again.".into());
+            }
             Left::GoesOn | Left::Detached if has_live => {
                 lines.push(
                     "They go on: pilothouse shows them again, pilothouse serve --stop ends them.".into(),
@@ -182,7 +188,7 @@ impl Exit {
         if failed > 0 {
             lines.push(format!("Calls that failed: {failed}."));
         }
-        if !lines.is_empty() {
+        if !lines.is_empty() && !last.recording.as_os_str().is_empty() {
             lines.push(format!("Recording: {}", last.recording.display()));
         }
         Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n"), runtime }

@@ -154,3 +154,25 @@ impl Local for Open {
     type Input = OpenInput;
     type Output = Effect;
 }
+
+/// `fleet`: one console over all runtimes.
+pub struct Fleet;
+
+/// Which machines besides this one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FleetInput {
+    /// Other machines, by their names in `~/.ssh/config` or in the settings.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+}
+
+impl Local for Fleet {
+    const PATH: &'static str = "fleet";
+    const ABOUT: &'static str = "Open one console over all your runtimes: every workspace of this machine";
+    const EXAMPLES: &'static [Example] = &[Example { about: "Every workspace of this machine", input: "{}" }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = FleetInput;
+    type Output = Effect;
+}

@@ -63,6 +63,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),
         Command::of::<cli_only::Serve>(),
+        Command::of::<cli_only::Fleet>(),
         Command::of::<cli_only::Open>(),
         Command::of::<cli_only::Demo>(),
         Command::of::<doctor::Doctor>(),

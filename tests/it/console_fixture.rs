@@ -449,6 +449,7 @@ pub(crate) fn build() -> CallRecord {
 
 pub(crate) fn setup(colours: Colours) -> Setup {
     Setup {
+        is_fleet: false,
         theme: Theme::built_in(colours, false),
         keymap: Keymap::built_in(),
         theme_set: ThemeSet { colours, ..ThemeSet::default() },

@@ -214,6 +214,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::ShowMetrics => here(Is(|app| app.screen == Screen::Metrics)),
         Action::ShowProgram => here(Is(|app| app.screen == Screen::Program)),
         Action::PreviousProgram | Action::NextProgram => here(Why("there is no other program")),
+        Action::Places => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Fleet))),
         Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Messages))),
         Action::Themes => here(Is(|app| list(app).is_some_and(|list| matches!(list.kind, Kind::Themes(_))))),
         Action::EditSettings => here(Does(|effect| calls("ExecCommand")(effect))),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{Home, program};
 
 /// Lines that this suite cannot run, by how they begin, and why. Each must stand in the guide.
-const NOT_RUN: [(&str, &str); 10] = [
+const NOT_RUN: [(&str, &str); 11] = [
     ("cargo ", "builds the program"),
     ("claude ", "the agent itself: .ci/long agents"),
     ("codex ", "the agent itself: .ci/long agents"),
@@ -18,6 +18,7 @@ const NOT_RUN: [(&str, &str); 10] = [
     ("pilothouse claude", "the agent itself: tests/agents"),
     ("pilothouse codex ", "the agent itself: tests/agents/executor.py"),
     ("pilothouse demo", "a console: e2e_demo"),
+    ("pilothouse fleet", "a console: e2e_fleet"),
     ("pilothouse open", "a console: e2e_past"),
     ("pilothouse --accessible", "a console: e2e_spoken"),
 ];

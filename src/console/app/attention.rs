@@ -160,7 +160,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
                 0 | 1 => String::new(),
                 many => format!("  and {} more", many - 1),
             };
-            let name = task.map_or_else(|| format!("#{}", held.call), |task| alias(task));
+            let name = task.map_or_else(|| format!("#{}", app.call_name(held.call)), |task| alias(task));
             (name, what.to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
         }
         Waits::Input(task, waiting) => {
@@ -357,8 +357,7 @@ impl App {
     }
 
     fn window_title(&self, waiting: usize) -> String {
-        let workspace = &self.view.snapshot.workspace;
-        let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
+        let name = self.workspace_name();
         let mark = self.setup.theme.glyphs.states[2];
         let count = if waiting > 0 { format!("{mark}{waiting} ") } else { String::new() };
         format!("{count}pilothouse {}", visible::one_line(&name))
@@ -379,13 +378,14 @@ pub(super) fn draw(painter: &mut Painter<'_>, chosen: &Chosen) {
     let (list, foot) = cut_bottom(inside, 2);
     let longest = items.iter().map(|item| width(&item.what) + 1).max().unwrap_or_default();
     let what = longest.clamp(*WHAT_COLUMNS.start(), *WHAT_COLUMNS.end());
+    let names = app.alias_columns(5);
     let at = chosen.place(&items);
     let top = (at + 1).saturating_sub(usize::from(list.height));
     painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
         let age = painter.age(item.since);
         let row = vec![
             piece(format!("{} ", painter.marker(number == at)), Role::Accent),
-            piece(column(&item.name, 5, dots), Role::Title),
+            piece(column(&item.name, names, dots), Role::Title),
             piece(column(&age, 7, dots), Role::Faint),
             piece(column(&item.what, what, dots), Role::Waiting),
             piece(column(item.key, 8, dots), Role::Key),

@@ -18,6 +18,10 @@ pub enum Why {
     Recording,
     /// The runtime went away.
     Lost,
+    /// The link to its place is lost.
+    Place,
+    /// Its place is attached read-only.
+    ReadOnly,
     /// What it needs is not there.
     Missing(&'static str),
 }
@@ -28,6 +32,8 @@ impl fmt::Display for Why {
             Self::Elsewhere(text) | Self::Missing(text) => text,
             Self::Recording => "a recording is only looked at",
             Self::Lost => "the runtime went away",
+            Self::Place => "its place is not attached now",
+            Self::ReadOnly => "its place may only be looked at",
         })
     }
 }
@@ -64,7 +70,9 @@ impl App {
         use Action::*;
         let task = self.at_hand();
         let selected = need(task.is_some(), "no task is selected");
-        let runtime = if self.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
+        let anywhere = if self.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
+        // What is done to the task at hand wants its place attached; of what is done elsewhere each place says it.
+        let runtime = anywhere.and(self.place_is_attached());
         let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
         let pane = place(is_listed || self.screen == Screen::Program, "beside panes only");
@@ -79,6 +87,13 @@ impl App {
             | ShowReceipts | ShowMetrics | ShowProgram | Attend | Export | ExportMetrics
             | ExportScreenSvg | ExportScreenHtml | ExportScreenText | ExportScreenAnsi | Palette | Themes
             | Mouse | Help | Back | Quit => Ok(()),
+            Places => {
+                if self.setup.recording.is_some() {
+                    Err(self::Why::Recording)
+                } else {
+                    Ok(())
+                }
+            }
             Messages => place(!self.toasts.said().is_empty(), "nothing was said yet"),
             EditSettings => {
                 place(self.setup.program.is_some(), "this console cannot start itself")?;
@@ -91,6 +106,7 @@ impl App {
             // A runtime inside another console is that one's to end.
             StopAll => {
                 let is_ours = !self.setup.is_remote || self.view.snapshot.headless;
+                need(is_ours || !self.is_fleet(), "each place is ended by itself: pilothouse serve --stop")?;
                 need(is_ours, "the runtime belongs to another console")
             }
 
@@ -118,7 +134,7 @@ impl App {
             }
 
             // Tasks.
-            Type => selected,
+            Type => selected.and(self.place_is_attached()),
             Line => {
                 runtime.and(selected)?;
                 need(!has_ended, "the task has ended")?;
@@ -140,14 +156,15 @@ impl App {
             }
             Restart => runtime.and(selected),
             Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
-            Start | Pause => runtime,
+            Start => runtime,
+            Pause => anywhere,
             Undo => need(!self.view.cleared.is_empty(), "nothing was cleared just now"),
-            TellAgent => runtime.and(need(self.has_agent(), "no agent is connected")),
+            TellAgent => anywhere.and(need(self.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
             Watch => list.and(selected).and(need(!has_ended, "the task has ended")),
             ClearFinished => {
                 let has_finished = self.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
-                list.and(runtime).and(need(has_finished, "there is nothing to do it to"))
+                list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => list,
             Pin => list.and(selected),
@@ -203,7 +220,7 @@ impl App {
 
             // Calls.
             Approvals => {
-                runtime.and(need(!self.view.snapshot.gate.held.is_empty(), "no call needs approval"))
+                anywhere.and(need(!self.view.snapshot.gate.held.is_empty(), "no call needs approval"))
             }
             Approve | Deny | NextHeld => card,
             ApproveExact => {

@@ -12,7 +12,7 @@ use super::{App, Layer, Screen, who};
 use crate::console::msg::Effect;
 use crate::console::text::visible;
 use crate::envelope::Actor;
-use crate::runtime::AgentView;
+use crate::runtime::{AgentView, PlaceId};
 
 /// What is run; `SINCE` stands for the time. Files are told by their times, because git does not know what was changed
 /// before the first call and not committed. A file's name never begins an
@@ -44,7 +44,8 @@ impl App {
         let own = task.as_ref().and_then(|task| self.began(&task.started_by).map(|at| (task, at)));
         if let Some((task, at)) = own {
             let (label, folder) = (who(&task.started_by), task.workdir.clone());
-            return self.run_changes(&label, at, &folder);
+            let place = task.place.as_ref().map(|place| place.id.clone());
+            return self.run_changes(&label, at, &folder, place);
         }
         match &self.callers()[..] {
             [] => {}
@@ -64,11 +65,13 @@ impl App {
     /// The same for an agent, by its label.
     pub(super) fn show_changes_of(&mut self, label: &str) {
         let Some(at) = self.began(&Actor::Agent(label.to_owned())) else { return };
-        let workspace = self.view.snapshot.workspace.clone();
-        self.run_changes(label, at, &workspace)
+        let place = self.place_of_agent(label);
+        let workspace = place.map_or(&self.view.snapshot.workspace, |place| &place.workspace).clone();
+        let place = place.map(|place| place.name.id.clone());
+        self.run_changes(label, at, &workspace, place)
     }
 
-    fn run_changes(&mut self, label: &str, at: Timestamp, folder: &Path) {
+    fn run_changes(&mut self, label: &str, at: Timestamp, folder: &Path, place: Option<PlaceId>) {
         let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let input = json!({
             "cmd": SCRIPT.replace("SINCE", &since),
@@ -80,7 +83,7 @@ impl App {
             "description": format!("files changed since the first call of {}", visible::one_line(label)),
         });
         self.screen = Screen::Focus;
-        self.effects.push(Effect::call("ExecCommand", input));
+        self.effects.push(Effect::call_at(place, "ExecCommand", input));
     }
 
     /// Tells whether an agent has called.

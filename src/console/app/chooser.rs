@@ -8,6 +8,8 @@ use ratatui::style::Modifier;
 use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
+use crate::link::Running;
+use crate::runtime::PlaceId;
 
 use super::export::Export;
 use super::task_list::{Arranged, Filter, Whose};
@@ -58,6 +60,8 @@ pub enum Kind {
     Places,
     /// Agents that have called.
     Agents,
+    /// The runtimes that are shown, and those that can be.
+    Fleet,
 }
 
 /// One row.
@@ -110,6 +114,10 @@ pub enum Choice {
     Run(String),
     /// Go to this place of those a search found, by number.
     Place(usize),
+    /// List only the tasks of this place; none: those of all.
+    Only(Option<PlaceId>),
+    /// Show this runtime as well.
+    Open(Running),
     /// Nothing: it is there to be read.
     #[default]
     Nothing,
@@ -283,6 +291,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Layouts => "layout",
         Kind::Places => "found in all tasks",
         Kind::Agents => "files changed since the first call of",
+        Kind::Fleet => "places",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

@@ -47,6 +47,12 @@ impl App {
         }
     }
 
+    /// Has the panes shown anew, to a hold that does not know them.
+    pub(in crate::console) fn show_again(&mut self) {
+        self.shown = Default::default();
+        self.touch();
+    }
+
     fn show_panes(&mut self, layout: &Layout) {
         let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
         let focus = self.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));

@@ -10,8 +10,8 @@ use crate::runtime::{AgentView, TaskStatus, TaskView};
 
 use super::painter::Drawn;
 use super::{
-    App, Breakpoint, Layout, Painter, Screen, attention, columns, cut_left, cut_top, dialog, joined, metrics,
-    pane, program, reader, receipts, replay, status, task_list, timeline, toasts,
+    App, Breakpoint, Layout, Painter, Screen, attention, columns, cut_left, cut_top, dialog, fleet, joined,
+    metrics, pane, program, reader, receipts, replay, status, task_list, timeline, toasts,
 };
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible, wrapped};
@@ -83,7 +83,10 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     }
     match app.screen {
         _ if app.reader.is_some() || app.replay.is_some() => {}
-        Screen::Tasks | Screen::Focus if app.view.snapshot.tasks.is_empty() => {
+        Screen::Tasks | Screen::Focus if app.has_nothing() => {
+            fleet::draw::no_places(&mut painter, layout.stage)
+        }
+        Screen::Tasks | Screen::Focus if app.view.snapshot.tasks.is_empty() && !app.is_fleet() => {
             no_tasks(&mut painter, layout.stage)
         }
         Screen::Receipts if app.view.snapshot.calls.is_empty() => no_calls(&mut painter, layout.stage),
@@ -129,8 +132,7 @@ fn sentence(painter: &mut Painter<'_>) {
 
 fn bar(painter: &mut Painter<'_>, area: Rect) {
     let whole = area;
-    let workspace = &painter.app.view.snapshot.workspace;
-    let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
+    let name = painter.app.workspace_name();
     let name = text::cut(&visible::one_line(&name), 20, painter.glyphs().cut);
     let left = [piece(" pilothouse ", Role::Title), piece(name, Role::Text)];
     let x = columns(&left) + 3;
@@ -177,7 +179,7 @@ fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
     if width >= 100
         && let Some(call) = painter.app.view.newest_calls().next()
     {
-        groups.push(vec![piece(format!("call {}", text::count(call.seq)), Role::Faint)]);
+        groups.push(vec![piece(format!("call {}", painter.app.call_name(call.seq)), Role::Faint)]);
         // Noted elsewhere, it shows later whether the record still has this row.
         let head = &painter.app.view.snapshot.record.head;
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));

@@ -10,13 +10,13 @@ use serde_json::Value;
 use strum::VariantArray as _;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Form, MetricsReport};
+use crate::runtime::{CallRecord, Form, MetricsReport, Slot};
 use crate::terminal::{Cell, CellStyle, Color, Drawing};
 
 use super::chooser::{Choice, Chooser, Item, Kind};
 use super::{App, Layer, Screen, alias};
 use crate::console::msg::Effect;
-use crate::console::text::{self, width};
+use crate::console::text::width;
 use crate::console::theme::colour::sixteen;
 
 /// Something to keep, and as what.
@@ -124,7 +124,7 @@ impl App {
 
     fn call_exports(&self) -> Vec<Item> {
         let Some(seq) = self.shown_call().map(|call| call.seq) else { return Vec::new() };
-        let number = text::count(seq);
+        let number = self.call_name(seq);
         let record = self.view.records.get(&seq);
         let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
         let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
@@ -135,7 +135,7 @@ impl App {
         ];
         let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| Item {
             obstacle: obstacle.map(str::to_owned),
-            same: if word == "items" { String::new() } else { format!("receipt show {seq}") },
+            same: if word == "items" { String::new() } else { format!("receipt show {}", Slot::of(seq).1) },
             ..Item::new(format!("{word} {number}"), about, Choice::Export(export))
         };
         rows.map(item).into_iter().collect()
@@ -155,23 +155,23 @@ impl App {
                 Some((FileName::of(self.screen.word(), shot.extension()), self.shoot(shot)))
             }
             Export::Metrics => {
-                let report = MetricsReport::from(self.view.snapshot.metrics.clone());
+                let report = MetricsReport::from(self.metrics().clone());
                 let text = serde_json::to_string_pretty(&report).ok();
                 text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
             }
             Export::Receipt(seq) => {
                 let receipt = self.answer(seq).and_then(|record| record.receipt.clone());
-                receipt.map(|receipt| (FileName::of(&format!("call-{seq}"), "txt"), receipt))
+                receipt.map(|receipt| (FileName::of(&self.call_file(seq), "txt"), receipt))
             }
             Export::Envelope(seq) => {
                 let envelope = self.answer(seq).and_then(|record| record.envelope.as_ref());
-                envelope.map(|value| (FileName::of(&format!("call-{seq}"), "json"), format!("{value}\n")))
+                envelope.map(|value| (FileName::of(&self.call_file(seq), "json"), format!("{value}\n")))
             }
             Export::Items(seq) => {
                 let items = self.answer(seq).and_then(items);
                 let lines =
                     |items: &[Value]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
-                items.map(|items| (FileName::of(&format!("call-{seq}"), "jsonl"), lines(items)))
+                items.map(|items| (FileName::of(&self.call_file(seq), "jsonl"), lines(items)))
             }
         };
         self.effects.extend(made.map(|(file, text)| Effect::WriteFile { file, text }));

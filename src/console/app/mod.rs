@@ -15,6 +15,7 @@ mod dialog;
 pub mod draw;
 pub mod export;
 pub mod find;
+pub mod fleet;
 pub mod hints;
 pub mod layout;
 pub mod metrics;
@@ -61,11 +62,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::runtime::{ProgramView, Snapshot, TaskStatus, TaskView};
+use crate::runtime::{PlaceId, ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::msg::{Anchor, Effect, PageView};
 use attention::Bell;
+pub use fleet::names::alias;
+pub(crate) use fleet::names::short_alias;
 use hints::Memory;
 pub use layout::{Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
 pub use mode::{Layer, Mode, Prompt, Screen};
@@ -210,6 +213,8 @@ pub struct App {
     pub(super) select_next: Option<TaskId>,
     /// The screen from which a task was entered to type into it.
     pub(super) entered_from: Option<Screen>,
+    /// The place at which a command that is being written starts.
+    pub(super) start_at: Option<PlaceId>,
     /// The next task that is started here is typed into.
     pub(super) enters_next: bool,
     /// A task that was started here, until it is there to be typed into.
@@ -277,6 +282,7 @@ impl App {
             notices_seen: 0,
             select_next: None,
             entered_from: None,
+            start_at: None,
             enters_next: false,
             to_enter: None,
             own: BTreeSet::new(),
@@ -375,8 +381,10 @@ impl App {
         if is_held && still_there {
             return;
         }
-        let newest =
-            self.tasks().into_iter().min_by_key(|task| (task.status.is_terminal(), Reverse(task.number)));
+        let newest = self
+            .tasks()
+            .into_iter()
+            .min_by_key(|task| (task.status.is_terminal(), Reverse(fleet::names::born(task))));
         let newest = newest.map(|task| (task.id.clone(), !task.status.is_terminal()));
         match newest {
             Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
@@ -384,11 +392,6 @@ impl App {
             Some(_) => {}
         }
     }
-}
-
-/// Returns the short name of a task: `t07`.
-pub fn alias(task: &TaskView) -> String {
-    format!("t{:02}", task.number)
 }
 
 /// Tells whether something typed can reach a task.

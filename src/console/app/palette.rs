@@ -10,7 +10,7 @@ use super::stop::{SIGNALS, signal};
 use super::{App, Layer, Screen, alias};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, Leave};
-use crate::console::text::{self, visible};
+use crate::console::text::visible;
 
 /// Calls listed, newest first.
 const MOST_CALLS: usize = 200;
@@ -43,7 +43,8 @@ impl App {
                 format!("{}  {what}", task.status.as_str()),
                 Choice::Task(task.id.clone()),
             );
-            Item { aliases: vec![alias(task), format!("t{}", task.number)], ..item }
+            let short = task.place.is_none().then(|| format!("t{}", task.number));
+            Item { aliases: [alias(task)].into_iter().chain(short).collect(), ..item }
         }));
         items.extend(
             self.theme_items()
@@ -57,9 +58,12 @@ impl App {
         );
         items.extend(self.agent_items());
         items.extend(self.view.newest_calls().take(MOST_CALLS).map(|call| {
-            let label = format!("call {}", text::count(call.seq));
+            let label = format!("call {}", self.call_name(call.seq));
             let about = format!("{}  {}", call.tool, visible::one_line(&call.summary));
-            Item { aliases: vec![call.seq.to_string()], ..Item::new(label, about, Choice::Call(call.seq)) }
+            Item {
+                aliases: vec![self.call_name(call.seq), call.seq.to_string()],
+                ..Item::new(label, about, Choice::Call(call.seq))
+            }
         }));
         items
     }
@@ -110,7 +114,7 @@ impl App {
         let zone = self.setup.zone.clone();
         let items = self.toasts.said().iter().rev().map(|said| {
             let choice = said.call.map_or(Choice::Nothing, Choice::Call);
-            let call = said.call.map(|seq| format!("  call {}", text::count(seq))).unwrap_or_default();
+            let call = said.call.map(|seq| format!("  call {}", self.call_name(seq))).unwrap_or_default();
             let what = if said.is_error { "error" } else { "" };
             let key = said.at.map(|at| at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string());
             Item {
@@ -235,6 +239,8 @@ impl App {
             Choice::Place(at) => self.go_to_place(at),
             Choice::Changes(label) => self.show_changes_of(&label),
             Choice::Run(cmd) => self.run_here(&cmd),
+            Choice::Only(place) => self.show_only(place),
+            Choice::Open(running) => self.effects.push(Effect::OpenPlace(running)),
             Choice::Nothing => {}
         };
         if is_palette {
@@ -263,7 +269,7 @@ impl App {
 
     fn go_to_call(&mut self, seq: u64) {
         if !self.view.newest_calls().any(|call| call.seq == seq) {
-            self.say(format!("call {seq} is no longer on the list"));
+            self.say(format!("call {} is no longer on the list", self.call_name(seq)));
             return;
         }
         self.calls.filter.clear();
@@ -277,6 +283,6 @@ impl App {
         let quoted = program.display().to_string().replace('\'', "'\\''");
         let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});
         self.screen = Screen::Focus;
-        self.effects.push(Effect::call("ExecCommand", input));
+        self.effects.push(Effect::call_at(self.place_at_hand(), "ExecCommand", input));
     }
 }

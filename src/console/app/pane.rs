@@ -13,7 +13,7 @@ use super::picture::Picture;
 use super::search::{Search, matches, row_of};
 use super::stamps;
 use super::task_words::{self, last_sign, usually};
-use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, columns, command};
+use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, columns, command, fleet};
 use crate::console::keys::Action;
 use crate::console::msg::{Anchor, PageView};
 use crate::console::text::{self, Piece, piece};
@@ -188,7 +188,7 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
 
 /// What the title says besides the command, most important first.
 fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) -> Vec<Piece> {
-    let mut facts = Vec::new();
+    let mut facts = fleet::draw::stale(painter, task);
     if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
         let at = painter.app.search.as_ref().and_then(Search::line).filter(|line| page.rows.contains(line));
         let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));

@@ -80,7 +80,7 @@ impl App {
             return live;
         }
         let all = program.steps.iter().filter_map(|step| step.task.as_ref()).filter(known);
-        let last = all.max_by_key(|id| self.view.task(id).map(|task| task.number));
+        let last = all.max_by_key(|id| self.view.task(id).map(|task| super::fleet::names::born(task)));
         last.cloned().into_iter().collect()
     }
 

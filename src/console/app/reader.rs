@@ -114,7 +114,7 @@ impl App {
             }
             None => {
                 let text =
-                    format!("call {} is marked: go to another one and compare", text::count(shown.seq));
+                    format!("call {} is marked: go to another one and compare", self.call_name(shown.seq));
                 self.say(text);
                 self.calls.marked = Some(shown);
             }

@@ -72,7 +72,7 @@ fn again(task: &TaskView) -> Effect {
     }
     match task.cmd_chars {
         Some(_) => Effect::Rerun { task: task.id.clone(), input },
-        None => Effect::call("ExecCommand", input),
+        None => Effect::call_at(task.place.as_ref().map(|place| place.id.clone()), "ExecCommand", input),
     }
 }
 

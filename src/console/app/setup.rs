@@ -40,6 +40,8 @@ pub struct Setup {
     pub can_detach: bool,
     /// It was opened to show a program that ends with it, wherever the runtime is.
     pub shows_run: bool,
+    /// It shows every runtime of this user, wherever it was started.
+    pub is_fleet: bool,
     /// The recording that is open, read-only.
     pub recording: Option<String>,
 }

@@ -132,9 +132,15 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
     match app.screen {
         Screen::Receipts => {
             let Some(call) = app.shown_call() else { return Vec::new() };
-            let (at, all) =
-                (text::count(call.seq), text::count(app.view.newest_calls().next().map_or(0, |c| c.seq)));
-            let mut said = vec![piece(format!("call {at} of {all}"), Role::Text)];
+            let at = app.call_name(call.seq);
+            let all = match app.is_fleet() {
+                true => String::new(),
+                false => {
+                    let newest = app.view.newest_calls().next().map_or(0, |call| call.seq);
+                    format!(" of {}", text::count(newest))
+                }
+            };
+            let mut said = vec![piece(format!("call {at}{all}"), Role::Text)];
             if let Some(budget) = app.calls.budget {
                 said.push(piece(format!("  budget {}", text::count(budget)), Role::Strong));
             }
@@ -150,6 +156,9 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
         Screen::Tasks | Screen::Focus => {}
     }
     let Some(task) = app.at_hand() else { return Vec::new() };
+    if let Some(told) = app.refusal_at_hand() {
+        return vec![piece(told, Role::Strong)];
+    }
     if task.status.is_terminal() {
         return vec![piece(format!("{} has ended", alias(task)), Role::Faint)];
     }
@@ -216,7 +225,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         Prompt::Line(_) if task.is_none() => return,
         Prompt::Line(_) if is_secret => format!(" secret, not recorded to {of} "),
         Prompt::Line(_) => format!(" line to {of} "),
-        Prompt::Start => " run here ".to_owned(),
+        Prompt::Start => app.start_label(),
         Prompt::Rename(_) => format!(" name for {of} "),
         Prompt::Layout => " save layout as ".to_owned(),
         Prompt::Watch(_) => format!(" ring for {of}: fail, 30 s, 90 %, or a pattern "),

@@ -182,7 +182,7 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
     let dots = painter.glyphs().cut;
     let live: Vec<_> = app.view.all_tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
     let row = |task: &&Arc<TaskView>| {
-        let (state, name) = (painter.state(task), column(&alias(task), 6, dots));
+        let (state, name) = (painter.state(task), column(&alias(task), painter.app.alias_columns(6), dots));
         let cmd = piece(visible::told(&task.cmd), Role::Text);
         vec![piece(format!("{} ", state.glyph), state.role), piece(name, Role::Text), cmd]
     };

@@ -64,7 +64,12 @@ fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: boo
     };
     let bytes = event.fact.bytes().map(count).unwrap_or_default();
     let mut row = vec![piece(format!(" {}  ", painter.time(event.at)), Role::Faint)];
-    row.extend(painter.app.is_overall.then(|| piece(column(&alias(task), 5, dots), Role::Text)));
+    row.extend(
+        painter
+            .app
+            .is_overall
+            .then(|| piece(column(&alias(task), painter.app.alias_columns(5), dots), Role::Text)),
+    );
     row.extend([
         piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
         piece(by, Role::Text),

@@ -126,7 +126,7 @@ pub(super) fn toasts(painter: &mut Painter<'_>, layout: &Layout) {
     let is_used = painter.cursor_row(layout).is_some_and(|row| row >= stage.y + below);
     let from = if is_used { stage.height.min(1) } else { below };
     for (y, toast) in (from..stage.height).zip(toasts) {
-        let call = toast.call.map(|seq| format!("  call {}", text::count(seq))).unwrap_or_default();
+        let call = toast.call.map(|seq| format!("  call {}", painter.app.call_name(seq))).unwrap_or_default();
         let keep = if toast.is_error { "  Esc" } else { "" };
         let glyph = if toast.is_error { failed } else { done };
         let tail = text::width(&call) + text::width(keep) + 5;

@@ -8,7 +8,7 @@ use tui_input::{Input as Editor, InputRequest};
 use crate::envelope::{TaskId, mask};
 use crate::facts::Need;
 use crate::link::Request;
-use crate::runtime::{Input, TaskView};
+use crate::runtime::{Input, PlaceId, TaskView};
 use crate::terminal::{Key, KeyPress, Size};
 
 use super::approval::card::Writing;
@@ -229,7 +229,8 @@ impl App {
     /// Runs a command in a pane as wide as the screen, which gets the keys.
     pub(super) fn run_here(&mut self, cmd: &str) {
         self.enters_next = true;
-        self.effects.push(start_of(cmd, Some(Layout::alone(self))));
+        let place = self.start_at.take().or_else(|| self.place_at_hand());
+        self.effects.push(start_of(place, cmd, Some(Layout::alone(self))));
     }
 
     pub(super) fn paste(&mut self, text: String) {
@@ -352,14 +353,15 @@ pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
     Effect::call("TaskInput", json!({"task_id": task.id, "input": text}))
 }
 
-/// Starts a command as the person does: on a terminal, of the size of the pane it will have, and a task at once.
-pub(crate) fn start_of(cmd: &str, size: Option<Size>) -> Effect {
+/// Starts a command as the person does: on a terminal, of the size of the pane it will have, and a task at once; at a place
+/// where there are several.
+pub(crate) fn start_of(place: Option<PlaceId>, cmd: &str, size: Option<Size>) -> Effect {
     let mut input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
     if let Some(size) = size {
         input["cols"] = size.cols().into();
         input["rows"] = size.rows().into();
     }
-    Effect::call("ExecCommand", input)
+    Effect::call_at(place, "ExecCommand", input)
 }
 
 /// Tells whether a line for a task is kept nowhere. What is typed in place of a password, in the moment before it is seen

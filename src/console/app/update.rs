@@ -8,8 +8,10 @@ use crate::link::Request;
 use crate::runtime::Snapshot;
 use crate::terminal::{Key, KeyPress};
 
+use super::availability::Why;
 use super::export::{Export, Shot};
-use super::{App, Column, Layer, Mode, Prompt, Screen};
+use super::fleet;
+use super::{App, Column, Layer, Mode, Screen};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Answered, Effect, Msg};
 use crate::console::text::visible;
@@ -20,6 +22,7 @@ impl App {
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         self.take(msg);
         self.derive();
+        self.refuse_lost();
         std::mem::take(&mut self.effects)
     }
 
@@ -63,6 +66,7 @@ impl App {
                 return;
             }
             Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),
+            Msg::Running(running) => self.list_running(running),
             Msg::Recordings(names) => self.list_recordings(names),
             Msg::Durations(earlier) => self.take_durations(earlier),
             Msg::Answered(answer) => self.answered(answer),
@@ -116,7 +120,7 @@ impl App {
         };
         self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
         self.is_dirty |= old.questions != new.questions || old.programs != new.programs;
-        self.is_dirty |= old.agents != new.agents;
+        self.is_dirty |= old.agents != new.agents || fleet::links(&old) != fleet::links(new);
         let before = self.at_hand().map(|task| task.id.clone());
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.typing_into().is_none()) {
@@ -186,7 +190,9 @@ impl App {
         }
         if let Err(why) = self.availability(action) {
             // Their answer may be on its way: a key that does nothing would look like a slip of the finger.
-            if matches!(action, Action::Compare | Action::Seen | Action::Line) {
+            if matches!(why, Why::Place | Why::ReadOnly) {
+                self.say_refusal();
+            } else if matches!(action, Action::Compare | Action::Seen | Action::Line) {
                 self.say(why.to_string());
             }
             return;
@@ -272,10 +278,11 @@ impl App {
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
             Action::Palette => self.open_palette(),
+            Action::Places => self.open_places(),
             Action::Themes => self.open_themes(),
             Action::Messages => self.open_messages(),
             Action::EditSettings => self.beside("config edit"),
-            Action::Start => self.write(Prompt::Start),
+            Action::Start => self.write_command(),
             Action::Pause => self.toggle_pause(),
             Action::TellAgent => self.open_tell(None, None),
             Action::Approvals => self.show_held(),

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::envelope::TaskId;
 use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskUsage, TaskView};
 
+use super::fleet::names::born;
 use super::picture::Picture;
 use super::usage::Usages;
 
@@ -70,7 +71,7 @@ impl View {
     pub fn all_tasks(&self) -> Vec<&Arc<TaskView>> {
         let kept = |task: &&Arc<TaskView>| !self.cleared.contains(&task.id);
         let mut tasks: Vec<_> = self.snapshot.tasks.iter().filter(kept).collect();
-        tasks.sort_by_key(|task| (task.status.is_terminal(), Reverse(task.number)));
+        tasks.sort_by_key(|task| (task.status.is_terminal(), Reverse(born(task))));
         tasks
     }
 

@@ -71,6 +71,8 @@ pub(in crate::console) struct Times {
     give_up: Option<Duration>,
     /// A shown screen has something new.
     pub(super) screens_changed: bool,
+    /// News come from another hold than before.
+    pub(super) has_other_hold: bool,
 }
 
 /// Why the loop ended.
@@ -84,6 +86,21 @@ pub(in crate::console) enum Ending {
     Signal(u8),
     /// The terminal is gone.
     Gone,
+}
+
+/// What a hold has to say.
+struct News {
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    connected: watch::Receiver<bool>,
+    changed: Arc<Notify>,
+}
+
+impl News {
+    fn of(operator: &Operator) -> Self {
+        let mut snapshots = operator.snapshot();
+        snapshots.mark_changed();
+        Self { snapshots, connected: operator.connected(), changed: operator.screens_changed() }
+    }
 }
 
 enum Event {
@@ -103,9 +120,7 @@ impl Driver {
     /// # Errors
     /// When the terminal fails in another way than by going away.
     pub(in crate::console) async fn run(&mut self) -> Result<Ending, Error> {
-        let mut snapshots = self.operator.snapshot();
-        let mut connected = self.operator.connected();
-        let changed = self.operator.screens_changed();
+        let mut news = News::of(&self.operator);
         let effects = self.app.update(Msg::Tick(self.clock.now().wall));
         if let Some(ending) = self.carry_out(effects)? {
             return Ok(ending);
@@ -120,21 +135,20 @@ impl Driver {
             if let Some(ending) = self.draw_if_due()? {
                 return Ok(ending);
             }
-            let event = self.next(&mut snapshots, &mut connected, &changed).await;
+            let event = self.next(&mut news).await;
             self.app.tick(self.clock.now().wall);
-            if let Some(ending) = self.take(event, &snapshots, &connected)? {
+            if let Some(ending) = self.take(event, &news)? {
                 return Ok(ending);
+            }
+            if std::mem::take(&mut self.times.has_other_hold) {
+                news = News::of(&self.operator);
             }
         }
     }
 
     /// Waits for the next event: keys, then signals, then answers, then news, then time.
-    async fn next(
-        &mut self,
-        snapshots: &mut watch::Receiver<Arc<Snapshot>>,
-        connected: &mut watch::Receiver<bool>,
-        changed: &Notify,
-    ) -> Event {
+    async fn next(&mut self, news: &mut News) -> Event {
+        let News { snapshots, connected, changed } = news;
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
         let wake = self.clock.instant(wake);
         let is_lost = self.app.view.is_lost;
@@ -154,12 +168,8 @@ impl Driver {
         }
     }
 
-    fn take(
-        &mut self,
-        event: Event,
-        snapshots: &watch::Receiver<Arc<Snapshot>>,
-        connected: &watch::Receiver<bool>,
-    ) -> Result<Option<Ending>, Error> {
+    fn take(&mut self, event: Event, news: &News) -> Result<Option<Ending>, Error> {
+        let News { snapshots, connected, .. } = news;
         let is_heard = matches!(event, Event::Heard(_));
         let msg = match event {
             Event::Heard(Heard::Gone) => return Ok(Some(self.gone())),
@@ -277,11 +287,14 @@ impl Driver {
                 Effect::Rerun { task, input } => self.effects.rerun(task, input),
                 Effect::RunProgram(file) => self.run_program(&file),
                 Effect::Ask(request) => {
-                    if let Some(refused) = self.effects.ask(request) {
+                    if let Some(refused) = self.effects.ask(None, request) {
                         // What follows from a refusal is a message on screen, nothing to carry out.
                         let _ = self.app.update(refused);
                     }
                 }
+                Effect::AskAt(place, request) => drop(self.effects.ask(Some(place), request)),
+                Effect::ListRunning => self.effects.list_running(self.source.options.locks.clone()),
+                Effect::OpenPlace(running) => self.open_place(running),
                 Effect::Ring(text) => {
                     if self.app.setup.ui.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;

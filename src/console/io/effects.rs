@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Outcome, TaskId};
 use crate::link::{self, Error, Operator, Reply, Request};
-use crate::runtime::{Closing, Input, TaskView};
+use crate::runtime::{Closing, Input, PlaceId, TaskView};
 use crate::terminal::Size;
 use crate::tools::Answer;
 
@@ -26,7 +26,7 @@ use crate::console::msg::{Anchor, Answered, Effect, Msg, News};
 use crate::console::plain::output::Purpose;
 
 /// Keys that may wait for the runtime.
-const KEYS_AHEAD: usize = 256;
+pub(super) const KEYS_AHEAD: usize = 256;
 /// Answers that may wait for the loop.
 const NEWS_AHEAD: usize = 64;
 
@@ -35,15 +35,16 @@ const LISTED: Duration = Duration::from_secs(5);
 
 /// What runs beside the loop.
 pub(in crate::console) struct Effects {
-    operator: Operator,
+    pub(super) operator: Operator,
     clipboard: Vec<clipboard::Tool>,
     player: Arc<Player>,
     /// Where files go.
     folder: Option<PathBuf>,
     pub(super) running: JoinSet<Option<Msg>>,
     hooks: Hooks,
-    typed: mpsc::Sender<(TaskId, Input)>,
+    pub(super) typed: mpsc::Sender<(TaskId, Input)>,
     refusals: mpsc::Receiver<Msg>,
+    pub(super) news: mpsc::Sender<Msg>,
 }
 
 impl Effects {
@@ -56,14 +57,14 @@ impl Effects {
         let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let (news, refusals) = mpsc::channel(NEWS_AHEAD);
         let mut running = JoinSet::new();
-        let typist = type_in_order(operator.clone(), keys, news);
+        let typist = type_in_order(operator.clone(), keys, news.clone());
         running.spawn(async move {
             typist.await;
             None
         });
         let player = Arc::default();
         let hooks = Hooks::default();
-        Self { operator, clipboard, player, folder, running, hooks, typed, refusals }
+        Self { operator, clipboard, player, folder, running, hooks, typed, refusals, news }
     }
 
     /// Returns what the next finished job has to say; most have nothing to say.
@@ -85,24 +86,25 @@ impl Effects {
 
     /// Asks the runtime for something; what is typed goes after what was typed before. Returns what there is to say at
     /// once.
-    pub(in crate::console) fn ask(&mut self, request: Request) -> Option<Msg> {
+    pub(in crate::console) fn ask(&mut self, place: Option<PlaceId>, request: Request) -> Option<Msg> {
         if let Request::Send { task, input } = request {
             let full = self.typed.try_send((task.clone(), input)).is_err();
             return full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()));
         }
         let operator = self.operator.clone();
-        self.running.spawn(async move { ask(&operator, request).await });
+        self.running.spawn(async move { ask(&operator, place.as_ref(), request).await });
         None
     }
 
     /// Starts the command of a task again; the runtime has the whole of it, for a while.
     pub(in crate::console) fn rerun(&mut self, task: TaskId, mut input: Value) {
         let operator = self.operator.clone();
+        let place = operator.place_of(&task);
         self.running.spawn(async move {
             match operator.ask(Request::Command { task }).await {
                 Ok(Reply::Command(Some(cmd))) => {
                     input["cmd"] = cmd.into();
-                    ask(&operator, Request::call("ExecCommand", input)).await
+                    ask(&operator, place.as_ref(), Request::call("ExecCommand", input)).await
                 }
                 Ok(_) => {
                     let why = "its command is too long ago to start it again: the record has it";
@@ -251,8 +253,8 @@ impl Effects {
 }
 
 /// Asks the runtime for something and returns what there is to say of the reply.
-async fn ask(operator: &Operator, request: Request) -> Option<Msg> {
-    let reply = operator.ask(request.clone()).await;
+async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
+    let reply = operator.ask_at(place, request.clone()).await;
     match (request, reply) {
         (Request::Call { tool, .. }, Ok(Reply::Answer(answer))) => {
             Some(Msg::Answered(answered(tool, answer)))
@@ -282,7 +284,7 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
                 Request::Record { seq } => Some(Msg::Failed(format!("there is no call {seq}"))),
                 _ => None,
             };
-            let msg = ask(&operator, request).await;
+            let msg = ask(&operator, None, request).await;
             if let Some(Msg::Answered(answer)) = &msg {
                 is_listed(&operator, answer).await;
             }
@@ -356,7 +358,7 @@ fn answered(tool: String, answer: link::Answered) -> Answered {
 }
 
 /// Types what comes, one after the other; keys for the same task that wait together go together.
-async fn type_in_order(
+pub(super) async fn type_in_order(
     operator: Operator,
     mut keys: mpsc::Receiver<(TaskId, Input)>,
     news: mpsc::Sender<Msg>,
@@ -378,7 +380,7 @@ async fn type_in_order(
                 }
             }
         }
-        let refused = ask(&operator, Request::Send { task, input }).await;
+        let refused = ask(&operator, None, Request::Send { task, input }).await;
         // With the loop gone nobody is left to be told.
         if let Some(refused) = refused
             && news.send(refused).await.is_err()

@@ -12,6 +12,7 @@ pub(super) mod kept;
 pub(super) mod keyboard;
 mod notices;
 pub(super) mod pages;
+mod places;
 pub(super) mod plain;
 mod programs;
 pub(super) mod settings;

@@ -22,7 +22,8 @@ const RENAMED: [(Action, &str); 14] = [
 ];
 
 /// Other words that people look for an action by.
-const SYNONYMS: [(Action, &str); 31] = [
+const SYNONYMS: [(Action, &str); 32] = [
+    (Action::Places, "fleet runtimes workspaces worktrees hosts machines switch"),
     (Action::Type, "type interactive attach"),
     (Action::Line, "compose answer reply"),
     (Action::Approvals, "approve allow permission held gate"),
@@ -271,6 +272,7 @@ actions! {
     NextPane "pane" "Next command of the program" ""
     PreviousProgram "previous" "Previous program" ""
     NextProgram "next" "Next program" ""
+    Places "places" "The places: show one, open another" "fleet"
     Palette "all" "Everything there is, by name" ""
     Messages "messages" "What was said since it opened" ""
     Themes "themes" "Try themes and keep one" ""

@@ -90,7 +90,7 @@ impl Session {
             Step::Held(word) => self.decide(word, line, at),
             Step::Rename(task) => vec![Effect::Do(rename_of(&task, line))],
             _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
-            Step::Start => vec![Effect::Do(start_of(line.trim(), None))],
+            Step::Start => vec![Effect::Do(start_of(None, line.trim(), None))],
             Step::Stop(task) => match line.trim() {
                 "s" | "stop" => vec![Effect::Do(stop_of(&task, false))],
                 "k" | "kill" => vec![Effect::Do(stop_of(&task, true))],
@@ -153,7 +153,7 @@ impl Session {
                 self.step = Step::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            Verb::Start => vec![Effect::Do(start_of(rest, None))],
+            Verb::Start => vec![Effect::Do(start_of(None, rest, None))],
             Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),
@@ -382,7 +382,7 @@ fn rename_of(task: &TaskId, name: &str) -> msg::Effect {
 }
 
 fn is_named(task: &TaskView, name: &str) -> bool {
-    alias(task) == name || task.id.as_str() == name || name.parse() == Ok(task.number)
+    alias(task) == name || task.id.as_str() == name || task.place.is_none() && name.parse() == Ok(task.number)
 }
 
 pub(super) fn reply(text: impl Into<String>) -> Effect {

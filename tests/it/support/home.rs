@@ -25,6 +25,14 @@ impl Home {
         home
     }
 
+    /// Makes another workspace of the same user.
+    pub(crate) fn another(&self, name: &str) -> Another<'_> {
+        let folder = self.temp.path().join(name);
+        std::fs::create_dir(&folder).expect("folder");
+        is_a_repository(&folder);
+        Another { home: self, folder }
+    }
+
     /// Makes a named pipe in the workspace.
     pub(crate) fn fifo(&self, name: &str) -> PathBuf {
         let path = self.workspace().join(name);
@@ -109,6 +117,50 @@ impl Home {
             // One that this very process has started stays until its test has waited for it.
             let is_over = || std::fs::read_link(process.join("exe")).is_err();
             wait_until("the runtime ends with its test", is_over);
+        }
+    }
+}
+
+/// Another workspace of a user; its runtime ends with it.
+pub(crate) struct Another<'a> {
+    home: &'a Home,
+    folder: PathBuf,
+}
+
+impl Another<'_> {
+    /// The workspace.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The program with arguments, ready to start there.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.home.command(args);
+        command.current_dir(&self.folder);
+        command
+    }
+
+    /// Runs the program there to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("the program runs")
+    }
+
+    /// The process of its runtime, if it has one.
+    pub(crate) fn runtime_pid(&self) -> Option<i32> {
+        let (home, run) = (self.home.temp.path(), self.home.temp.path().join("run"));
+        let places =
+            Places::beneath(&self.folder, &home.join("state/pilothouse"), Some(&run)).expect("places");
+        Holder::of(&places).address().and_then(|address| i32::try_from(address.pid).ok())
+    }
+}
+
+impl Drop for Another<'_> {
+    fn drop(&mut self) {
+        let pid = self.runtime_pid();
+        let _ = self.run(&["serve", "--stop"]);
+        if let Some(pid) = pid.filter(|_| !std::thread::panicking()) {
+            let exe = Path::new("/proc").join(pid.to_string()).join("exe");
+            wait_until("the other runtime ends with its test", || std::fs::read_link(&exe).is_err());
         }
     }
 }

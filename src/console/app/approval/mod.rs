@@ -73,7 +73,7 @@ impl App {
             Action::Deny if has_settled => card.writing = Some(Writing::Note(Editor::default())),
             Action::Pause if has_settled && self.view.snapshot.gate.paused.is_some() => {
                 card.is_answered = call.reason == HoldReason::Paused;
-                self.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None }));
+                self.resume_place_of(&call);
             }
             Action::TellAgent => {
                 self.layers.push(Layer::Approval(card));
@@ -133,6 +133,16 @@ impl App {
             None => {}
         }
         self.layers.push(Layer::Approval(card));
+    }
+
+    /// Lets the agents of the place of a call go on.
+    fn resume_place_of(&mut self, call: &HeldCall) {
+        let request = Request::Pause { paused: false, nonce: None };
+        let place = self.place_of_number(call.ticket).map(|place| place.name.id.clone());
+        self.effects.push(match place {
+            Some(place) => Effect::AskAt(place, request),
+            None => Effect::Ask(request),
+        });
     }
 
     fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) {

@@ -30,7 +30,7 @@ pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
         ("time to stop", "stop"),
     ]
     .map(|(name, key)| {
-        let histogram = app.view.snapshot.metrics.wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
+        let histogram = app.metrics().wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
         Some(row(name, Some(histogram.count), shares(histogram)))
     });
     let own = [("key to echo", &app.pace.echo), ("frame", &app.pace.frame)].map(|(name, lately)| {
@@ -54,12 +54,12 @@ fn tenths(us: u64) -> String {
 /// Returns the limits with how much of each is taken.
 pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
     let app = painter.app;
-    if app.view.snapshot.metrics.gauges.is_empty() {
+    if app.metrics().gauges.is_empty() {
         return Vec::new();
     }
     let head = format!(" {}{}", column("LIMITS", 13 + BAR, ""), "     used       cap");
     let mut rows = vec![vec![piece(head, Role::Title)]];
-    let gauges = app.view.snapshot.metrics.gauges.clone();
+    let gauges = app.metrics().gauges.clone();
     rows.extend(gauges.iter().map(|gauge| limit(painter, gauge)));
     rows
 }
@@ -109,7 +109,7 @@ pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
     let time = if painter.is_still() { "TIME" } else { " AGE" };
     let heading = format!(
         " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
-        column("BY TASK", 8 + state, ""),
+        column("BY TASK", 3 + app.alias_columns(5) + state, ""),
         column("CPU", spark, ""),
         right(if is_roomy { "%" } else { "CPU %" }, 5)
     );
@@ -141,7 +141,7 @@ fn task_row(
     let fact = |value: fn(&Used) -> Option<String>| known(used.and_then(value));
     let mut row = vec![
         piece(format!(" {mark} "), Role::Accent),
-        piece(column(&alias(task), 5, ""), Role::Text),
+        piece(column(&alias(task), painter.app.alias_columns(5), ""), Role::Text),
         piece(column(&word, columns, glyphs.cut), state.role),
         piece(format!(" {}", history(used, spark, glyphs.levels)), Role::Graph),
         piece(right(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),

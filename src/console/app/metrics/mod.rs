@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::runtime::{Histogram, Metrics};
 
 use super::view::View;
-use super::{Painter, cut_left, cut_top};
+use super::{Painter, cut_left, cut_top, fleet};
 use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 
@@ -23,7 +23,8 @@ type Rows = Vec<Vec<Piece>>;
 
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let (view, is_short) = (&painter.app.view, area.height < SHORT);
-    let left = [tasks(view, is_short), output(painter, &view.snapshot.metrics, is_short)].concat();
+    let metrics = painter.app.metrics();
+    let left = [tasks(view, metrics, is_short), output(painter, metrics, is_short)].concat();
     let mut right = calls(painter, area.width.saturating_sub(LEFT + 2), is_short);
     if !is_short {
         right.push(Vec::new());
@@ -31,7 +32,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     right.extend(gauges::limits(painter));
     if !is_short {
         right.push(Vec::new());
-        right.extend(refused(&view.snapshot.metrics));
+        right.extend(refused(metrics));
     }
     // What tasks use has the last word, however many tools there are.
     let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
@@ -39,7 +40,10 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let other = cut_left(rest, 2).1;
     let used = write(painter, column, &left).max(write(painter, other, &right));
     let gap = u16::from(!is_short);
-    gauges::by_task(painter, cut_top(area, used + gap).1);
+    let below = cut_top(area, used + gap).1;
+    let table = fleet::draw::table(painter, below);
+    let gap = if table > 0 { table + gap } else { 0 };
+    gauges::by_task(painter, cut_top(below, gap).1);
 }
 
 fn write(painter: &mut Painter<'_>, area: Rect, rows: &Rows) -> u16 {
@@ -58,8 +62,7 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
     ]
 }
 
-fn tasks(view: &View, is_short: bool) -> Rows {
-    let metrics = &view.snapshot.metrics;
+fn tasks(view: &View, metrics: &Metrics, is_short: bool) -> Rows {
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
     let commands = metrics.shell_commands();
@@ -96,7 +99,7 @@ fn output(painter: &Painter<'_>, metrics: &Metrics, is_short: bool) -> Rows {
 }
 
 fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
-    let metrics = &painter.app.view.snapshot.metrics;
+    let metrics = painter.app.metrics();
     let now = metrics.calls_per_second.iter().sum::<u64>();
     let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
     let mut rows = vec![vec![
@@ -130,7 +133,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
 
 /// The ended tasks as one more row: their shares are known by the buckets they fall into.
 fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
-    let metrics = &painter.app.view.snapshot.metrics;
+    let metrics = painter.app.metrics();
     let mut all = Histogram::default();
     metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
     if all.count == 0 {

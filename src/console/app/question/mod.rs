@@ -13,7 +13,7 @@ use crate::runtime::{AnswerValue, BindingView, Expected, Given, Question, Questi
 use crate::terminal::KeyPress;
 
 use super::dialog::{has_been_read, places, scrolled};
-use super::{App, Layer};
+use super::{App, Layer, fleet};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, piece, visible, wrapped};
@@ -225,7 +225,7 @@ pub fn title(question: &Question) -> String {
 
 /// Returns the short name of a question: `q03`.
 pub fn alias(question: &Question) -> String {
-    format!("q{:02}", question.number)
+    fleet::names::at_place(question.place.as_deref(), format!("q{:02}", question.number))
 }
 
 /// A text in full, unmasked: whoever answers must see what they answer.

@@ -15,7 +15,7 @@ use crate::console::app::task_words::short;
 use crate::console::app::terms::Term;
 use crate::console::app::view::View;
 use crate::console::app::{
-    App, Column, Layout, Painter, Screen, Text, alias, columns, cut_left, cut_top, who,
+    App, Column, Layout, Painter, Screen, Text, columns, cut_left, cut_top, short_alias, who,
 };
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, wrapped};
@@ -80,8 +80,10 @@ fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<Piece> 
     if app.screen != Screen::Receipts
         && let Some(call) = app.shown_call()
     {
-        title
-            .push(piece(format!("  call {} {}", count(call.seq), visible::one_line(&call.tool)), Role::Text));
+        title.push(piece(
+            format!("  call {} {}", painter.app.call_name(call.seq), visible::one_line(&call.tool)),
+            Role::Text,
+        ));
     }
     title
 }
@@ -130,7 +132,7 @@ fn asked(painter: &mut Painter<'_>, area: Rect) {
     let Some(call) = app.shown_call().filter(|_| !area.is_empty()) else { return };
     let (head, body) = cut_top(area, 1);
     let title = [
-        piece(format!("call {}", count(call.seq)), Role::Title),
+        piece(format!("call {}", app.call_name(call.seq)), Role::Title),
         piece(format!("  {}", visible::one_line(&call.tool)), Role::Text),
     ];
     let mut facts = format!("{}  {}", who(&call.actor), painter.time(call.at));
@@ -219,7 +221,10 @@ fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) 
     let is_marked = painter.app.calls.marked.as_ref().is_some_and(|marked| marked.seq == call.seq);
     let mut pieces = vec![
         piece(format!("{}{mark} ", if is_marked { "=" } else { " " }), Role::Accent),
-        piece(format!("{} ", right(&count(call.seq), 5)), Role::Text),
+        piece(
+            format!("{} ", right(&painter.app.call_name(call.seq), painter.app.alias_columns(5))),
+            Role::Text,
+        ),
         piece(format!("{glyph} "), role),
     ];
     let [time, by, tool, task, took] = widths(width);
@@ -248,10 +253,10 @@ fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) 
     pieces
 }
 
-/// Returns the short name of the task a call is about, if it is still on the list.
+/// Returns the short name of the task a call is about, if it is still on the list; its place stands before the call.
 fn alias_of(painter: &Painter<'_>, call: &CallSummary) -> String {
     let task = call.task.as_ref().and_then(|id| painter.app.view.task(id));
-    task.map(|task| alias(task)).unwrap_or_default()
+    task.map(|task| short_alias(task)).unwrap_or_default()
 }
 
 /// Columns of an item's state, and of how long it ran.

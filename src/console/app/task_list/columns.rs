@@ -102,7 +102,7 @@ impl ListColumn {
                 piece(right(&column(ended.trim(), ended.trim().chars().count().min(7), dots), 8), Role::Text)
             }
             Self::Directory => {
-                let workspace = &painter.app.view.snapshot.workspace;
+                let workspace = painter.app.workspace_of(task);
                 let below = task.workdir.strip_prefix(workspace).ok();
                 let text = match below.map(|below| below.to_string_lossy()) {
                     Some(below) if below.is_empty() => ".".to_owned(),
@@ -120,7 +120,7 @@ impl ListColumn {
 /// Who started a task, in their colour.
 pub(super) fn by(painter: &Painter<'_>, task: &TaskView) -> Piece {
     let dots = painter.glyphs().cut;
-    let name = short_name(&who(&task.started_by), WHO, dots);
+    let name = short_name(painter.app.own_label(&who(&task.started_by)), WHO, dots);
     piece(column(&name, WHO + 1, dots), painter.app.role_of(&task.started_by))
 }
 

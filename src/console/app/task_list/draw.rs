@@ -3,14 +3,15 @@
 use ratatui::layout::Rect;
 
 use crate::console::app::task_words::{short_command, usually, why};
-use crate::console::app::{Layout, Painter, alias, columns, command, cut_top};
+use crate::console::app::{Layout, Painter, columns, command, cut_top, fleet, short_alias};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, cut, piece, visible};
 use crate::console::theme::Role;
 use crate::runtime::TaskView;
 
 use super::columns::{ListColumn, by};
-use super::rows::{Batch, Counts, Head, Row};
+use super::heads::{Batch, Counts, Head, HeadOf};
+use super::rows::Row;
 
 const STATE: usize = 13;
 const LEAST_NOTE: usize = 8;
@@ -68,6 +69,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         } else {
             wide(painter, item, (task, batch), is_selected)
         }
+        if app.is_stale(task) {
+            fleet::draw::grey(painter, item);
+        }
         if is_selected {
             painter.select(item);
         }
@@ -78,11 +82,20 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
     let name = visible::one_line(&head.name).into_owned();
     let noun = if head.counts.all == 1 { "task" } else { "tasks" };
-    let mut row = vec![
-        piece(" ", Role::Text),
-        piece(name, painter.app.role_of(&head.by)),
-        piece(format!("  {} {noun}", head.counts.all), Role::Faint),
-    ];
+    let role = match &head.of {
+        HeadOf::Actor(by) => painter.app.role_of(by),
+        HeadOf::Place(_) => Role::Title,
+    };
+    let mut row = vec![piece(" ", Role::Text), piece(name, role)];
+    // How a place stands has a row of its own where rows are short.
+    if let HeadOf::Place(place) = &head.of {
+        let standing = fleet::draw::standing(painter, place);
+        match area.height {
+            0 | 1 => row.extend(standing),
+            _ => painter.line(area, 1, &standing),
+        }
+    }
+    row.push(piece(format!("  {} {noun}", head.counts.all), Role::Faint));
     row.extend(counted(painter, head.counts));
     painter.line(area, 0, &row);
 }
@@ -112,6 +125,7 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     }
     let is_narrow = layout.item_rows > 1;
     let mut words: Vec<String> = Vec::new();
+    words.extend(filters.place.as_ref().and_then(|id| app.place(id)).map(|place| place.name.name.clone()));
     words.extend((filters.state != super::Filter::All).then(|| filters.state.word().to_owned()));
     let name = |whose: &super::Whose| visible::one_line(whose.name()).into_owned();
     words.extend(filters.whose.as_ref().map(name).map(|name| cut(&name, MOST_TEXT, dots)));
@@ -152,7 +166,7 @@ fn wide(
     let word = column(&format!("{} {}", shown.glyph, shown.word), STATE, dots);
     let mut fixed = vec![
         mark(painter, is_selected),
-        piece(column(&alias(task), 6, dots), Role::Text),
+        piece(column(&short_alias(task), 6, dots), Role::Text),
         piece(format!("{word} "), shown.role),
     ];
     let chosen = painter.app.list.listing.columns.clone();
@@ -222,8 +236,11 @@ fn narrow(
     let dots = painter.glyphs().cut;
     let time = if task.status.is_terminal() { painter.quiet(task) } else { painter.ran(task) };
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
-    let x =
-        painter.row(area, 0, &[mark(painter, is_selected), piece(column(&alias(task), 5, dots), Role::Text)]);
+    let x = painter.row(
+        area,
+        0,
+        &[mark(painter, is_selected), piece(column(&short_alias(task), 5, dots), Role::Text)],
+    );
     let state = [piece(format!("{} {}", shown.glyph, shown.word), shown.role)];
     let state = painter.cut(&state, inside.width.saturating_sub(x));
     let x = painter.row_from(inside, (x, 0), &state);

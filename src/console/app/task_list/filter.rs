@@ -7,7 +7,7 @@ use crate::console::app::task_words::how;
 use crate::console::app::{alias, who};
 use crate::console::text::finding::Words;
 use crate::envelope::Actor;
-use crate::runtime::{TaskStatus, TaskView};
+use crate::runtime::{PlaceId, TaskStatus, TaskView};
 
 /// What the list of tasks shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -97,6 +97,8 @@ pub struct Filters {
     pub whose: Option<Whose>,
     /// Words that each task is to hold.
     pub text: String,
+    /// By place, where there are several.
+    pub place: Option<PlaceId>,
 }
 
 impl Filters {
@@ -108,9 +110,11 @@ impl Filters {
     /// Returns what tells whether a task is shown.
     pub(super) fn holding(&self) -> impl Fn(&TaskView) -> bool + use<> {
         let words = Words::smart(&self.text);
-        let (state, whose) = (self.state, self.whose.clone());
+        let (state, whose, place) = (self.state, self.whose.clone(), self.place.clone());
         move |task: &TaskView| {
+            let is_there = |id: &PlaceId| task.place.as_ref().is_some_and(|place| place.id == *id);
             state.holds(task)
+                && place.as_ref().is_none_or(is_there)
                 && whose.as_ref().is_none_or(|whose| whose.holds(task))
                 && (words.is_empty() || words.are_in(&told_of(task)))
         }

@@ -5,6 +5,7 @@ mod choose;
 mod columns;
 pub(crate) mod draw;
 mod filter;
+mod heads;
 mod rows;
 
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::ListColumn;
 use super::filter::{Filter, Filters};
+use super::heads::{Batch, Counts, Head, HeadOf, waits};
 use crate::console::app::agents::parted;
+use crate::console::app::fleet::names::born;
 use crate::console::app::task_words::last_sign;
 use crate::console::app::{App, Screen};
 use crate::envelope::{Actor, TaskId};
-use crate::runtime::{Snapshot, TaskStatus, TaskView};
+use crate::runtime::{PlaceId, Snapshot, TaskStatus, TaskView};
 
 /// What stands first.
 #[derive(
@@ -110,47 +112,6 @@ pub(crate) enum Row {
         /// What is in the row besides, of a batch.
         batch: Option<Batch>,
     },
-}
-
-/// The head of a group: who, and how their tasks stand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Head {
-    /// One of those it is about.
-    pub(crate) by: Actor,
-    pub(crate) name: String,
-    pub(crate) counts: Counts,
-}
-
-/// A batch in one row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Batch {
-    /// Its call.
-    pub(crate) call: u64,
-    pub(crate) counts: Counts,
-}
-
-/// How tasks stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Counts {
-    pub(crate) all: usize,
-    pub(crate) live: usize,
-    pub(crate) waiting: usize,
-    pub(crate) failed: usize,
-    pub(crate) completed: usize,
-}
-
-impl Counts {
-    fn of<'a>(tasks: impl Iterator<Item = &'a TaskView>) -> Self {
-        let mut counts = Self::default();
-        for task in tasks {
-            counts.all += 1;
-            counts.live += usize::from(!task.status.is_terminal());
-            counts.waiting += usize::from(waits(task));
-            counts.failed += usize::from(Filter::Failed.holds(task));
-            counts.completed += usize::from(task.status == TaskStatus::Completed);
-        }
-        counts
-    }
 }
 
 /// What the list holds.
@@ -259,11 +220,19 @@ fn work_out(basis: &Basis, now: Timestamp) -> Listed {
     let (sort, groups) = basis.order;
     let agents: Vec<&str> = basis.snapshot.0.agents.iter().map(|agent| agent.label.as_str()).collect();
     let group_of = |at: usize| group_of(&tasks[at], groups, &agents);
+    let order: HashMap<&PlaceId, usize> =
+        basis.snapshot.0.places.iter().zip(0..).map(|(place, at)| (&place.name.id, at)).collect();
+    // Outside of the list there are no groups.
+    let place_of = |task: &TaskView| {
+        let place = task.place.as_ref().filter(|_| basis.is_list)?;
+        order.get(&place.id).copied()
+    };
     places.sort_by_cached_key(|at| {
         let task = &*tasks[*at];
-        (group_of(*at), rank(task, sort, now), Reverse(task.number))
+        (place_of(task), group_of(*at), rank(task, sort, now), Reverse(born(task)))
     });
     let rows = match basis.is_list {
+        true if !order.is_empty() => rows_by_place(&places, tasks, basis, place_of, group_of),
         true => rows(&places, tasks, basis, group_of),
         false => places.iter().map(|at| Row::Task { at: *at, batch: None }).collect(),
     };
@@ -304,10 +273,6 @@ fn rank(task: &TaskView, sort: Sort, now: Timestamp) -> (u8, i64, String) {
     }
 }
 
-fn waits(task: &TaskView) -> bool {
-    !task.status.is_terminal() && (task.certain_wait().is_some() || task.held.is_some())
-}
-
 fn urgency(task: &TaskView) -> u8 {
     match task.status {
         _ if waits(task) => 0,
@@ -319,6 +284,31 @@ fn urgency(task: &TaskView) -> u8 {
         TaskStatus::Cancelled => 6,
         TaskStatus::Completed => 7,
     }
+}
+
+/// Puts the head of each place before its rows, also of one without tasks where nothing limits the list.
+fn rows_by_place<G: PartialEq>(
+    places: &[usize],
+    tasks: &[Arc<TaskView>],
+    basis: &Basis,
+    place_of: impl Fn(&TaskView) -> Option<usize>,
+    group_of: impl Fn(usize) -> (G, String),
+) -> Vec<Row> {
+    let mut all = Vec::new();
+    for (at, place) in basis.snapshot.0.places.iter().enumerate() {
+        let from = places.partition_point(|task| place_of(&tasks[*task]) < Some(at));
+        let to = places.partition_point(|task| place_of(&tasks[*task]) <= Some(at));
+        let its = places.get(from..to).unwrap_or_default();
+        let is_asked_for = basis.filters.is_empty() || basis.filters.place.as_ref() == Some(&place.name.id);
+        if its.is_empty() && !is_asked_for {
+            continue;
+        }
+        let counts = Counts::of(its.iter().map(|at| &*tasks[*at]));
+        let of = HeadOf::Place(place.name.id.clone());
+        all.push(Row::Head(Head { of, name: place.name.name.clone(), counts }));
+        all.extend(rows(its, tasks, basis, &group_of));
+    }
+    all
 }
 
 /// Puts heads before groups, and the tasks of a batch into one row.
@@ -338,7 +328,8 @@ fn rows<G: PartialEq>(
         let counts = Counts::of(group.iter().map(|at| &*tasks[*at]));
         if let Some(first) = group.first().filter(|_| basis.order.1 != Grouping::None) {
             let name = group_of(*first).1;
-            rows.push(Row::Head(Head { by: tasks[*first].started_by.clone(), name, counts }));
+            let of = HeadOf::Actor(tasks[*first].started_by.clone());
+            rows.push(Row::Head(Head { of, name, counts }));
         }
         for &at in group {
             let call = tasks[at].item.map(|_| tasks[at].call);

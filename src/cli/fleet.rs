@@ -1,0 +1,35 @@
+//! `pilothouse fleet`: one console over all runtimes of this user.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use color_eyre::eyre::{Result, eyre};
+
+use super::Start;
+use super::console::{leave, show};
+use crate::dispatch::cli_only::FleetInput;
+use crate::link::{Fleet, Operator};
+use crate::runtime::PlaceLink;
+
+/// How long the first frame waits for the places there are: one that does not answer is shown as that.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// Shows every runtime of this user until the console is closed; none ends with it.
+pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
+    if let Some(host) = input.hosts.first() {
+        return Err(eyre!("hosts are not supported yet ({host}); `pilothouse fleet` shows this machine"));
+    }
+    let operator = Operator::Fleet(Fleet::of_this_machine(&start.places.locks()));
+    let mut snapshots = operator.snapshot();
+    let is_settled = |places: &[std::sync::Arc<crate::runtime::PlaceState>]| {
+        !places.is_empty() && places.iter().all(|place| place.link != PlaceLink::Connecting)
+    };
+    let settled = snapshots.wait_for(|snapshot| is_settled(&snapshot.places));
+    // With none there is nothing to wait for: the console says so, and shows the first that comes.
+    let has_any = !crate::link::Running::all(&start.places.locks()).is_empty();
+    if has_any {
+        let _ = tokio::time::timeout(FIRST, settled).await;
+    }
+    let layout = start.places.state_dir.join("layouts").join("fleet.json");
+    show(start, operator, Some(layout)).await.map(leave)
+}

@@ -1,0 +1,286 @@
+//! Several places in one console: which one is meant, what its numbers are called, what may not be done to one that is not
+//! attached, and the list of all of them. With one runtime there are no places, and nothing here changes anything.
+
+pub(super) mod draw;
+pub(super) mod names;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::envelope::TaskId;
+use crate::link::{Request, Running};
+use crate::runtime::{Input, Metrics, PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TaskView};
+
+use super::availability::Why;
+use super::chooser::{Choice, Chooser, Item, Kind};
+use super::task_list::Filters;
+use super::{App, Layer, Prompt, Screen};
+use crate::console::msg::Effect;
+use crate::console::text::{self, column, visible, width};
+use names::{alias, at_place};
+
+/// Columns of a place's name before the short name of a task.
+const MOST_NAME: usize = 16;
+
+/// Returns how the links of a snapshot stand.
+pub(super) fn links(snapshot: &Snapshot) -> Vec<(&PlaceId, &PlaceLink)> {
+    snapshot.places.iter().map(|place| (&place.name.id, &place.link)).collect()
+}
+
+impl App {
+    /// Tells whether it shows several places, or would.
+    pub(super) fn is_fleet(&self) -> bool {
+        self.setup.is_fleet || !self.view.snapshot.places.is_empty()
+    }
+
+    /// Tells whether there is no place to show.
+    pub(super) fn has_nothing(&self) -> bool {
+        self.is_fleet() && self.view.snapshot.places.is_empty()
+    }
+
+    pub(super) fn place(&self, id: &PlaceId) -> Option<&Arc<PlaceState>> {
+        self.view.snapshot.places.iter().find(|place| place.name.id == *id)
+    }
+
+    fn place_of(&self, task: &TaskView) -> Option<&Arc<PlaceState>> {
+        self.place(&task.place.as_ref()?.id)
+    }
+
+    /// Returns the place of a call or a held call, by its number.
+    pub(super) fn place_of_number(&self, number: u64) -> Option<&Arc<PlaceState>> {
+        let (slot, _) = Slot::of(number);
+        self.view.snapshot.places.iter().find(|place| place.slot == slot)
+    }
+
+    /// Returns the place of an agent, by its label.
+    pub(super) fn place_of_agent(&self, label: &str) -> Option<&Arc<PlaceState>> {
+        let (name, _) = label.split_once('/')?;
+        self.view.snapshot.places.iter().find(|place| place.name.name == name)
+    }
+
+    /// Returns the place that is listed alone, else that of the task at hand, else the only one or the home.
+    pub(super) fn place_at_hand(&self) -> Option<PlaceId> {
+        let places = &self.view.snapshot.places;
+        let of_task = || self.at_hand().and_then(|task| task.place.as_ref()).map(|place| place.id.clone());
+        let usual = || match &places[..] {
+            [only] => Some(only),
+            several => several.iter().find(|place| place.slot == Slot::default()),
+        };
+        let only = self.list.filters.place.clone().filter(|id| self.place(id).is_some());
+        only.or_else(of_task).or_else(|| usual().map(|place| place.name.id.clone()))
+    }
+
+    /// Tells whether what is shown of a task is what was known last.
+    pub(super) fn is_stale(&self, task: &TaskView) -> bool {
+        self.place_of(task).is_some_and(|place| !place.link.is_live())
+    }
+
+    /// Tells whether something can be done at the place of the task at hand.
+    pub(super) fn place_is_attached(&self) -> Result<(), Why> {
+        match self.at_hand().and_then(|task| self.place_of(task)).map(|place| &place.link) {
+            None | Some(PlaceLink::Live) => Ok(()),
+            Some(PlaceLink::ReadOnly(_)) => Err(Why::ReadOnly),
+            Some(_) => Err(Why::Place),
+        }
+    }
+
+    /// Says why nothing can be done at the place of the task at hand.
+    pub(super) fn refusal_at_hand(&self) -> Option<String> {
+        self.at_hand().and_then(|task| self.place_of(task)).and_then(|place| refusal(place))
+    }
+
+    /// Says the same in a message.
+    pub(super) fn say_refusal(&mut self) {
+        self.refusal_at_hand().into_iter().for_each(|told| self.say(told));
+    }
+
+    /// Returns what a call is called: its number, with several places that of its place.
+    pub(super) fn call_name(&self, seq: u64) -> String {
+        let (_, own) = Slot::of(seq);
+        match self.place_of_number(seq) {
+            Some(place) => at_place(Some(&place.name), text::count(own)),
+            None => text::count(own),
+        }
+    }
+
+    /// Returns the same for the name of a file.
+    pub(super) fn call_file(&self, seq: u64) -> String {
+        let (_, own) = Slot::of(seq);
+        let place = self.place_of_number(seq).map(|place| format!("{}-", place.name.name));
+        format!("{}call-{own}", place.unwrap_or_default().replace(':', "-"))
+    }
+
+    /// Returns how many columns short names take, where they take so many with one runtime.
+    pub(super) fn alias_columns(&self, usual: usize) -> usize {
+        let names = self.view.snapshot.places.iter().map(|place| width(&place.name.name)).max();
+        names.map_or(usual, |names| names.min(MOST_NAME) + 1 + usual)
+    }
+
+    /// Returns an agent's label without its place.
+    pub(super) fn own_label<'a>(&self, label: &'a str) -> &'a str {
+        let place = self.place_of_agent(label);
+        place.and_then(|_| label.split_once('/')).map_or(label, |(_, own)| own)
+    }
+
+    /// Returns the workspace of a task.
+    pub(super) fn workspace_of(&self, task: &TaskView) -> &Path {
+        self.place_of(task).map_or(&self.view.snapshot.workspace, |place| &place.workspace)
+    }
+
+    /// Returns what the console is a console of.
+    pub(super) fn workspace_name(&self) -> String {
+        let workspace = &self.view.snapshot.workspace;
+        match (self.is_fleet(), self.list.filters.place.as_ref().and_then(|id| self.place(id))) {
+            (true, Some(place)) => place.name.name.clone(),
+            (true, None) => match self.view.snapshot.places.len() {
+                1 => "1 place".to_owned(),
+                many => format!("{many} places"),
+            },
+            (false, _) => {
+                workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy().into_owned()
+            }
+        }
+    }
+
+    /// Returns the counters that are looked at: those of the place that is listed alone, else of all.
+    pub(super) fn metrics(&self) -> &Metrics {
+        let place = self.list.filters.place.as_ref().and_then(|id| self.place(id));
+        place.map_or(&self.view.snapshot.metrics, |place| &place.snapshot.metrics)
+    }
+
+    /// Begins to write a command, for the place at hand: where it starts does not change while it is written.
+    pub(super) fn write_command(&mut self) {
+        self.start_at = self.place_at_hand();
+        if self.is_fleet() && self.start_at.is_none() {
+            return self.say("choose a place first");
+        }
+        self.write(Prompt::Start)
+    }
+
+    /// What stands before a command that is being written.
+    pub(super) fn start_label(&self) -> String {
+        match self.start_at.as_ref().and_then(|id| self.place(id)) {
+            Some(place) => format!(" run in {} ", place.name.name),
+            None => " run here ".to_owned(),
+        }
+    }
+
+    /// Opens the places, and asks for those that are not shown.
+    pub(super) fn open_places(&mut self) {
+        let places = &self.view.snapshot.places;
+        let mut items: Vec<Item> = Vec::new();
+        if places.len() > 1 {
+            items.push(Item::new("all places", "the tasks of all of them", Choice::Only(None)));
+        }
+        items.extend(places.iter().map(|place| {
+            let choice = Choice::Only(Some(place.name.id.clone()));
+            Item::new(place.name.name.clone(), self.told_of_place(place), choice)
+        }));
+        let mut chooser = Chooser::new(Kind::Fleet, items);
+        chooser.select(&Choice::Only(self.list.filters.place.clone()));
+        self.open(Layer::List(Box::new(chooser)));
+        self.effects.push(Effect::ListRunning);
+    }
+
+    fn told_of_place(&self, place: &PlaceState) -> String {
+        let state = match &place.link {
+            PlaceLink::Live => "live".to_owned(),
+            PlaceLink::ReadOnly(_) => "read-only".to_owned(),
+            PlaceLink::Connecting => "connecting".to_owned(),
+            PlaceLink::Lost { since, .. } => format!("lost {} ago", text::age(*since, self.now).text),
+            PlaceLink::Gone { .. } => "ended".to_owned(),
+        };
+        let host = place.host.as_deref().unwrap_or("this machine");
+        let workspace = place.workspace.display().to_string();
+        let counts = format!("{} live  {} waiting", place.live_tasks(), place.waiting());
+        format!(
+            "{}  {}  {host}  {}",
+            column(&state, 13, ""),
+            column(&counts, 18, ""),
+            visible::one_line(&workspace)
+        )
+    }
+
+    /// Adds the runtimes that are not shown yet to the open list of places.
+    pub(super) fn list_running(&mut self, running: Vec<Running>) {
+        let own = self.view.snapshot.workspace.clone();
+        let is_single = !self.is_fleet();
+        let is_shown = |running: &Running| {
+            self.place(&PlaceId::from(running.id.as_str())).is_some()
+                || is_single && running.workspace() == Some(&own)
+        };
+        let items = running.iter().filter(|running| !is_shown(running)).map(|running| {
+            let workspace = running.workspace().map(|workspace| workspace.display().to_string());
+            let workspace = workspace.unwrap_or_else(|| running.id.clone());
+            let name = workspace.rsplit('/').next().unwrap_or_default().to_owned();
+            let about = format!("open it here  {}", visible::one_line(&workspace));
+            Item::new(visible::one_line(&name).into_owned(), about, Choice::Open(running.clone()))
+        });
+        let items: Vec<Item> = items.collect();
+        if let Some(Layer::List(chooser)) = self.layers.last_mut()
+            && chooser.kind == Kind::Fleet
+        {
+            chooser.add(items);
+        }
+    }
+
+    /// Lists the tasks of one place alone, or of all.
+    pub(super) fn show_only(&mut self, place: Option<PlaceId>) {
+        self.thaw();
+        if self.screen != Screen::Metrics {
+            self.show(Screen::Tasks);
+        }
+        self.set_filters(Filters { place, ..Filters::default() });
+    }
+
+    /// Holds back what would be done to tasks of places that are not attached, and says why.
+    pub(super) fn refuse_lost(&mut self) {
+        if self.view.snapshot.places.iter().all(|place| place.link == PlaceLink::Live) {
+            return;
+        }
+        let mut refused: Vec<String> = Vec::new();
+        for effect in std::mem::take(&mut self.effects) {
+            match self.held_back(&effect) {
+                None => self.effects.push(effect),
+                Some(told) if is_of_a_person(&effect) && !refused.contains(&told) => refused.push(told),
+                Some(_) => {}
+            }
+        }
+        for told in refused {
+            self.toasts.fail(told, None);
+            self.touch();
+        }
+    }
+
+    /// Says why an effect cannot be had, where that is so.
+    fn held_back(&self, effect: &Effect) -> Option<String> {
+        let Effect::Ask(request) = effect else { return None };
+        let task = self.view.task(&task_of(request)?)?;
+        let place = self.place_of(task)?;
+        refusal(place).map(|told| format!("{}: {told}", alias(task)))
+    }
+}
+
+/// A resize that follows a pane is nobody's wish.
+fn is_of_a_person(effect: &Effect) -> bool {
+    !matches!(effect, Effect::Ask(Request::Send { input: Input::Resize(_), .. }))
+}
+
+/// Says why nothing can be done at a place, where that is so.
+fn refusal(place: &PlaceState) -> Option<String> {
+    place.link.refusal().map(|why| format!("{} is {}", place.name.name, visible::one_line(&why)))
+}
+
+/// Returns the task that a request is about.
+fn task_of(request: &Request) -> Option<TaskId> {
+    match request {
+        Request::Send { task, .. }
+        | Request::Release { task }
+        | Request::Dismiss { task }
+        | Request::Rename { task, .. } => Some(task.clone()),
+        Request::Call { input, .. } => input.get("task_id").and_then(Value::as_str)?.parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,235 @@
+//! A console over three places, one of them lost: what it shows, and what may be done where.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::App;
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::facts::{InputEvidence, Need};
+use pilothouse::link::{Address, Request, Running};
+use pilothouse::runtime::{
+    AgentView, CallSummary, Metrics, PlaceId, PlaceLink, PlaceName, PlaceState, Slot, Snapshot, TaskStatus,
+    TaskView, Waiting,
+};
+
+use crate::console_fixture::{ago, console, ended, now, obstacle, press, shown, task};
+
+const NAMES: [&str; 3] = ["web-fix", "api", "docs"];
+
+fn name(at: usize) -> Arc<PlaceName> {
+    Arc::new(PlaceName { id: PlaceId::from(NAMES[at]), name: NAMES[at].to_owned() })
+}
+
+fn id(at: usize, number: u32) -> TaskId {
+    format!("task_{at}{number:07}").parse().expect("an id")
+}
+
+/// A task of a place, the same number in each.
+fn at(place: usize, number: u32, cmd: &str, age: i64) -> TaskView {
+    TaskView {
+        id: id(place, number),
+        number,
+        started_by: Actor::Agent(format!("{}/claude", NAMES[place])),
+        call: Slot(u16::try_from(place).expect("few") + 1).number(u64::from(number)).expect("room"),
+        place: Some(name(place)),
+        ..task(number, cmd, age, 1)
+    }
+}
+
+fn tasks() -> Vec<TaskView> {
+    let waiting =
+        Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: ago(38), program: None };
+    vec![
+        at(0, 1, "npm run dev", 1_862),
+        TaskView { tty: true, accepts_input: true, waiting: Some(waiting), ..at(0, 2, "npm init", 42) },
+        at(1, 1, "cargo test --workspace", 130),
+        ended(at(1, 2, "cargo clippy --all-targets", 312), TaskStatus::Failed, Some(101), 305),
+        TaskView { tty: true, accepts_input: true, ..at(2, 1, "python3 -q", 895) },
+    ]
+}
+
+fn call(place: usize, number: u64, age: i64) -> CallSummary {
+    CallSummary {
+        seq: Slot(u16::try_from(place).expect("few") + 1).number(number).expect("room"),
+        at: ago(age),
+        actor: Actor::Agent(format!("{}/claude", NAMES[place])),
+        tool: "ExecCommand".into(),
+        status: Some("success".into()),
+        summary: "command promoted to managed task".into(),
+        task: Some(id(place, 1)),
+        duration_ms: Some(10_004),
+        stream: None,
+    }
+}
+
+fn place(at: usize, link: PlaceLink) -> Arc<PlaceState> {
+    let own = tasks().into_iter().filter(|task| task.place == Some(name(at)));
+    let metrics = Metrics {
+        exec_command_items: 40 + at as u64,
+        tasks_ended: [("failed".to_owned(), at as u64)].into(),
+        output_bytes_in: 1 << (20 + at),
+        ..Metrics::default()
+    };
+    let snapshot = Snapshot { tasks: own.map(Arc::new).collect(), metrics, ..Snapshot::default() };
+    Arc::new(PlaceState {
+        name: name(at),
+        slot: Slot(u16::try_from(at).expect("few") + 1),
+        host: None,
+        workspace: format!("/home/ana/{}", NAMES[at]).into(),
+        link,
+        snapshot: Arc::new(snapshot),
+    })
+}
+
+fn lost() -> PlaceLink {
+    PlaceLink::Lost { since: ago(12), why: "the link broke".into() }
+}
+
+fn fleet(last: PlaceLink) -> Snapshot {
+    let agent = |place: usize| AgentView {
+        label: format!("{}/claude", NAMES[place]),
+        client: "claude-code 2.1".into(),
+        pid: 7,
+        connected: true,
+        first_call: Some(ago(2_000)),
+        last_call: Some(ago(2)),
+        calls: 7,
+    };
+    Snapshot {
+        seq: 9,
+        tasks: tasks().into_iter().map(Arc::new).collect(),
+        calls: vec![Arc::new(call(0, 1, 1_862)), Arc::new(call(1, 1, 130)), Arc::new(call(2, 1, 895))],
+        agents: (0..3).map(agent).collect(),
+        places: vec![place(0, PlaceLink::Live), place(1, PlaceLink::Live), place(2, last)],
+        ..Snapshot::default()
+    }
+}
+
+fn opened(size: (u16, u16)) -> App {
+    let mut app = console(fleet(lost()), size);
+    app.setup.is_fleet = true;
+    app
+}
+
+fn select(app: &mut App, wanted: &TaskId) {
+    let _ = press(app, &["g"]);
+    for _ in 0..9 {
+        if app.selected().is_some_and(|task| task.id == *wanted) {
+            return;
+        }
+        let _ = press(app, &["j"]);
+    }
+    panic!("no task {wanted} in the list");
+}
+
+#[test]
+fn three_places_one_of_them_lost() {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let mut app = opened((columns, rows));
+        insta::assert_snapshot!(format!("fleet_{columns}x{rows}"), shown(&app));
+        let _ = press(&mut app, &["4"]);
+        insta::assert_snapshot!(format!("fleet_metrics_{columns}x{rows}"), shown(&app));
+        let _ = press(&mut app, &["1", "@"]);
+        let running = |id: &str| Running {
+            id: id.into(),
+            address: Address {
+                pid: 1,
+                runtime: "/r".into(),
+                state: "/s".into(),
+                config: "/c".into(),
+                workspace: Some("/home/ana/another".into()),
+            },
+        };
+        let _ = app.update(Msg::Running(vec![running("api"), running("0123456789ab")]));
+        insta::assert_snapshot!(format!("fleet_places_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn one_list_of_what_waits_names_the_place() {
+    let mut app = opened((120, 40));
+    let _ = press(&mut app, &["a"]);
+    assert!(shown(&app).contains("web-fix/t02"), "{}", shown(&app));
+    let effects = press(&mut app, &["Enter", "x"]);
+    let to = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(Request::Send { task, .. }) => Some(task.clone()),
+        _ => None,
+    });
+    assert_eq!(to, Some(id(0, 2)));
+}
+
+#[test]
+fn a_lost_place_refuses_keys_and_actions_and_says_why() {
+    let mut app = opened((120, 40));
+    select(&mut app, &id(2, 1));
+    for action in [Action::Stop, Action::Line, Action::Type, Action::Restart, Action::Start] {
+        assert_eq!(obstacle(&app, action).as_deref(), Some("its place is not attached now"), "{action:?}");
+    }
+    let effects = press(&mut app, &["s", "i", "Enter"]);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ask(_))), "{effects:?}");
+    assert!(shown(&app).contains("docs is lost: the link broke"), "{}", shown(&app));
+    // What is looked at is still there.
+    assert_eq!(obstacle(&app, Action::CopyId), None);
+    select(&mut app, &id(1, 1));
+    assert_eq!(obstacle(&app, Action::Stop), None);
+}
+
+#[test]
+fn keys_typed_as_the_link_breaks_go_nowhere() {
+    let mut app = console(fleet(PlaceLink::Live), (120, 40));
+    select(&mut app, &id(2, 1));
+    let _ = press(&mut app, &["Enter"]);
+    let sent = |effects: Vec<Effect>| {
+        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Send { .. })))
+    };
+    assert!(sent(press(&mut app, &["x"])));
+    let _ = app.update(Msg::Snapshot(Arc::new(fleet(lost()))));
+    assert!(!sent(press(&mut app, &["y"])));
+    assert!(shown(&app).contains("docs/t01: docs is lost"), "{}", shown(&app));
+}
+
+#[test]
+fn a_command_starts_where_the_line_says_whatever_happens_meanwhile() {
+    let mut app = opened((120, 40));
+    select(&mut app, &id(1, 1));
+    let _ = press(&mut app, &["o", "l", "s"]);
+    assert!(shown(&app).contains("run in api"), "{}", shown(&app));
+    let mut next = fleet(lost());
+    next.tasks.push(Arc::new(at(0, 3, "a newer one", 0)));
+    app.list.is_held = false;
+    let _ = app.update(Msg::Snapshot(Arc::new(next)));
+    let effects = press(&mut app, &["Enter"]);
+    let starts = |effect: &Effect| match effect {
+        Effect::AskAt(place, Request::Call { tool, .. }) if tool == "ExecCommand" => Some(place.clone()),
+        _ => None,
+    };
+    assert_eq!(effects.iter().find_map(starts), Some(PlaceId::from("api")));
+}
+
+#[test]
+fn one_place_alone_and_all_again() {
+    let mut app = opened((120, 40));
+    let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
+    assert!(app.tasks().iter().all(|task| task.place == Some(name(1))) && app.tasks().len() == 2);
+    assert!(shown(&app).contains("pilothouse api"), "{}", shown(&app));
+    assert!(!shown(&app).contains("npm run dev"), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!(app.tasks().len(), 5);
+}
+
+#[test]
+fn how_long_ago_a_place_was_lost_goes_on() {
+    let mut app = opened((120, 40));
+    assert!(shown(&app).contains("lost 12s ago"), "{}", shown(&app));
+    let later = now() + jiff::SignedDuration::from_secs(8);
+    let _ = app.update(Msg::Tick(later));
+    assert!(shown(&app).contains("lost 20s ago"), "{}", shown(&app));
+}
+
+#[test]
+fn agents_of_all_places_pause_together_and_go_on_at_the_place_of_a_card() {
+    let mut app = opened((120, 40));
+    let effects = press(&mut app, &["p"]);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))));
+}

@@ -1,0 +1,155 @@
+//! One console over the runtimes of two workspaces: seen, typed into, stopped, approved, lost and found.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::support::{Agent, Console, Home, wait_until};
+
+const SIZE: (u16, u16) = (120, 40);
+
+/// Goes to a task by its name, from the palette.
+fn go_to(console: &Console, name: &str) {
+    console.keys(b":");
+    console.shows("─ all ");
+    console.keys(name.as_bytes());
+    console.shows(&format!(" ▸ {name}"));
+    console.keys(b"\r");
+    console.wait_for("the palette is closed", |screen| !screen.contents().contains("─ all "));
+}
+
+#[test]
+fn tasks_of_two_workspaces_are_seen_typed_into_and_stopped_in_one_console() {
+    let home = Home::new();
+    let other = home.another("web-fix");
+    let agent = Agent::connect_first(&home, &[]);
+    agent.task("while read -r line; do echo \"here <$line>\"; done");
+    let there = Agent::connect_by(&home, other.command(&["mcp"]));
+    there.task("while read -r line; do echo \"there <$line>\"; done");
+    let mut console = Console::open(&home, &["fleet"], SIZE);
+    console.shows("2 places");
+    console.shows(" web-fix  1 task");
+    console.shows(" workspace  1 task");
+
+    for (name, says) in [("web-fix/t01", "there"), ("workspace/t01", "here")] {
+        go_to(&console, name);
+        console.keys(b"\r");
+        console.shows(&format!(" INPUT {name}"));
+        console.keys(b"one\r");
+        console.shows(&format!("{says} <one>"));
+        console.keys(b"\x1d");
+        console.shows(" OBSERVE ");
+        console.keys(b"1");
+    }
+    go_to(&console, "web-fix/t01");
+    console.keys(b"s");
+    console.shows("stop web-fix/t01?");
+    console.keys(b"s");
+    console.shows("cancelled");
+    let listed = |command: &mut std::process::Command| {
+        let output = command.output().expect("runs");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        answer["data"]["tasks"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(listed(&mut other.command(&["task", "list"])), 0);
+    assert_eq!(listed(&mut home.command(&["task", "list"])), 1, "the task of the same name goes on");
+    console.keys(b"q");
+    console.shows("QUIT?");
+    console.keys(b"d");
+    assert_eq!(console.exit(), 0);
+    assert_eq!(listed(&mut home.command(&["task", "list"])), 1);
+}
+
+#[test]
+fn a_call_held_at_one_place_is_approved_there() {
+    let home = Home::new();
+    let other = home.another("web-fix");
+    let (here, there) = (
+        Agent::connect_first(&home, &["--label", "claude"]),
+        Agent::connect_by(&home, other.command(&["mcp", "--label", "claude"])),
+    );
+    there.call("TaskList", &json!({}));
+    let console = Console::open(&home, &["fleet"], SIZE);
+    console.shows("2 places");
+    console.keys(b"p");
+    console.shows("PAUSED");
+    let ask = |agent: &Agent| {
+        agent.call("ExecCommand", &json!({"cmd": "touch ran; printf done", "yield_time_ms": 250}))
+    };
+    let held = [ask(&there), ask(&here)];
+    assert!(held.iter().all(|answer| answer.result("/disposition") == "awaiting_operator"));
+    console.shows("2 held");
+    console.keys(b"A");
+    console.shows("wants to run a command");
+    console.shows("web-fix/claude");
+    wait_until("the call is let go", || {
+        if console.text().contains("2 held") {
+            console.keys(b"y");
+        }
+        console.text().contains("1 held")
+    });
+    wait_until("it ran there", || other.folder().join("ran").exists());
+    assert!(!home.workspace().join("ran").exists(), "the same call of the other place is still held");
+}
+
+#[test]
+fn a_runtime_that_is_killed_is_said_to_be_gone_and_a_new_one_appears() {
+    let home = Home::new();
+    let other = home.another("web-fix");
+    let agent = Agent::connect_first(&home, &[]);
+    agent.task("echo it-stays; exec sleep 100");
+    let there = Agent::connect_by(&home, other.command(&["mcp"]));
+    there.task("echo it-goes; exec sleep 100");
+    let console = Console::open(&home, &["fleet"], SIZE);
+    console.shows("2 places");
+    let pid = other.runtime_pid().expect("a runtime");
+    kill_process(Pid::from_raw(pid).expect("a pid"), Signal::KILL).expect("killed");
+    console.shows("web-fix: its runtime has ended");
+    console.shows("its runtime ended");
+    assert!(console.text().contains("it-stays") || console.text().contains(" workspace  1 task"));
+
+    let third = home.another("docs");
+    let started = third.run(&["command", "run", "echo new-here; exec sleep 100", "--yield-time-ms", "0"]);
+    assert!(started.status.success());
+    console.shows(" docs  1 task");
+    let again = other.run(&["command", "run", "exec sleep 100", "--yield-time-ms", "0"]);
+    assert!(again.status.success());
+    console.shows(" web-fix  1 task ●1");
+}
+
+#[test]
+fn the_console_of_a_workspace_opens_another_place() {
+    let home = Home::new();
+    let other = home.another("web-fix");
+    let started =
+        other.run(&["command", "run", "echo it-runs-there; exec sleep 100", "--yield-time-ms", "0"]);
+    assert!(started.status.success());
+    let mut console = Console::open(&home, &[], SIZE);
+    console.shows("no agent yet");
+    console.keys(b"o");
+    console.shows("run here");
+    console.keys(b"echo it-runs-here; exec sleep 100\r");
+    console.shows("it-runs-here");
+    console.keys(b"\x1d");
+    console.shows(" OBSERVE ");
+    console.keys(b"@");
+    console.shows("open it here");
+    console.keys(b"web\r");
+    console.shows("2 places");
+    console.keys(b"1");
+    console.shows(" web-fix  1 task");
+    console.shows(" workspace  1 task");
+    go_to(&console, "web-fix/t01");
+    console.shows("it-runs-there");
+    console.keys(b"o");
+    console.shows("run in web-fix");
+    console.keys(b"pwd\r");
+    console.shows(&format!("{}\n", other.folder().display()));
+    console.keys(b"\x1d");
+    console.stop_all_and_quit();
+    let listed = other.run(&["task", "list"]);
+    let answer: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    assert!(
+        answer["data"]["tasks"].to_string().contains("\"running\""),
+        "what runs elsewhere goes on: {answer}"
+    );
+}
