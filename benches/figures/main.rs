@@ -42,6 +42,7 @@ const PARTS: [Part; 20] = [
     ("frame", live::frame::run),
     ("memory", live::memory::run),
     ("idle", live::idle::run),
+    ("fleet", live::fleet::run),
     ("terminal", part::terminal::run),
     ("history", part::history::run),
     ("parse", part::parse::run),

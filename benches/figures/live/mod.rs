@@ -6,6 +6,7 @@ mod bound;
 pub(crate) mod drain;
 pub(crate) mod echo;
 pub(crate) mod exec;
+pub(crate) mod fleet;
 pub(crate) mod frame;
 mod house;
 pub(crate) mod idle;
