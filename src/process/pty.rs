@@ -126,14 +126,23 @@ impl Pty {
         rustix::fs::fstat(slave).ok().map(|slave| slave.st_rdev)
     }
 
+    /// Has the kernel do what typing does, such as the echo: it would get to it in a moment, by itself.
+    pub fn settle(&self) {
+        if let Some(slave) = &self.slave {
+            // To answer, it takes in what is on its way to the other side.
+            let _ = poll(&mut [PollFd::new(slave, PollFlags::IN)], Some(&AT_ONCE));
+        }
+    }
+
     /// Tells whether something that was written to it has not been read yet.
     #[must_use]
     pub fn has_output(&self) -> bool {
         let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
-        poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+        poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|ready| ready > 0)
     }
 }
 
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// How both sides are opened: never as the controlling terminal of this process, which may lead a session without one.
 const OPEN: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
 

@@ -39,7 +39,7 @@ async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
     let id = bench
         .promoted(bench.request(
             "printf out; printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read secret </dev/tty; \
-             stty echo </dev/tty; printf 'Name: ' >/dev/tty; read name </dev/tty; sleep 0.3; printf \"${#secret} $name\"",
+             stty echo </dev/tty; printf 'Name: ' >/dev/tty; read name </dev/tty; printf \"${#secret} $name\"",
         ))
         .await;
     let waiting = asks(&bench, &id).await;
@@ -67,6 +67,23 @@ async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
     let rows: Vec<String> =
         page.rows.iter().map(|row| row.cells.iter().map(|cell| cell.text.as_ref()).collect()).collect();
     assert_eq!(rows, ["out", "» Password: Name: me", "7 me"]);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_answers_echo_stands_before_what_the_program_says_of_it() {
+    let bench = bench(SideTerminal::Always, LONG);
+    let rounds = 20;
+    let ask = format!("for n in $(seq {rounds}); do read answer; echo \"got $answer\"; done </dev/tty");
+    let id = bench.promoted(bench.request(&ask)).await;
+    for n in 1..=rounds {
+        typed(&bench, &id, &format!("{n}\r")).await;
+        bench.shows(&id, &format!("got {n}\n")).await;
+    }
+    let task = bench.end(&id).await;
+    let log = std::fs::read_to_string(pilothouse::runtime::log_path(&task.folder)).expect("read");
+    let expected: Vec<String> = (1..=rounds).flat_map(|n| [n.to_string(), format!("got {n}")]).collect();
+    assert_eq!(log.lines().collect::<Vec<_>>(), expected);
     bench.runtime.shutdown().await;
 }
 

@@ -6,6 +6,7 @@
 mod copying;
 mod ending;
 mod fd_entry;
+mod input;
 mod outlet;
 mod parsers;
 mod pump;

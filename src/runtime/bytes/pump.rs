@@ -27,7 +27,7 @@ use crate::terminal::Stream;
 /// As much as a pipe holds.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
-const WRITER: u64 = 3;
+pub(super) const WRITER: u64 = 3;
 
 /// A descriptor to read and the stream it carries.
 pub(crate) type Source = (Stream, OwnedFd);
@@ -343,55 +343,6 @@ impl Worker {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.listen(&self.poll, key, EventFlags::IN);
             entry.paused = false;
-        }
-    }
-
-    fn can_write(&mut self, key: u64, flags: EventFlags) {
-        self.write(key);
-        // Nobody has the other end open: epoll would report that again and again, whatever it was asked for. A terminal
-        // may be opened again, so its writer is kept.
-        if flags.intersects(EventFlags::ERR | EventFlags::HUP)
-            && let Some(entry) = self.entries.get_mut(&key)
-            && let Some(writer) = &entry.writer
-        {
-            let _ = epoll::delete(&self.poll, writer);
-            if flags.contains(EventFlags::ERR) {
-                entry.io.lock_typed().close = true;
-                entry.writer = None;
-            }
-        }
-    }
-
-    fn write(&mut self, key: u64) {
-        let Some(entry) = self.entries.get_mut(&key) else { return };
-        let mut typed = entry.io.lock_typed();
-        let Some(writer) = &entry.writer else {
-            typed.bytes.clear();
-            return;
-        };
-        let mut interest = EventFlags::empty();
-        while !typed.bytes.is_empty() {
-            match rustix::io::write(writer, &typed.bytes) {
-                Ok(written) => drop(typed.bytes.drain(..written)),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    interest = EventFlags::OUT;
-                    break;
-                }
-                // Nobody reads it any more: the input is lost, as in any terminal.
-                Err(_) => {
-                    typed.bytes.clear();
-                    typed.close = true;
-                }
-            }
-        }
-        let data = EventData::new_u64(key * SLOTS + WRITER);
-        if typed.close && typed.bytes.is_empty() {
-            let _ = epoll::delete(&self.poll, writer);
-            drop(typed);
-            entry.writer = None;
-        } else {
-            let _ = epoll::modify(&self.poll, writer, data, interest);
         }
     }
 }

@@ -1,0 +1,75 @@
+//! The pump's part for what is typed: written to a task's input, and its echo read before anything that the program makes of it.
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+
+use super::fd_entry::SLOTS;
+use super::pump::{WRITER, Worker};
+
+impl Worker {
+    pub(super) fn can_write(&mut self, key: u64, flags: EventFlags) {
+        self.write(key);
+        // Nobody has the other end open: epoll would report that again and again, whatever it was asked for. A terminal
+        // may be opened again, so its writer is kept.
+        if flags.intersects(EventFlags::ERR | EventFlags::HUP)
+            && let Some(entry) = self.entries.get_mut(&key)
+            && let Some(writer) = &entry.writer
+        {
+            let _ = epoll::delete(&self.poll, writer);
+            if flags.contains(EventFlags::ERR) {
+                entry.io.lock_typed().close = true;
+                entry.writer = None;
+            }
+        }
+    }
+
+    pub(super) fn write(&mut self, key: u64) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        let mut typed = entry.io.lock_typed();
+        let Some(writer) = &entry.writer else {
+            typed.bytes.clear();
+            return;
+        };
+        let mut interest = EventFlags::empty();
+        let mut was_typed = false;
+        while !typed.bytes.is_empty() {
+            match rustix::io::write(writer, &typed.bytes) {
+                Ok(written) => {
+                    typed.bytes.drain(..written);
+                    was_typed = true;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    interest = EventFlags::OUT;
+                    break;
+                }
+                // Nobody reads it any more: the input is lost, as in any terminal.
+                Err(_) => {
+                    typed.bytes.clear();
+                    typed.close = true;
+                }
+            }
+        }
+        let data = EventData::new_u64(key * SLOTS + WRITER);
+        if typed.close && typed.bytes.is_empty() {
+            let _ = epoll::delete(&self.poll, writer);
+            drop(typed);
+            entry.writer = None;
+        } else {
+            let _ = epoll::modify(&self.poll, writer, data, interest);
+            drop(typed);
+        }
+        if was_typed {
+            self.read_echo(key);
+        }
+    }
+
+    /// Reads what a terminal beside the streams has echoed of what was just typed: before anything that the program makes of it.
+    fn read_echo(&mut self, key: u64) {
+        let Some(entry) = self.entries.get(&key) else { return };
+        if let (Some(aside), Some(pty)) = (entry.aside(), entry.io.pty.get()) {
+            pty.settle();
+            self.read(key, aside as u64);
+        }
+    }
+}
