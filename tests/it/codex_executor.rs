@@ -45,7 +45,7 @@ done
 "#;
 
 /// A conversation as Codex has it.
-struct Codex<'a> {
+pub(crate) struct Codex<'a> {
     home: &'a Home,
     executor: Child,
     to: Option<ChildStdin>,
@@ -56,15 +56,15 @@ struct Codex<'a> {
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
-struct Told {
+pub(crate) struct Told {
     seq: u64,
     output: HashMap<String, Vec<u8>>,
-    exit: Option<i64>,
-    is_closed: bool,
+    pub(crate) exit: Option<i64>,
+    pub(crate) is_closed: bool,
 }
 
 impl<'a> Codex<'a> {
-    fn new(home: &'a Home) -> Self {
+    pub(crate) fn new(home: &'a Home) -> Self {
         Self::with(home, &[])
     }
 
@@ -116,7 +116,7 @@ impl<'a> Codex<'a> {
     }
 
     /// Asks, and returns the answer.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
         let id = self.asked;
         self.send(format!("{}\n", json!({ "id": id, "method": method, "params": params })).as_bytes());
@@ -128,14 +128,14 @@ impl<'a> Codex<'a> {
         }
     }
 
-    fn start(&mut self, name: &str, script: &str, change: &Value) -> Value {
+    pub(crate) fn start(&mut self, name: &str, script: &str, change: &Value) -> Value {
         let answer = self.ask("process/start", &start(self.home, name, script, change));
         assert_eq!(answer["result"], json!({ "processId": name, "sandboxType": "none" }), "{answer}");
         answer
     }
 
     /// Reads on until it is true of what was told of a process.
-    fn until(&mut self, name: &str, fact: impl Fn(&Told) -> bool) -> Told {
+    pub(crate) fn until(&mut self, name: &str, fact: impl Fn(&Told) -> bool) -> Told {
         while !self.told.get(name).is_some_and(&fact) {
             self.message();
         }
@@ -150,7 +150,7 @@ impl<'a> Codex<'a> {
     }
 
     /// Goes away, as if killed, and waits for the end.
-    fn leave(mut self) -> String {
+    pub(crate) fn leave(mut self) -> String {
         self.to = None;
         let mut rest = self.executor.stderr.take().expect("a stream");
         let mut said = String::new();
@@ -181,7 +181,7 @@ fn start(home: &Home, name: &str, script: &str, change: &Value) -> Value {
     params
 }
 
-fn text(told: &Told, stream: &str) -> String {
+pub(crate) fn text(told: &Told, stream: &str) -> String {
     String::from_utf8_lossy(told.output.get(stream).map_or(&[], Vec::as_slice)).into_owned()
 }
 

@@ -121,6 +121,7 @@ mod runtime_questions;
 mod settings;
 mod shell_corpus;
 mod shell_door;
+mod shell_held;
 mod shell_killed;
 mod spare;
 mod support;
