@@ -26,7 +26,7 @@ use machine::Machine;
 /// A part: its name on the command line, and what it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 21] = [
     ("start", live::start::run),
     ("many", live::many::run),
     ("attach", live::attach::run),

@@ -55,6 +55,8 @@ struct Service {
     cwd: PathBuf,
     profile: Profile,
     asked_label: Option<String>,
+    /// Whose words come over it and how, of an agent on another machine.
+    from: Option<String>,
     /// Who the agent is, once it has said so.
     who: Arc<OnceLock<Who>>,
     /// The agent has hung up or the runtime ends: what runs is not withdrawn by anyone.
@@ -79,7 +81,7 @@ struct Call {
 /// through: an agent that disconnects never ends a command.
 pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     let Client { hello, peer, lines, writer, .. } = client;
-    let Hello { cwd, profile, label: asked_label, client, .. } = hello;
+    let Hello { cwd, profile, label: asked_label, client, from, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let mut transport = Transport::new(lines, writer, gone.clone());
     let service = Service {
@@ -88,6 +90,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
         cwd,
         profile,
         asked_label,
+        from,
         who: Arc::clone(&who),
         gone: gone.clone(),
         calls: calls.clone(),
@@ -233,8 +236,12 @@ impl Service {
     /// Returns who the agent is; the first to say so, by name and version of its program, settles it.
     fn who(&self, client: Option<(&str, &str)>) -> &Who {
         self.who.get_or_init(|| {
+            let program = client.map_or_else(String::new, |(name, version)| label::program(name, version));
             let peer = AgentPeer {
-                client: client.map_or_else(String::new, |(name, version)| label::program(name, version)),
+                client: match &self.from {
+                    Some(from) => format!("{program} ({from})").trim_start().to_owned(),
+                    None => program,
+                },
                 pid: self.peer.pid,
                 uid: self.peer.uid,
                 profile: self.profile.as_str(),

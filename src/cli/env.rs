@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::server::RuntimeServer;
-use super::{Start, args, log, print, probe};
+use super::{Start, args, log, print, probe, remote};
 #[cfg(feature = "console")]
 use crate::config::Fault;
 use crate::config::{Faults, Loaded};
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
-use crate::link::{Access, Started};
+use crate::link::{Access, Address, RemoteHost, Started};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
@@ -126,6 +126,18 @@ impl Host for Env {
             // Nobody to tell is no reason to do without it.
             let _ = print::say(runtime.notice(&start.places));
         }
+    }
+
+    fn remote_host(&self, name: &str) -> Result<RemoteHost, Failure> {
+        remote::host(self.start()?, name).map_err(|error| dispatch::link_failure(&error))
+    }
+
+    fn runtimes(&self) -> Vec<(String, Address)> {
+        remote::runtimes()
+    }
+
+    fn machine(&self) -> String {
+        remote::machine()
     }
 
     fn probe_terminal(&self) -> Option<Probe> {

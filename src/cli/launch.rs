@@ -79,7 +79,7 @@ fn serve(cwd: &Path) {
         && Holder::of(&places) == Holder::Nobody
         && let Ok(program) = std::env::current_exe()
     {
-        let _ = start_background(&places, &program);
+        let _ = start_background(&places, &program, false);
     }
 }
 

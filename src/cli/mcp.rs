@@ -3,23 +3,35 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use color_eyre::eyre::Result;
+use color_eyre::eyre::{Result, eyre};
 
-use super::{Start, stdin, stdout};
+use super::remote::Destination;
+use super::{Start, remote, stdin, stdout};
 use crate::agent::{Shim, Target};
 use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
-use crate::link::{Hello, Role};
+use crate::link::{Hello, Role, Way};
 
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would say so in its log; an agent reads what its server says.
     Loaded::read(&start.places.config_dir, &start.places.workspace)?;
-    let target = target(start, input.socket);
+    let target = match &input.host {
+        Some(to) => elsewhere(start, to)?,
+        None => target(start, input.socket),
+    };
     let hello =
         Hello { profile: input.profile, label: input.label, ..Hello::new(Role::Mcp, start.cwd.clone()) };
     Shim { hello, target }.run(stdin::Lines::new(), stdout::Lines::new()).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the runtime of a path on another machine.
+fn elsewhere(start: &Start, to: &str) -> Result<Target> {
+    let destination = Destination::parse(to)
+        .ok_or_else(|| eyre!("--host {to} names no place: write HOST:/path, or HOST:ID with an id of `pilothouse relay list --host HOST`"))?;
+    let host = remote::host(start, &destination.host)?;
+    Ok(Target::Elsewhere(Way::agent(host, destination.place)))
 }
 
 fn target(start: &Start, asked: Option<String>) -> Target {

@@ -29,6 +29,8 @@ mod print;
 mod probe;
 mod program;
 mod reach;
+mod relay;
+mod remote;
 mod rules;
 mod run;
 mod serve;
@@ -54,7 +56,7 @@ use self::env::Env;
 use crate::agent::codex::MIRROR;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::envelope::SafeText;
-use crate::link::{Access, Holder};
+use crate::link::{Access, Door, Holder};
 use crate::paths::{Places, Surroundings};
 use crate::process::{self, environment::Environment};
 use crate::runtime::AnswerValue;
@@ -190,7 +192,9 @@ fn has_many_jobs(matches: &ArgMatches) -> bool {
     args::typed(matches).is_none_or(|typed| match typed.command.reach {
         Reach::Anywhere => typed.is_private(),
         Reach::Exec => true,
-        Reach::Alone(_) => !["mcp", "codex-executor"].contains(&typed.command.path.as_str()),
+        Reach::Alone(_) => {
+            !["mcp", "codex-executor", "relay.operator", "relay.agent"].contains(&typed.command.path.as_str())
+        }
     })
 }
 
@@ -224,6 +228,11 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
     if typed.command.path == "codex-executor" {
         // Whatever is wrong with our own folders, Codex has its server.
         return codex::run(serde_json::from_value(input)?).await;
+    }
+    match typed.command.path.as_str() {
+        "relay.operator" => return relay::run(serde_json::from_value(input)?, Door::Operator).await,
+        "relay.agent" => return relay::run(serde_json::from_value(input)?, Door::Agent).await,
+        _ => {}
     }
     let start = settled(matches)?;
     match typed.command.path.as_str() {
@@ -300,7 +309,7 @@ impl Start {
 
     /// Returns how the runtime of the workspace is reached.
     fn access(&self) -> Access {
-        Access { places: self.places.clone(), program: self.program.clone() }
+        Access { places: self.places.clone(), program: self.program.clone(), outlives_logout: false }
     }
 
     fn find() -> Result<Self> {

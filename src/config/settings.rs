@@ -38,6 +38,8 @@ pub struct Settings {
     pub approvals: Vec<ApprovalRule>,
     /// What commands inherit. Read when a runtime starts.
     pub env: Env,
+    /// Machines and containers besides those of `~/.ssh/config`, by their names. Read when one is asked for.
+    pub hosts: BTreeMap<String, HostSettings>,
     /// How the console looks and behaves. Read again when the file changes.
     pub console: ConsoleSettings,
 }
@@ -135,6 +137,19 @@ pub enum ExecPolicy {
     Once,
     /// Each, each time.
     Ask,
+}
+
+/// A machine or container that a program leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostSettings {
+    /// The program that runs what follows it there, and its arguments: `["ssh", "box"]`, `["docker", "exec", "-i", "web"]`,
+    /// `["kubectl", "exec", "-i", "pod/x", "--"]`. Its standard input and output must carry bytes as they are.
+    #[schemars(length(min = 1))]
+    pub via: Vec<String>,
+    /// The path of `pilothouse` there; otherwise where `host install` puts it, or the one in PATH.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
 }
 
 /// What commands inherit beside what Pilothouse sets anyway.

@@ -23,14 +23,19 @@ pub struct McpInput {
     pub profile: Profile,
     /// The runtime's socket, in place of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
+    /// A path on another machine or in a container, `box:/path`: the agent is here and its commands run there. A host of
+    /// `~/.ssh/config`, or one in [hosts] of config.toml.
+    pub host: Option<String>,
 }
 
 impl Local for Mcp {
     const PATH: &'static str = "mcp";
     const ABOUT: &'static str =
         "Serve an agent over standard input and output (its configuration starts this)";
-    const EXAMPLES: &'static [Example] =
-        &[Example { about: "What an agent's configuration starts", input: r#"{"label":"claude"}"# }];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "What an agent's configuration starts", input: r#"{"label":"claude"}"# },
+        Example { about: "An agent here whose commands run there", input: r#"{"host":"box:/srv/project"}"# },
+    ];
     const REACH: Reach = Reach::Alone("standard input and output");
 
     type Input = McpInput;

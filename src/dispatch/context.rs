@@ -223,6 +223,9 @@ pub fn link_failure(error: &Error) -> Failure {
                 .fix("try again in a moment")
                 .detail(failure.text())
         }
+        Error::Carried { .. } => Failure::new(Code::Unavailable, format!("{error}.")),
+        Error::OtherVersion { .. } => Failure::new(Code::Precondition, format!("{error}.")),
+        Error::NoHostName { .. } => Failure::new(Code::ArgError, format!("{error}.")),
         Error::Unreachable { .. } | Error::Failed { .. } => Failure::new(Code::Unavailable, failure.text()),
         _ => failure,
     }

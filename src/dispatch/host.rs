@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::code::Code;
 use super::response::Failure;
 use crate::config::{Fault, Faults};
-use crate::link::{Access, Started};
+use crate::link::{Access, Address, RemoteHost, Started};
 use crate::paths::Places;
 use crate::runtime::Handle;
 use crate::terminal::host_terminal::HostTerminal;
@@ -68,6 +68,24 @@ pub trait Host: Send + Sync {
 
     /// Is told of a runtime that was started for this command and outlives it.
     fn started(&self, _runtime: &Started) {}
+
+    /// Returns the host that a person calls so.
+    ///
+    /// # Errors
+    /// When it is no name of one.
+    fn remote_host(&self, name: &str) -> Result<RemoteHost, Failure> {
+        Err(Failure::new(Code::ArgError, format!("No host is called {name}.")))
+    }
+
+    /// Returns this user's runtimes on this machine, by the ids of their workspaces.
+    fn runtimes(&self) -> Vec<(String, Address)> {
+        Vec::new()
+    }
+
+    /// Returns the name that this machine has for itself.
+    fn machine(&self) -> String {
+        String::new()
+    }
 
     /// Asks the terminal what it can do; `None` when there is none.
     fn probe_terminal(&self) -> Option<Probe>;

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use super::command::Command;
 use super::{
     approvals, audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
-    receipt_file, run_program, settings, start_agent, status, task_export, version,
+    receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -62,6 +62,9 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<cli_only::Mcp>(),
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),
+        Command::of::<relay::RelayList>(),
+        Command::of::<relay::RelayTo<false>>(),
+        Command::of::<relay::RelayTo<true>>(),
         Command::of::<cli_only::Serve>(),
         Command::of::<cli_only::Fleet>(),
         Command::of::<cli_only::Open>(),
@@ -75,7 +78,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 });
 
 /// Descriptions of the groups, by path.
-pub const GROUPS: [(&str, &str); 10] = [
+pub const GROUPS: [(&str, &str); 11] = [
     ("command", "Run shell commands, one or several in a row"),
     ("task", "See, drive, stop and keep what runs"),
     ("question", "See and answer what programs ask"),
@@ -85,6 +88,7 @@ pub const GROUPS: [(&str, &str); 10] = [
     ("config", "Find, show, check and edit the settings"),
     ("prose", "Check, format and read .prose programs; decide their gates"),
     ("prose.gate", "Decide a gate of a program, or see what was said of it"),
+    ("relay", "See this user's runtimes, and be carried to one from another machine"),
     ("keys", "See the keys, check a key file, compare it with the defaults"),
 ];
 

@@ -26,6 +26,8 @@ pub struct Access {
     pub places: Places,
     /// This very program, to start a runtime with.
     pub program: PathBuf,
+    /// A runtime that is started goes on after the caller's last logout, where the machine's systemd can see to that.
+    pub outlives_logout: bool,
 }
 
 impl Access {
@@ -99,7 +101,8 @@ impl Access {
         let started = tokio::task::spawn_blocking(move || {
             background::check_room(&own.places)?;
             let Some(turn) = own.turn()? else { return Ok(None) };
-            background::start(&own.places, &own.program).map(|started| Some((turn, started)))
+            background::start(&own.places, &own.program, own.outlives_logout)
+                .map(|started| Some((turn, started)))
         });
         started.await.unwrap_or(Ok(None))
     }

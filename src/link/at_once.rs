@@ -42,7 +42,7 @@ pub fn join_at_once<T>(
             let is_mine =
                 log.as_ref().is_some_and(|log| flock(log, FlockOperation::NonBlockingLockExclusive).is_ok());
             if is_mine {
-                background::start(places, program)?;
+                background::start(places, program, false)?;
                 starting = log;
             }
         }

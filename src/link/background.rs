@@ -85,16 +85,26 @@ pub(super) fn open_log(log: &Path) -> io::Result<File> {
 }
 
 /// Starts the runtime of a workspace: `program __detach` leaves the caller's session and starts the server, which is
-/// nobody's child any more when this returns. Blocks for as long as that takes.
+/// nobody's child any more when this returns. One that is to outlive the last logout of its user becomes a unit of the user's
+/// systemd, where there is one. Blocks for as long as that takes.
 ///
 /// # Errors
 /// When the program cannot be started or has nowhere to write.
-pub fn start(places: &Places, program: &Path) -> Result<Started, Error> {
+pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<Started, Error> {
     let failed = |source| Error::Start { program: program.to_owned(), source };
     let log = log_path(places);
     let output = open_log(&log).and_then(|log| log.set_len(0).map(|()| log)).map_err(failed)?;
     // A pipe that the caller's caller left open to us would never end as long as the runtime held it, too.
     keep_descriptors().map_err(failed)?;
+    let ends_with_task =
+        matches!(ancestry(std::process::id()).lineage, Some(Lineage::Host | Lineage::Adopted));
+    // Nothing gets out of a task's tree, not by way of systemd either.
+    if outlives_logout
+        && !ends_with_task
+        && let Some(pid) = super::unit::start(places, program, &log)
+    {
+        return Ok(Started { pid, log, ends_with_task });
+    }
     let mut leaving = Command::new(program)
         .arg("__detach")
         .current_dir(&places.workspace)
@@ -110,7 +120,5 @@ pub fn start(places: &Places, program: &Path) -> Result<Started, Error> {
         .trim()
         .parse()
         .map_err(|_| failed(io::Error::other(format!("the server did not start; see {}", log.display()))))?;
-    let ends_with_task =
-        matches!(ancestry(std::process::id()).lineage, Some(Lineage::Host | Lineage::Adopted));
     Ok(Started { pid, log, ends_with_task })
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::carried::Carried;
 use crate::process::environment::MAX_BYTES;
 
 /// A failure of a socket, a handshake or a conversation.
@@ -90,6 +91,38 @@ pub enum Error {
     Refused {
         /// Its reason, a whole phrase.
         reason: String,
+    },
+    /// The runtime, or what serves it, speaks another version of the link.
+    #[error("the runtime refused the connection: {reason}")]
+    OtherVersion {
+        /// The version it speaks.
+        theirs: u32,
+        /// Its words, and what to do.
+        reason: String,
+        /// The machine it runs on, where that is another one.
+        host: Option<String>,
+    },
+    /// The program that carries a connection to another machine did not get there, or lost it.
+    #[error("{host}: {}", why.told(host))]
+    Carried {
+        /// The machine or container.
+        host: String,
+        /// What happened.
+        why: Carried,
+    },
+    /// What is asked for is not possible on a runtime that is only looked at.
+    #[error("{why}; nothing was done")]
+    OnlyLooks {
+        /// Why it is only looked at.
+        why: String,
+    },
+    /// What is no name of a host.
+    #[error(
+        "{name:?} names no host: name one of ~/.ssh/config, or one with `via = [\"program\", …]` in [hosts.NAME] of config.toml"
+    )]
+    NoHostName {
+        /// What was given.
+        name: String,
     },
     /// As many connections are open as may be, and none was closed while this one waited.
     #[error("{limit} connections are open, as many as may be")]

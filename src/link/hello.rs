@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::{Error, Line, Lines, socket};
@@ -93,6 +94,9 @@ pub struct Hello {
     /// The agent's label, when its user chose one (role `mcp`).
     #[serde(default)]
     pub label: Option<String>,
+    /// Whose words come over it and how, as the other end says: `ada@laptop via ssh`. Of a connection from another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The agent's program, when it has said so before the shim connected (role `mcp`): the agent is then known
     /// at once, and told its label in the first line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,6 +116,12 @@ pub struct Ack {
     /// The number of connections that may be open, when that is why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<usize>,
+    /// No runtime is there to answer: this is from the command that should have led to one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_runtime: bool,
+    /// The version of the program that answers; none of one too old to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The runtime's workspace.
     pub workspace: PathBuf,
     /// The runtime's process.
@@ -134,8 +144,15 @@ impl Hello {
             has_environment: false,
             environment: Environment::own(),
             label: None,
+            from: None,
             client: None,
         }
+    }
+
+    /// Returns the same hello, which hands no environment over: commands inherit what the runtime has.
+    #[must_use]
+    pub fn without_environment(self) -> Self {
+        Self { environment: None, ..self }
     }
 
     /// Returns it as it is sent: the line, and the frame of the environment.
@@ -200,23 +217,47 @@ pub async fn dial(
     hello: &Hello,
 ) -> Result<(Ack, Lines<OwnedReadHalf>, OwnedWriteHalf), Error> {
     let hello = hello.to_bytes()?;
-    let (reader, mut writer) = socket::connect(socket).await?.into_split();
+    shake(socket::connect(socket).await?, &hello, PATIENCE, 0).await
+}
+
+/// Says a hello on a stream and waits to be admitted. So many lines before the answer are passed over: a login may greet.
+pub(super) async fn shake(
+    stream: UnixStream,
+    hello: &[u8],
+    patience: Duration,
+    noise: usize,
+) -> Result<(Ack, Lines<OwnedReadHalf>, OwnedWriteHalf), Error> {
+    let (reader, mut writer) = stream.into_split();
     let mut lines = Lines::new(reader, MAX_HELLO);
-    let shaken = tokio::time::timeout(PATIENCE, async {
-        let sent = writer.write_all(&hello).await.map_err(Error::Talk);
+    let shaken = tokio::time::timeout(patience, async {
+        let sent = writer.write_all(hello).await.map_err(Error::Talk);
         // A runtime that refuses before it has read the hello has said why all the same.
-        receive(&mut lines).await.map_err(|error| sent.err().unwrap_or(error))
+        receive_ack(&mut lines, noise).await.map_err(|error| sent.err().unwrap_or(error))
     });
-    let line = shaken.await.map_err(|_| Error::handshake("no answer within 5 s"))??;
-    let ack: Ack = serde_json::from_slice(&line)
-        .map_err(|error| Error::handshake(format!("the answer is broken: {error}")))?;
+    let late = || Error::handshake(format!("no answer within {} s", patience.as_secs()));
+    let ack = shaken.await.map_err(|_| late())??;
     if ack.ok {
         return Ok((ack, lines, writer));
     }
     if let Some(limit) = ack.connection_limit {
         return Err(Error::TooManyConnections { limit });
     }
-    Err(Error::Refused { reason: ack.reason.unwrap_or_else(|| "no reason given".into()) })
+    let reason = ack.reason.unwrap_or_else(|| "no reason given".into());
+    Err(match ack.v {
+        _ if ack.no_runtime => Error::NoRuntime { path: ack.workspace },
+        VERSION => Error::Refused { reason },
+        theirs => Error::OtherVersion { theirs, reason, host: None },
+    })
+}
+
+async fn receive_ack(lines: &mut Lines<OwnedReadHalf>, noise: usize) -> Result<Ack, Error> {
+    for _ in 0..noise {
+        if let Ok(ack) = serde_json::from_slice(&receive(lines).await?) {
+            return Ok(ack);
+        }
+    }
+    serde_json::from_slice(&receive(lines).await?)
+        .map_err(|error| Error::handshake(format!("the answer is broken: {error}")))
 }
 
 /// Reads the one line of a handshake.

@@ -7,6 +7,7 @@
 mod access;
 mod at_once;
 mod background;
+mod carried;
 mod connections;
 mod error;
 mod frame;
@@ -16,6 +17,7 @@ mod lines;
 mod lock;
 mod operator;
 mod protocol;
+mod relay;
 mod running;
 mod scripts;
 mod server;
@@ -23,10 +25,13 @@ mod shell;
 mod socket;
 mod strict;
 mod talk;
+mod unit;
+mod way;
 
 pub use access::Access;
 pub use at_once::join_at_once;
 pub use background::{Started, check_room, start as start_background};
+pub use carried::Carried;
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 #[doc(hidden)]
@@ -36,6 +41,7 @@ pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};
 pub use operator::{Fleet, Operator, serve as serve_operator};
 pub use protocol::{Answered, Reply, Request};
+pub use relay::{Relay, refusal};
 pub use running::Running;
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
@@ -44,3 +50,7 @@ pub use shell::{
 };
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;
+pub use unit::unit_name;
+pub use way::{
+    Dialed, Door, Link, ListedRuntime, Listing, RemoteHost, RemoteOutput, Through, Way, ssh_folder,
+};

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
 use super::talk::Talk;
-use super::{Client, Error, Hello, Role, dial};
+use super::{Client, Error, Hello, Lines, Role, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::process::EnclosingTask;
@@ -38,7 +38,13 @@ impl Scripts {
     /// When nobody listens there or the runtime refuses.
     pub async fn dial(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
         let (_, lines, writer) = dial(socket, &Hello::new(Role::Cli, cwd)).await?;
-        Ok(Self { reader: lines.into_reader(), writer, asked: 0 })
+        Ok(Self::over(lines, writer))
+    }
+
+    /// Goes on with a connection whose hello was answered.
+    #[must_use]
+    pub fn over(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
+        Self { reader: lines.into_reader(), writer, asked: 0 }
     }
 
     /// Tells how far a stream of commands has come. Nobody answers.

@@ -16,6 +16,7 @@ use super::hello::{self, MAX_HELLO, PATIENCE};
 use super::socket::Socket;
 use super::{Ack, Error, Hello, Lines, Role, Sockets, VERSION};
 use crate::config::ConnectionLimits;
+use crate::envelope::{SafeText, one_line};
 use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
 
 /// How long clients may take to leave once the server stops.
@@ -25,6 +26,8 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Pause after a failed accept: out of descriptors, most likely, which only time heals.
 const RECOVER: Duration = Duration::from_millis(100);
 
+/// The most characters kept of where a client says it is.
+const FROM_CHARS: usize = 80;
 /// Connections at one socket that may be looked at at once; whoever comes then is refused.
 const ARRIVALS: usize = 64;
 
@@ -167,6 +170,11 @@ impl Server {
     }
 }
 
+/// Returns what a client says of where its words come from: one short line with nothing hidden in it.
+fn whence(said: &str) -> String {
+    one_line(&SafeText::line(&one_line(said, FROM_CHARS)), FROM_CHARS)
+}
+
 /// Counts a client for as long as it lives, however the visit ends.
 struct Inside(watch::Sender<usize>);
 
@@ -254,6 +262,11 @@ impl Gate {
         let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
         let line = greeted.unwrap_or_else(|_| Err(Error::handshake("no hello within 5 s")))?;
         let mut hello = Hello::parse(&line)?;
+        hello.from = hello.from.as_deref().map(whence).filter(|from| !from.is_empty());
+        // Whoever is elsewhere may not know a path of this machine.
+        if !hello.cwd.is_absolute() {
+            hello.cwd.clone_from(&self.workspace);
+        }
         if !socket.admits(hello.role) {
             return refuse("this socket is not for that role");
         }
@@ -282,6 +295,8 @@ impl Gate {
             ok: refusal.is_none(),
             reason: refusal.map(ToString::to_string),
             connection_limit,
+            no_runtime: false,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             workspace: self.workspace.clone(),
             runtime_pid: std::process::id(),
         }

@@ -45,6 +45,10 @@ pub struct ConsoleProcess {
     pub started: Option<Timestamp>,
     /// Its controlling terminal, e.g. `/dev/pts/3`; none where it has none.
     pub terminal: Option<String>,
+    /// Whose words come over it and how, as the other machine says: `ada@laptop via ssh`. Of a console on another machine,
+    /// whose process this then is not: it is the one that carries its bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 impl ConsoleProcess {
@@ -53,7 +57,14 @@ impl ConsoleProcess {
     pub fn of(pid: u32) -> Self {
         let process = i32::try_from(pid).ok().and_then(Process::read);
         let started = process.as_ref().and_then(|process| start_time(process.start));
-        Self { pid, started, terminal: process.and_then(|process| terminal_name(process.terminal)) }
+        let terminal = process.and_then(|process| terminal_name(process.terminal));
+        Self { pid, started, terminal, from: None }
+    }
+
+    /// Returns the same process as one that carries the bytes of another machine.
+    #[must_use]
+    pub fn carrying(self, from: Option<String>) -> Self {
+        Self { from, ..self }
     }
 
     /// Returns the current process.
@@ -65,6 +76,9 @@ impl ConsoleProcess {
 
 impl fmt::Display for ConsoleProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(from) = &self.from {
+            return write!(f, "{from} (pid {})", self.pid);
+        }
         write!(f, "pid {}", self.pid)?;
         match &self.terminal {
             Some(terminal) => write!(f, " on {terminal}"),
@@ -131,5 +145,7 @@ mod tests {
         );
         let gone = ConsoleProcess::of(u32::MAX);
         assert_eq!(gone.to_string(), format!("pid {} without a terminal", u32::MAX));
+        let far = gone.carrying(Some("ada@laptop via ssh".into()));
+        assert_eq!(far.to_string(), format!("ada@laptop via ssh (pid {})", u32::MAX));
     }
 }

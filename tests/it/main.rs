@@ -84,6 +84,8 @@ mod fuzz_corpus;
 mod guide;
 mod guide_runs;
 mod hostile_text;
+mod hosts;
+mod hosts_ssh;
 mod link_commands;
 mod link_forged;
 mod link_operator;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Error, Joined, Shim, Target};
 use crate::envelope::SafeText;
-use crate::link::{self, Access, Holder, dial};
+use crate::link::{self, Access, Holder, Way};
 use crate::paths::Places;
 
 impl Shim {
@@ -17,6 +17,9 @@ impl Shim {
     pub(super) async fn join(&self, is_needed: bool) -> Result<Option<Joined>, Error> {
         let joined = match &self.target {
             Target::Socket(socket) => self.dial(socket).await,
+            Target::Elsewhere(way) if is_needed => self.dial_by(way).await,
+            // To look whether it is there would take a login each time.
+            Target::Elsewhere(_) => return Ok(None),
             Target::Workspace { places, program } if is_needed => self.start(places, program).await,
             Target::Workspace { places, .. } => {
                 self.dial(&Holder::of(places).places(places).agent_socket()).await
@@ -29,7 +32,7 @@ impl Shim {
     }
 
     async fn start(&self, places: &Places, program: &Path) -> Result<Joined, link::Error> {
-        let access = Access { places: places.clone(), program: program.to_owned() };
+        let access = Access { places: places.clone(), program: program.to_owned(), outlives_logout: false };
         let dial = |places: Places| async move { self.dial(&places.agent_socket()).await };
         let (joined, started) = access.join(dial).await?;
         if let Some(started) = started {
@@ -40,7 +43,12 @@ impl Shim {
     }
 
     async fn dial(&self, socket: &Path) -> Result<Joined, link::Error> {
-        let (_, lines, writer) = dial(socket, &self.hello).await?;
-        Ok(Joined { lines: lines.with_cap(super::MAX_LINE), writer })
+        self.dial_by(&Way::Socket(socket.to_owned())).await
+    }
+
+    async fn dial_by(&self, way: &Way) -> Result<Joined, link::Error> {
+        let mut dialed = way.dial(&self.hello).await?;
+        let link = dialed.take_link();
+        Ok(Joined { lines: dialed.lines.with_cap(super::MAX_LINE), writer: dialed.writer, link })
     }
 }

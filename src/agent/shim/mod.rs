@@ -23,7 +23,7 @@ pub use fuzz::fuzz_lines;
 use outbox::{Outbox, write_lines};
 use relay::Relay;
 
-use crate::link::{self, Hello, Lines};
+use crate::link::{self, Hello, Lines, Link, Way};
 use crate::paths::Places;
 
 /// The longest line taken from either side; the runtime itself takes less, and the answer of a large batch
@@ -37,6 +37,8 @@ const FAREWELL: Duration = Duration::from_millis(200);
 pub enum Target {
     /// Behind this socket, started by somebody else.
     Socket(PathBuf),
+    /// On another machine, whose command starts it when there is none.
+    Elsewhere(Way),
     /// In this workspace; started when there is none.
     Workspace {
         /// Its folders.
@@ -70,6 +72,8 @@ pub enum Error {
 struct Joined {
     lines: Lines<OwnedReadHalf>,
     writer: OwnedWriteHalf,
+    /// What carries the connection.
+    link: Link,
 }
 
 impl Shim {

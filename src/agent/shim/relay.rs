@@ -21,7 +21,7 @@ use super::requests::{ClientLine, Loss, Requests, Side};
 use super::{Error, Joined, MAX_LINE, Shim};
 use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
-use crate::link::{Hello, Line, Lines};
+use crate::link::{Hello, Line, Lines, Link};
 
 /// Bytes of requests that may wait; beyond, the agent is not read.
 const REQUESTS: usize = 4 << 20;
@@ -54,6 +54,8 @@ pub(super) struct Relay<R> {
 struct Lane {
     lines: Option<Lines<OwnedReadHalf>>,
     outbox: Outbox,
+    /// What carries it, where something does.
+    link: Option<Link>,
 }
 
 /// An attempt to join a runtime.
@@ -118,7 +120,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
                     self.answers.push(Outgoing::line(line));
                 }
             }
-            Step::Gone(side) => self.lose(side),
+            Step::Gone(side) => self.lose(side).await,
             Step::Joined(joined) => self.joined(joined),
             Step::Look => self.join(false),
             Step::ClientLine(line) => self.hear(line),
@@ -215,7 +217,10 @@ impl<R: AsyncRead + Unpin> Relay<R> {
     fn joined(&mut self, joined: Result<Option<Joined>, Error>) {
         let was_needed = self.joining.take().is_some_and(|joining| joining.is_needed);
         match joined {
-            Ok(Some(Joined { lines, writer })) => self.runtime.connect(lines, writer, self.requests.replay()),
+            Ok(Some(Joined { lines, writer, link })) => {
+                self.runtime.connect(lines, writer, self.requests.replay());
+                self.runtime.link = Some(link);
+            }
             Ok(None) => {}
             Err(error) if was_needed => {
                 self.runtime.outbox.clear();
@@ -230,11 +235,15 @@ impl<R: AsyncRead + Unpin> Relay<R> {
     }
 
     /// Takes note that one who answers has gone; the next request goes to another.
-    fn lose(&mut self, side: Side) {
-        self.lane(side).disconnect();
-        let answers = match side {
-            Side::Own => self.requests.unopened(),
-            Side::Runtime => self.requests.lost(Loss::Gone),
+    async fn lose(&mut self, side: Side) {
+        let link = self.lane(side).disconnect();
+        let answers = match (side, link) {
+            (Side::Own, _) => self.requests.unopened(),
+            (Side::Runtime, Some(mut link)) if link.is_carried() => match link.why().await {
+                Some(why) => self.requests.lost(Loss::Link(&why)),
+                None => self.requests.lost(Loss::Gone),
+            },
+            (Side::Runtime, _) => self.requests.lost(Loss::Gone),
         };
         self.answer(answers);
     }
@@ -256,9 +265,10 @@ impl Lane {
         self.outbox.push_first(replay.into_iter().map(Outgoing::line).collect());
     }
 
-    fn disconnect(&mut self) {
+    fn disconnect(&mut self) -> Option<Link> {
         self.lines = None;
         self.outbox.disconnect();
+        self.link.take()
     }
 
     /// Tells whether the next line may be handed over while so many requests wait for their answers.

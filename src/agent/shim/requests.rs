@@ -56,6 +56,8 @@ pub(super) enum ClientLine {
 pub(super) enum Loss<'a> {
     /// The runtime went away while they were in flight.
     Gone,
+    /// The link to the machine it runs on broke while they were in flight.
+    Link(&'a link::Error),
     /// No runtime could be joined.
     Unreachable(&'a super::Error),
 }
@@ -302,6 +304,13 @@ impl Loss<'_> {
                 "Its tasks were ended. The next call joins or starts a runtime; check what the command had \
                  done before you repeat it.",
             ),
+            Self::Link(why) => {
+                let text = format!("The link to the Pilothouse runtime broke during the call. {why}.");
+                ToolError::new(ErrorKind::RuntimeShuttingDown, text).with_hint(
+                    "Whether the command was run there is not known, and it may still run. The next call connects again: \
+                     look with TaskList before you repeat it.",
+                )
+            }
             Self::Unreachable(super::Error::Link(link::Error::TooManyConnections { limit })) => {
                 let text = format!(
                     "{limit} connections to the Pilothouse runtime are open, as many as may be; nothing was run."

@@ -4,6 +4,7 @@
 mod answers;
 mod cards;
 mod fleet;
+mod older;
 mod recorded;
 mod remote;
 mod screen;
@@ -27,8 +28,8 @@ pub(super) use screen::ScreenUpdate;
 pub use serve::serve;
 pub(super) use update::{Item, Update};
 
-use super::Error;
 use super::protocol::{Reply, Request, Shown};
+use super::{Error, Way};
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
@@ -64,7 +65,7 @@ pub struct Local {
     viewer: Arc<Viewer>,
     caller: Caller,
     /// Whom a person acts through here.
-    console: ConsoleProcess,
+    console: Arc<ConsoleProcess>,
     /// What it was shown that waits for an answer.
     // A lock, not a message: held for a few map operations, never across an await.
     cards: Arc<Mutex<Cards>>,
@@ -88,7 +89,16 @@ impl Operator {
     /// # Errors
     /// When nobody listens there, the runtime refuses, or it says nothing.
     pub async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        Remote::attach(socket, cwd).await.map(Self::Remote)
+        Self::attach_by(&Way::Socket(socket.to_owned()), cwd).await
+    }
+
+    /// Attaches to a runtime wherever it is, and waits for its first snapshot. One whose link is one version older is only
+    /// looked at.
+    ///
+    /// # Errors
+    /// As with [`Operator::attach`]; [`Error::Carried`] when the program between does not get there.
+    pub async fn attach_by(way: &Way, cwd: PathBuf) -> Result<Self, Error> {
+        Remote::attach(way, cwd).await.map(Self::Remote)
     }
 
     /// Holds a recording that is over.
@@ -125,6 +135,24 @@ impl Operator {
     #[must_use]
     pub fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
         self.fleet()?.place_of(task)
+    }
+
+    /// Returns why the runtime is only looked at, where it is.
+    #[must_use]
+    pub fn only_looks(&self) -> Option<&str> {
+        match self {
+            Self::Remote(remote) => remote.only_looks(),
+            Self::Local(_) | Self::Recorded(_) | Self::Fleet(_) => None,
+        }
+    }
+
+    /// Returns why the connection broke, where it has and a program carried it.
+    #[must_use]
+    pub fn why_lost(&self) -> Option<String> {
+        match self {
+            Self::Remote(remote) => remote.why_lost(),
+            Self::Local(_) | Self::Recorded(_) | Self::Fleet(_) => None,
+        }
     }
 
     /// Returns whether the runtime can be reached, live: false for good once it went away.
@@ -268,13 +296,14 @@ impl Local {
         let caller = Caller::new(Actor::Operator, cwd);
         let viewer = runtime.viewer();
         let (cards, connected) = (Arc::default(), Arc::new(watch::Sender::new(true)));
+        let console = Arc::new(console);
         Self { runtime, viewer, caller, console, cards, columns: Arc::default(), connected, _open: None }
     }
 
     /// Does what was asked.
     async fn handle(&self, request: Request) -> Result<Reply, Error> {
         self.check(&request)?;
-        let Self { runtime, caller, console, .. } = self;
+        let (Self { runtime, caller, .. }, console) = (self, &*self.console);
         let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
         match request {
             Request::Call { tool, input, .. } => {

@@ -1,9 +1,9 @@
 //! The console's side of the operator link: a runtime in another process.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::io::BufReader;
@@ -12,12 +12,13 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
+use super::older;
 use super::screen::ScreenUpdate;
 use super::update::Known;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
-use crate::link::{Error, Hello, Role, dial};
+use crate::link::{Error, Hello, Link, Role, Way};
 use crate::runtime::Snapshot;
 use crate::terminal::Contents;
 
@@ -25,6 +26,8 @@ use crate::terminal::Contents;
 const MESSAGES: usize = 64;
 /// How long the first snapshot may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same over a link to another machine, which may be slow.
+const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A runtime in another process. Clones are the same connection; the last one dropped ends it.
 #[derive(Clone)]
@@ -46,15 +49,36 @@ struct State {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// What answers must carry.
     nonces: Mutex<HashMap<CardId, String>>,
+    /// Why the runtime is only looked at.
+    only_looks: Option<String>,
+    /// Why the connection broke.
+    lost: OnceLock<String>,
     next_id: AtomicU64,
 }
 
 impl Remote {
-    pub(super) async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        let (_, lines, writer) = dial(socket, &Hello::new(Role::Operator, cwd)).await?;
-        let mut reader = lines.into_reader();
-        let first = tokio::time::timeout(PATIENCE, first_snapshot(&mut reader));
-        let (known, first) = first.await.map_err(|_| Error::handshake("no snapshot within 5 s"))??;
+    pub(super) async fn attach(way: &Way, cwd: PathBuf) -> Result<Self, Error> {
+        let hello = Hello::new(Role::Operator, cwd);
+        let (mut dialed, only_looks) = match way.dial(&hello).await {
+            Err(Error::OtherVersion { theirs, reason, host }) => {
+                let Some(why) = older::only_looks(theirs, host.as_deref()) else {
+                    return Err(Error::OtherVersion { theirs, reason, host });
+                };
+                (way.dial(&Hello { v: theirs, ..hello }).await?, Some(why))
+            }
+            dialed => (dialed?, None),
+        };
+        let mut link = dialed.take_link();
+        let patience = if link.is_carried() { CARRIED_PATIENCE } else { PATIENCE };
+        let mut reader = dialed.lines.into_reader();
+        let first = tokio::time::timeout(patience, first_snapshot(&mut reader, only_looks.is_some()));
+        let (known, first) = match first.await {
+            Ok(Ok(first)) => first,
+            Ok(Err(error)) => return Err(link.why().await.unwrap_or(error)),
+            Err(_) => {
+                return Err(Error::handshake(format!("no snapshot within {} s", patience.as_secs())));
+            }
+        };
         let state = Arc::new(State {
             connected: watch::Sender::new(true),
             snapshot: watch::Sender::new(Arc::new(first)),
@@ -62,6 +86,8 @@ impl Remote {
             screens_changed: Arc::default(),
             waiting: Mutex::default(),
             nonces: Mutex::default(),
+            only_looks,
+            lost: OnceLock::new(),
             next_id: AtomicU64::new(1),
         });
         let (messages, outgoing) = mpsc::channel(MESSAGES);
@@ -69,7 +95,7 @@ impl Remote {
         let open = CancellationToken::new();
         // Ends with the connection or with the last clone, whichever comes first.
         let reading = Reading { state: Arc::clone(&state), reader, known };
-        tokio::spawn(converse(reading, writer, outgoing, shown.subscribe(), open.clone()));
+        tokio::spawn(converse((reading, link), dialed.writer, outgoing, shown.subscribe(), open.clone()));
         Ok(Self { state, messages, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
     }
 
@@ -106,7 +132,20 @@ impl Remote {
         lock(&self.state.nonces).get(card).cloned()
     }
 
+    /// Returns why the runtime is only looked at.
+    pub(super) fn only_looks(&self) -> Option<&str> {
+        self.state.only_looks.as_deref()
+    }
+
+    /// Returns why the connection broke.
+    pub(super) fn why_lost(&self) -> Option<String> {
+        self.state.lost.get().cloned()
+    }
+
     pub(super) async fn ask(&self, ask: Request) -> Result<Reply, Error> {
+        if let Some(why) = self.only_looks().filter(|_| !older::is_look(&ask)) {
+            return Err(Error::OnlyLooks { why: why.to_owned() });
+        }
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         lock(&self.state.waiting).insert(id, answer);
@@ -121,11 +160,15 @@ impl Remote {
 }
 
 /// Reads frames until the first snapshot is whole; nothing else comes before it.
-async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<(Known, Snapshot), Error> {
+async fn first_snapshot(
+    reader: &mut BufReader<OwnedReadHalf>,
+    is_older: bool,
+) -> Result<(Known, Snapshot), Error> {
     let mut known = Known::default();
     loop {
         let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
-        match frame.parse()? {
+        let Some(message) = parsed(&frame, is_older)? else { continue };
+        match message {
             ServerMessage::Items(items) => known.take(items),
             ServerMessage::Update(update) => {
                 let first = known.snapshot(*update);
@@ -136,9 +179,14 @@ async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<(Known,
     }
 }
 
+/// Reads a message; of an older runtime as far as it is understood, and none where it is not.
+fn parsed(frame: &Frame, is_older: bool) -> Result<Option<ServerMessage>, Error> {
+    if is_older { older::read(frame) } else { frame.parse().map(Some) }
+}
+
 /// Carries the conversation until either side ends it.
 async fn converse(
-    reading: Reading,
+    (reading, mut link): (Reading, Link),
     writer: OwnedWriteHalf,
     outgoing: mpsc::Receiver<ClientMessage>,
     shown: watch::Receiver<Shown>,
@@ -153,8 +201,14 @@ async fn converse(
     if let Err(error) = ended {
         tracing::warn!(%error, "the operator link broke");
     }
-    state.connected.send_replace(false);
+    // Those who wait for an answer are told first: why it broke may take a moment.
     lock(&state.waiting).clear();
+    if !open.is_cancelled()
+        && let Some(why) = link.why().await
+    {
+        let _ = state.lost.set(why.to_string());
+    }
+    state.connected.send_replace(false);
     state.screens_changed.notify_one();
 }
 
@@ -186,7 +240,8 @@ struct Reading {
 impl Reading {
     async fn run(mut self, taken: &watch::Sender<u64>) -> Result<(), Error> {
         while let Some(frame) = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await? {
-            match frame.parse()? {
+            let Some(message) = parsed(&frame, self.state.only_looks.is_some())? else { continue };
+            match message {
                 ServerMessage::Screen(update) => {
                     self.state.draw(update);
                     taken.send_modify(|count| *count += 1);

@@ -45,7 +45,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let Client { hello, peer, lines, writer, .. } = client;
-    let console = ConsoleProcess::of(peer.pid);
+    let console = ConsoleProcess::of(peer.pid).carrying(hello.from);
     if runtime.is_watched() {
         runtime.notice_of(&console, format!("another console has connected: {console}"));
     }

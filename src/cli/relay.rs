@@ -1,0 +1,66 @@
+//! `pilothouse relay operator|agent`: carries bytes between standard input and output and a runtime of this machine.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use color_eyre::eyre::{Result, WrapErr};
+
+use super::{print, remote, stdin, stdout, surroundings};
+use crate::dispatch::RelayInput;
+use crate::link::{Access, Door, Error, Holder, Relay, refusal};
+use crate::paths::{Error as PathError, Places};
+
+/// Carries until the runtime hangs up.
+pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
+    let relay = match access(&input.place) {
+        Ok((access, may_start)) => Relay::to(&access, door, may_start).await,
+        Err(error) => Err(error),
+    };
+    match relay {
+        Ok(relay) => {
+            relay.carry(stdin::Lines::new(), stdout::Lines::new()).await.wrap_err("carry to a runtime")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            // Whoever waits for the runtime's answer reads why there is none.
+            let line = String::from_utf8_lossy(&refusal(&error)).into_owned();
+            print::data(&line).wrap_err("write to standard output")?;
+            Ok(ExitCode::from(4))
+        }
+    }
+}
+
+/// Returns how the runtime of a place is reached, and whether one may be started for it.
+fn access(place: &str) -> Result<(Access, bool), Error> {
+    let program = std::env::current_exe().map_err(|source| Error::Io {
+        verb: "find this program",
+        path: PathBuf::from("/proc/self/exe"),
+        source,
+    })?;
+    let around = surroundings();
+    let path = match place.strip_prefix("~/") {
+        Some(rest) => around.home.clone().unwrap_or_default().join(rest),
+        None if place == "~" => around.home.clone().unwrap_or_default(),
+        None => PathBuf::from(place),
+    };
+    if path.is_absolute() {
+        let places = Places::find(&path, &around).map_err(|error| match error {
+            PathError::Workspace { path, source } => Error::Io { verb: "find the workspace", path, source },
+            PathError::NoHome => Error::NoRuntime { path: path.clone() },
+        })?;
+        return Ok((Access { places, program, outlives_logout: true }, true));
+    }
+    let found = remote::runtimes().into_iter().find(|(id, _)| id == place);
+    let (id, address) = found.ok_or_else(|| Error::NoRuntime { path: PathBuf::from(place) })?;
+    let lock = remote::lock(&id).ok_or_else(|| Error::NoRuntime { path: PathBuf::from(place) })?;
+    let places = Places {
+        workspace: PathBuf::from("/"),
+        id,
+        runtime_dir: address.runtime,
+        lock,
+        state_dir: address.state,
+        config_dir: address.config,
+    };
+    debug_assert!(Holder::of(&places) != Holder::Nobody || !places.lock.exists());
+    Ok((Access { places, program, outlives_logout: true }, false))
+}

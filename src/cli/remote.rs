@@ -1,0 +1,116 @@
+//! Other machines as this user names them, and what other machines ask of this one.
+
+use std::path::{Path, PathBuf};
+
+use super::{Start, surroundings};
+use crate::config::Loaded;
+use crate::link::{Address, Error, Holder, RemoteHost, private_folder};
+use crate::paths::Places;
+
+/// Locks looked at: those of ended runtimes stay behind.
+const MOST_LOCKS: usize = 4_096;
+
+/// A path on another machine, as it is typed: `box:/path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Destination {
+    pub(super) host: String,
+    pub(super) place: String,
+}
+
+impl Destination {
+    /// Reads `HOST:/path`, `HOST:~/path` or `HOST:ID`; none where there is no place.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (host, place) = text.split_once(':')?;
+        let is_place = place.starts_with(['/', '~']) || is_id(place);
+        (!host.is_empty() && is_place).then(|| Self { host: host.to_owned(), place: place.to_owned() })
+    }
+}
+
+/// Returns the host of this name.
+///
+/// # Errors
+/// When it is no name of one.
+pub(super) fn host(start: &Start, name: &str) -> Result<RemoteHost, Error> {
+    let places = &start.places;
+    // What is wrong with the settings is said by whoever needs them; a host of OpenSSH needs none.
+    let settings = Loaded::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings);
+    let hosts = settings.map(|settings| settings.hosts).unwrap_or_default();
+    let run = places.runtime_dir.parent().unwrap_or(&places.runtime_dir);
+    // Without a folder of their own connections have no master.
+    let run = private_folder(run, 0o022).map_or(Path::new(""), |()| run);
+    RemoteHost::named(name, &hosts, run, &format!("{}@{}", user(), machine()))
+}
+
+/// Returns the name that this machine has for itself.
+pub(super) fn machine() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+/// Returns the name of this user in the password file.
+fn user() -> String {
+    let me = rustix::process::geteuid().as_raw().to_string();
+    let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1) == Some(me.as_str())).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid {me}"))
+}
+
+/// Returns this user's runtimes on this machine that can be reached, by the ids of their workspaces.
+pub(super) fn runtimes() -> Vec<(String, Address)> {
+    let Some(folder) = lock("").and_then(|lock| lock.parent().map(Path::to_owned)) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut ids: Vec<String> = entries
+        .flatten()
+        .take(MOST_LOCKS)
+        .filter_map(|entry| entry.file_name().to_str()?.split_once('.').map(|(id, _)| id.to_owned()))
+        .filter(|id| is_id(id))
+        .collect();
+    ids.sort();
+    ids.dedup();
+    ids.into_iter().filter_map(|id| Some((id.clone(), address(&id)?))).collect()
+}
+
+/// Returns the lock of a workspace.
+pub(super) fn lock(id: &str) -> Option<PathBuf> {
+    surroundings().lock(id)
+}
+
+fn address(id: &str) -> Option<Address> {
+    let lock = lock(id)?;
+    let none = PathBuf::new();
+    let places = Places {
+        workspace: none.clone(),
+        id: id.to_owned(),
+        runtime_dir: none.clone(),
+        lock,
+        state_dir: none.clone(),
+        config_dir: none,
+    };
+    Holder::of(&places).address().cloned()
+}
+
+/// Tells whether a text is the id of a workspace: 12 hexadecimal digits.
+fn is_id(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destination_is_a_host_and_a_path_or_an_id() {
+        let parse = |text| Destination::parse(text).map(|to| (to.host, to.place));
+        let some = |host: &str, place: &str| Some((host.to_owned(), place.to_owned()));
+        assert_eq!(parse("box:/a b:c"), some("box", "/a b:c"));
+        assert_eq!(parse("ada@box:~/p"), some("ada@box", "~/p"));
+        assert_eq!(parse("box:0123456789ab"), some("box", "0123456789ab"));
+        for none in ["box", "box:", "box:relative", ":/x", "/x"] {
+            assert_eq!(parse(none), None, "{none}");
+        }
+    }
+}

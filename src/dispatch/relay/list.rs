@@ -1,0 +1,107 @@
+//! `relay list`: the runtimes of this machine, or of another one.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use crate::dispatch::command::{Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::{Failure, link_failure};
+use crate::link::{Address, Error, Hello, ListedRuntime, Listing, Role, Scripts, VERSION, dial};
+use crate::runtime::Standing;
+
+/// How long one runtime may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(crate) struct RelayList;
+
+/// Whose runtimes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Those of another machine or container: a host of `~/.ssh/config`, or one in [hosts] of config.toml.
+    host: Option<String>,
+}
+
+impl Local for RelayList {
+    const PATH: &'static str = "relay.list";
+    const ABOUT: &'static str = "List this user's runtimes on this machine, or on another one with --host";
+    const EXITS: &'static [u8] = &[12];
+    const EXAMPLES: &'static [Example] = &[Example { about: "What runs here", input: "{}" }];
+
+    type Input = Input;
+    type Output = Listing;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Listing, Failure> {
+        if let Some(name) = input.host {
+            return cx.host.remote_host(&name)?.runtimes().await.map_err(|error| link_failure(&error));
+        }
+        let mut runtimes = Vec::new();
+        for (id, address) in cx.host.runtimes() {
+            runtimes.push(look(id, address).await);
+        }
+        let load = std::fs::read_to_string("/proc/loadavg").ok();
+        Ok(Listing {
+            machine: cx.host.machine(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            link: VERSION,
+            load: load.and_then(|text| text.split(' ').next()?.parse().ok()),
+            runtimes,
+        })
+    }
+
+    fn text(output: &Listing) -> String {
+        let Listing { machine, version, link, load, runtimes } = output;
+        let load = load.map(|load| format!(", load {load}")).unwrap_or_default();
+        let mut lines = vec![format!("{machine}: pilothouse {version} (link {link}){load}")];
+        lines.extend(runtimes.iter().map(|runtime| {
+            let ListedRuntime { id, workspace, pid, tasks, needs, .. } = runtime;
+            let standing = match (tasks, needs) {
+                (Some(tasks), Some(0) | None) => format!("{tasks} live"),
+                (Some(tasks), Some(needs)) => format!("{tasks} live, {needs} waiting for an answer"),
+                (None, _) => "does not answer this version".to_owned(),
+            };
+            format!("{id}  {}  pid {pid}  {standing}", workspace.display())
+        }));
+        if runtimes.is_empty() {
+            lines.push("no runtime".to_owned());
+        }
+        lines.join("\n")
+    }
+}
+
+/// Asks a runtime what it is and how it stands.
+async fn look(id: String, address: Address) -> ListedRuntime {
+    let socket = address.runtime.join("agent.sock");
+    let hello = Hello::new(Role::Cli, PathBuf::from("/")).without_environment();
+    let mut listed = ListedRuntime {
+        id,
+        workspace: PathBuf::new(),
+        pid: address.pid,
+        version: None,
+        link: None,
+        tasks: None,
+        needs: None,
+    };
+    let looked = timeout(PATIENCE, async {
+        match dial(&socket, &hello).await {
+            Ok((ack, lines, writer)) => {
+                (listed.workspace, listed.version, listed.link) = (ack.workspace, ack.version, Some(ack.v));
+                Scripts::over(lines, writer).standing().await.ok()
+            }
+            Err(Error::OtherVersion { theirs, .. }) => {
+                listed.link = Some(theirs);
+                None
+            }
+            Err(_) => None,
+        }
+    });
+    let standing = looked.await.ok().flatten();
+    if let Some(Standing { running, waiting, held, questions, .. }) = standing {
+        (listed.tasks, listed.needs) = (Some(running + waiting), Some(held + questions));
+    }
+    listed
+}

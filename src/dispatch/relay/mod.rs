@@ -1,0 +1,39 @@
+//! `relay`: what another machine asks of this one: which runtimes run here, and to be carried to one of them.
+
+mod list;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::command::{Effect, Example, Local, Reach};
+
+pub(super) use list::RelayList;
+
+/// `relay operator` and `relay agent`: bytes between standard input and output and the socket of a runtime.
+pub(super) struct RelayTo<const IS_AGENT: bool>;
+
+/// Which runtime.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelayInput {
+    /// The id of its workspace, as in `relay list`, or a path in it. For a path one is started where none runs.
+    pub place: String,
+}
+
+impl<const IS_AGENT: bool> Local for RelayTo<IS_AGENT> {
+    const PATH: &'static str = if IS_AGENT { "relay.agent" } else { "relay.operator" };
+    const ABOUT: &'static str = if IS_AGENT {
+        "Carry an agent's bytes to a runtime of this machine (`mcp --host` runs it there)"
+    } else {
+        "Carry a console's bytes to a runtime of this machine (a console elsewhere runs it there)"
+    };
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example {
+        about: "What a console or agent elsewhere runs here",
+        input: r#"{"place":"~/project"}"#,
+    }];
+    const REACH: Reach = Reach::Alone("standard input and output");
+
+    type Input = RelayInput;
+    type Output = Effect;
+}

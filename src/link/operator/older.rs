@@ -1,0 +1,111 @@
+//! A runtime one version of the link older than this console: it is looked at and nothing else. What it sends is read as
+//! far as it is understood; the rest is left out.
+
+use serde_json::{Value, json};
+
+use crate::link::frame::Frame;
+use crate::link::protocol::{Request, ServerMessage};
+use crate::link::{Error, VERSION};
+use crate::runtime::Snapshot;
+use crate::tools;
+
+/// Returns why a runtime of another version is only looked at; none when it cannot be that either.
+pub(super) fn only_looks(theirs: u32, host: Option<&str>) -> Option<String> {
+    let cure = match host {
+        Some(host) => format!("`pilothouse host install {host}` puts this one there"),
+        None => "end it with the pilothouse that started it, and start this one".to_owned(),
+    };
+    let why = format!(
+        "read-only: that runtime speaks version {theirs} of the link, this console version {VERSION}; {cure}"
+    );
+    (theirs + 1 == VERSION).then_some(why)
+}
+
+/// Tells whether a request only reads.
+pub(super) fn is_look(request: &Request) -> bool {
+    match request {
+        Request::Record { .. }
+        | Request::Command { .. }
+        | Request::Metrics
+        | Request::Standing
+        | Request::Streams { .. }
+        | Request::Usage { .. } => true,
+        Request::Call { tool, .. } => tools::find(tool).is_some_and(|tool| tool.hints.read_only),
+        _ => false,
+    }
+}
+
+/// Reads a message as far as it is understood; none when it is not at all.
+///
+/// # Errors
+/// When it is no JSON.
+pub(super) fn read(frame: &Frame) -> Result<Option<ServerMessage>, Error> {
+    let mut message: Value = frame.parse()?;
+    if let Some(items) = message.get_mut("items").and_then(Value::as_array_mut) {
+        items.retain(|item| serde_json::from_value::<super::Item>(item.clone()).is_ok());
+    }
+    if let Some(rest) = message.pointer_mut("/update/rest") {
+        fill(rest, &serde_json::to_value(Snapshot::default()).unwrap_or_default());
+    }
+    let asked = message.pointer("/reply/id").and_then(Value::as_u64);
+    Ok(serde_json::from_value(message).ok().or_else(|| {
+        let reply = json!({"Err": "the older runtime gave an answer that this console does not understand"});
+        serde_json::from_value(json!({"reply": {"id": asked?, "reply": reply}})).ok()
+    }))
+}
+
+/// Gives a value what it lacks of another one.
+fn fill(value: &mut Value, whole: &Value) {
+    let (Some(own), Some(whole)) = (value.as_object_mut(), whole.as_object()) else { return };
+    for (key, whole) in whole {
+        match own.get_mut(key) {
+            Some(own) => fill(own, whole),
+            None => drop(own.insert(key.clone(), whole.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(value: &Value) -> Option<ServerMessage> {
+        read(&Frame::json(value).expect("a frame")).expect("JSON")
+    }
+
+    #[test]
+    fn a_snapshot_that_lacks_what_is_new_is_read_and_unknown_things_are_left_out() {
+        let mut rest =
+            serde_json::to_value(Snapshot { workspace: "/w".into(), ..Snapshot::default() }).expect("JSON");
+        let fields = rest.as_object_mut().expect("an object");
+        fields.remove("metrics");
+        fields.remove("gate");
+        fields.insert("novel".into(), json!({"a": 1}));
+        let read = message(&json!({"update": {"rest": rest, "items": []}}));
+        assert!(matches!(read, Some(ServerMessage::Update(_))), "{read:?}");
+        let items = json!({"items": [{"spaceship": {}}, {"notice": {"seq": 1, "at": "2026-01-01T00:00:00Z", "is_error": false, "text": "x"}}]});
+        let Some(ServerMessage::Items(items)) = message(&items) else { panic!("items") };
+        assert_eq!(items.len(), 1);
+        assert!(message(&json!({"hologram": 1})).is_none());
+    }
+
+    #[test]
+    fn an_answer_that_is_not_understood_is_an_answer() {
+        let Some(ServerMessage::Reply { id: 7, reply: Err(_) }) =
+            message(&json!({"reply": {"id": 7, "reply": {"Ok": {"dance": 1}}}}))
+        else {
+            panic!("an answer")
+        };
+    }
+
+    #[test]
+    fn one_version_older_is_looked_at_and_no_other() {
+        assert!(only_looks(VERSION - 1, Some("box")).expect("looked at").contains("host install box"));
+        for theirs in [VERSION - 2, VERSION, VERSION + 1] {
+            assert_eq!(only_looks(theirs, None), None);
+        }
+        assert!(is_look(&Request::Metrics) && is_look(&Request::call("TaskList", json!({}))));
+        assert!(!is_look(&Request::call("ExecCommand", json!({}))));
+        assert!(!is_look(&Request::Pause { paused: true, nonce: None }));
+    }
+}

@@ -1,0 +1,53 @@
+//! A runtime as a unit of the user's systemd, which keeps it past the session it was started from, and past the last logout
+//! of its user where lingering is on.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::paths::Places;
+use crate::process::environment::Environment;
+
+/// Variables that the runtime keeps; its commands get those of their callers.
+const KEPT: [&str; 10] = [
+    "HOME",
+    "PATH",
+    "SHELL",
+    "LANG",
+    "TZ",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+    "PILOTHOUSE_LOCK_DIR",
+    "PILOTHOUSE_LOG",
+];
+
+/// Returns the name of the unit that serves a workspace.
+#[must_use]
+pub fn unit_name(id: &str) -> String {
+    format!("pilothouse-{id}")
+}
+
+/// Starts the runtime of a workspace as a unit; returns its process, or none where the user has no systemd or it refuses.
+pub(super) fn start(places: &Places, program: &Path, log: &Path) -> Option<u32> {
+    let unit = unit_name(&places.id);
+    let mut command = Command::new("systemd-run");
+    command.args(["--user", "--quiet", "--collect", "--service-type=exec"]);
+    // So that each task can have a control group of its own.
+    command.arg("--property=Delegate=yes");
+    command.arg(format!("--property=StandardError=append:{}", log.display()));
+    command.arg(format!("--unit={unit}")).arg("--working-directory").arg(&places.workspace);
+    let own = Environment::own();
+    for name in KEPT {
+        // Its value is taken from this process: it does not stand on a command line.
+        if own.as_ref().is_some_and(|own| own.get(name).is_some()) {
+            command.arg(format!("--setenv={name}"));
+        }
+    }
+    command.arg("--").arg(program).args(["serve", "--detached"]);
+    let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    started.ok().filter(std::process::ExitStatus::success)?;
+    let mut asked = Command::new("systemctl");
+    asked.args(["--user", "show", "--property=MainPID", "--value", &unit]);
+    let output = asked.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok().filter(|pid| *pid > 0)
+}

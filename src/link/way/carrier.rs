@@ -1,0 +1,148 @@
+//! The program that carries a connection: started, listened to, ended. What it says is somebody else's text: capped,
+//! stripped, and told only where the connection failed.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::{Carried, RemoteHost};
+use crate::envelope::SafeText;
+use crate::link::Error;
+use crate::process::keep_descriptors;
+
+/// Bytes kept of what a carrier says, from its end.
+const SAID: usize = 4 << 10;
+/// Lines and letters of it that are told.
+const LINES: usize = 3;
+pub(super) const LETTERS: usize = 600;
+/// How long a carrier whose stream has ended may take to exit and say why.
+const ENDING: Duration = Duration::from_millis(1_500);
+/// How long what it has said may take after that: a master of OpenSSH may keep the pipe open.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// What a shell exits with that has not found a program, and one that could not run it.
+pub(super) const NOT_FOUND: i32 = 127;
+pub(super) const NOT_RUN: i32 = 126;
+
+/// A program that carries a connection. Dropped, it is killed.
+#[derive(Debug)]
+pub(in crate::link) struct Carrier {
+    host: String,
+    child: Child,
+    // A lock, not a message: held for one copy.
+    said: Arc<Mutex<Vec<u8>>>,
+    listening: Option<JoinHandle<()>>,
+}
+
+impl Carrier {
+    /// Starts the program that leads to a command of pilothouse on another host. Its standard input and output are the
+    /// stream that is returned.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(in crate::link) fn start(host: &RemoteHost, words: &[&str]) -> Result<(UnixStream, Self), Error> {
+        let mut argv = host.argv(words).into_iter();
+        let program = argv.next().unwrap_or_default();
+        let failed = |error: io::Error| {
+            let why = match error.kind() {
+                io::ErrorKind::NotFound => "there is no such program".to_owned(),
+                _ => error.to_string(),
+            };
+            let why = Carried::NoCarrier { program: program.clone(), why };
+            Error::Carried { host: host.name.clone(), why }
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let input = OwnedFd::from(theirs.into_std().map_err(failed)?);
+        // Programs expect to wait for what they read.
+        rustix::io::ioctl_fionbio(&input, false).map_err(|errno| failed(errno.into()))?;
+        let output = input.try_clone().map_err(failed)?;
+        // A master of OpenSSH outlives its caller: it must not keep a pipe of whoever has started that.
+        keep_descriptors().map_err(failed)?;
+        let mut child = Command::new(&program)
+            .args(argv)
+            .stdin(Stdio::from(input))
+            .stdout(Stdio::from(output))
+            .stderr(Stdio::piped())
+            // Keys of a terminal are not for it.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)?;
+        let said = Arc::default();
+        let listening = child.stderr.take().map(|stderr| tokio::spawn(listen(stderr, Arc::clone(&said))));
+        Ok((ours, Self { host: host.name.clone(), child, said, listening }))
+    }
+
+    /// Waits a moment for its end, and says what it came to.
+    pub(in crate::link) async fn why(&mut self) -> Error {
+        let exit = timeout(ENDING, self.child.wait()).await;
+        if let Some(listening) = &mut self.listening {
+            let _ = timeout(LAST_WORDS, listening).await;
+        }
+        let said = told(&self.said.lock().unwrap_or_else(PoisonError::into_inner));
+        self.error(match exit {
+            Ok(Ok(exit)) => match exit.code() {
+                Some(NOT_FOUND | NOT_RUN) => Carried::NoProgram { said },
+                code => Carried::Exited { code, said },
+            },
+            Ok(Err(_)) | Err(_) => Carried::Silent { said },
+        })
+    }
+
+    /// Returns an error of this carrier.
+    pub(in crate::link) fn error(&self, why: Carried) -> Error {
+        Error::Carried { host: self.host.clone(), why }
+    }
+}
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        if let Some(listening) = &self.listening {
+            listening.abort();
+        }
+    }
+}
+
+/// Keeps the end of what a carrier says.
+async fn listen(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
+    let mut piece = [0; 1024];
+    while let Ok(read @ 1..) = stderr.read(&mut piece).await {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.extend_from_slice(piece.get(..read).unwrap_or_default());
+        let surplus = said.len().saturating_sub(SAID);
+        said.drain(..surplus);
+    }
+}
+
+/// Returns the last lines of what was said, in one line.
+pub(super) fn told(said: &[u8]) -> String {
+    let text = String::from_utf8_lossy(said);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default().join("; ");
+    let surplus = last.chars().count().saturating_sub(LETTERS);
+    let last: String = last.chars().skip(surplus).collect();
+    SafeText::lines(last.trim_end_matches('.')).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_carrier_says_is_short_and_harmless() {
+        let long = format!(
+            "first\n\n{}\r\n\u{1b}[31mred\u{1b}[0m\u{7}\nPermission denied (publickey).\n",
+            "x".repeat(2_000)
+        );
+        let told = told(long.as_bytes());
+        assert!(told.chars().count() < 2 * LETTERS && !told.contains(['\u{1b}', '\u{7}', '\n']), "{told}");
+        assert!(told.ends_with("Permission denied (publickey)"), "{told}");
+    }
+}

@@ -1,0 +1,99 @@
+//! The runtimes of another machine, as `relay list` prints them there. What comes is input from outside: capped before it
+//! is parsed, and read as far as it is understood.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Carried, RemoteHost};
+use crate::link::Error;
+
+/// How long a login and the list may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Runtimes taken from a list.
+const MOST: usize = 256;
+
+/// The runtimes of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Listing {
+    /// The name that the machine has for itself.
+    pub machine: String,
+    /// The version of pilothouse there.
+    pub version: String,
+    /// The version of the link it speaks.
+    pub link: u32,
+    /// The load of the machine over the last minute; none where it does not say.
+    pub load: Option<f64>,
+    /// This user's runtimes, by their ids.
+    pub runtimes: Vec<ListedRuntime>,
+}
+
+/// One runtime of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListedRuntime {
+    /// The id of its workspace.
+    pub id: String,
+    /// Its workspace; empty where it does not answer.
+    pub workspace: PathBuf,
+    /// Its process.
+    pub pid: u32,
+    /// The version of pilothouse that it is; none where it is too old to say.
+    pub version: Option<String>,
+    /// The version of the link it speaks; none where it does not answer.
+    pub link: Option<u32>,
+    /// Its tasks that run or wait for input; none where it does not answer, or speaks another version.
+    pub tasks: Option<usize>,
+    /// What else waits for an answer there: held calls and questions.
+    pub needs: Option<usize>,
+}
+
+impl RemoteHost {
+    /// Asks for the runtimes there.
+    ///
+    /// # Errors
+    /// [`Error::Carried`] when what leads there does not get there, or finds no pilothouse.
+    pub async fn runtimes(&self) -> Result<Listing, Error> {
+        let output = self.run(&["relay", "list", "--output", "jsonl"], PATIENCE).await?;
+        if output.code != Some(0) {
+            return Err(output.error(self));
+        }
+        parse(&output.stdout).ok_or_else(|| {
+            let why = Carried::Exited {
+                code: output.code,
+                said: "the list of runtimes is not understood".to_owned(),
+            };
+            Error::Carried { host: self.name.clone(), why }
+        })
+    }
+}
+
+/// Reads a list. A login may have greeted before it.
+fn parse(output: &[u8]) -> Option<Listing> {
+    let text = String::from_utf8_lossy(output);
+    let mut answer: Value = text.lines().rev().find_map(|line| serde_json::from_str(line).ok())?;
+    let data = answer.get_mut("data")?;
+    let runtimes = data.get_mut("runtimes")?.as_array_mut()?;
+    runtimes.truncate(MOST);
+    runtimes.retain(|runtime| serde_json::from_value::<ListedRuntime>(runtime.clone()).is_ok());
+    serde_json::from_value(data.take()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_behind_a_greeting_and_as_far_as_it_is_understood() {
+        let runtime = r#"{"id":"0123456789ab","workspace":"/w","pid":7,"version":"9.9","link":7,"tasks":2,"needs":0,"more":1}"#;
+        let list = format!(
+            r#"{{"status":"ok","data":{{"machine":"m","version":"9.9","link":7,"load":null,"runtimes":[{runtime},{{"id":3}}]}}}}"#
+        );
+        let listing = parse(format!("Welcome!\n{list}\n").as_bytes()).expect("a list");
+        assert_eq!((listing.machine.as_str(), listing.runtimes.len()), ("m", 1));
+        assert_eq!(listing.runtimes[0].tasks, Some(2));
+        assert_eq!(parse(b"Welcome!\n{\"data\":7}\n"), None);
+    }
+}

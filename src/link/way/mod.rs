@@ -1,0 +1,172 @@
+//! How a runtime is reached: by a socket of this machine, or by a program that carries bytes to one elsewhere. The bytes
+//! are the same: hello, ack, frames.
+
+mod carrier;
+mod host;
+mod listing;
+mod remote_command;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+pub(super) use carrier::Carrier;
+pub use host::{RemoteHost, ssh_folder};
+pub use listing::{ListedRuntime, Listing};
+pub use remote_command::RemoteOutput;
+
+use super::hello::{self, PATIENCE};
+use super::{Ack, Carried, Error, Hello, Lines, VERSION, socket};
+
+/// How long a handshake through a carrier may take: it may have to log in first.
+const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
+/// Lines that a login may print before the runtime answers.
+const NOISE: usize = 64;
+
+/// How a runtime is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// By a socket of this machine.
+    Socket(PathBuf),
+    /// By what a program carries.
+    Through(Through),
+}
+
+/// A runtime elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Through {
+    /// Where.
+    pub host: RemoteHost,
+    /// Which of its sockets.
+    pub door: Door,
+    /// The id of its workspace, or a path in it.
+    pub place: String,
+}
+
+/// A socket of a runtime elsewhere, and the command that leads to it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// For agents and scripts.
+    Agent,
+    /// For consoles.
+    Operator,
+}
+
+impl Door {
+    /// Returns the words of the command that carries to it.
+    #[must_use]
+    pub fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Agent => ["relay", "agent"],
+            Self::Operator => ["relay", "operator"],
+        }
+    }
+}
+
+/// A connection whose hello was answered.
+#[derive(Debug)]
+pub struct Dialed {
+    /// The runtime's answer.
+    pub ack: Ack,
+    /// What it sends.
+    pub lines: Lines<OwnedReadHalf>,
+    /// Where it reads.
+    pub writer: OwnedWriteHalf,
+    /// The program between; it is ended when this is dropped.
+    pub(super) carrier: Option<Carrier>,
+}
+
+impl Dialed {
+    /// Returns what waits for the connection's end, and says why it ended where a program carried it.
+    pub fn take_link(&mut self) -> Link {
+        Link(self.carrier.take().map(Box::new))
+    }
+}
+
+/// The program that carries a connection, if one does. Dropped, it is ended.
+#[derive(Debug)]
+pub struct Link(Option<Box<Carrier>>);
+
+impl Link {
+    /// Tells why a connection that has just broken did, where a program carried it.
+    pub async fn why(&mut self) -> Option<Error> {
+        Some(self.0.as_mut()?.why().await)
+    }
+
+    /// Tells whether a program carries the connection.
+    #[must_use]
+    pub fn is_carried(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Way {
+    /// Returns the way to the consoles' socket of a runtime elsewhere; `place` is the id of its workspace or a path there.
+    #[must_use]
+    pub fn operator(host: RemoteHost, place: impl Into<String>) -> Self {
+        Self::Through(Through { host, door: Door::Operator, place: place.into() })
+    }
+
+    /// Returns the way to the agents' socket of a runtime elsewhere.
+    #[must_use]
+    pub fn agent(host: RemoteHost, place: impl Into<String>) -> Self {
+        Self::Through(Through { host, door: Door::Agent, place: place.into() })
+    }
+
+    /// Returns the name of the machine or container, where it is another one.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::Socket(_) => None,
+            Self::Through(through) => Some(&through.host.name),
+        }
+    }
+
+    /// Connects, says `hello` and waits to be admitted. Nothing of this process's environment is sent to another machine,
+    /// and the hello then says whom it comes from.
+    ///
+    /// # Errors
+    /// When nobody listens, the other end is foreign or slow, or the runtime refuses; [`Error::Carried`] when the program
+    /// between does not get there.
+    pub async fn dial(&self, hello: &Hello) -> Result<Dialed, Error> {
+        match self {
+            Self::Socket(path) => {
+                // What is too long to be sent is not tried.
+                let bytes = hello.to_bytes()?;
+                let stream = socket::connect(path).await?;
+                let (ack, lines, writer) = hello::shake(stream, &bytes, PATIENCE, 0).await?;
+                Ok(Dialed { ack, lines, writer, carrier: None })
+            }
+            Self::Through(through) => through.dial(hello).await,
+        }
+    }
+}
+
+impl Through {
+    async fn dial(&self, hello: &Hello) -> Result<Dialed, Error> {
+        let hello = Hello { environment: None, from: Some(self.host.from()), ..hello.clone() };
+        // A path of this machine means nothing there: commands start in the runtime's workspace.
+        let cwd = if self.place.starts_with('/') { PathBuf::from(&self.place) } else { PathBuf::new() };
+        let bytes = Hello { cwd, ..hello }.to_bytes()?;
+        let [group, verb] = self.door.words();
+        let (stream, mut carrier) = Carrier::start(&self.host, &[group, verb, &self.place])?;
+        match hello::shake(stream, &bytes, CARRIED_PATIENCE, NOISE).await {
+            Ok((ack, lines, writer)) => Ok(Dialed { ack, lines, writer, carrier: Some(carrier) }),
+            Err(Error::Talk(_) | Error::Handshake { .. }) => Err(carrier.why().await),
+            Err(Error::OtherVersion { theirs, reason, .. }) => {
+                let name = self.host.name.clone();
+                let cure = if theirs < VERSION {
+                    format!("put this one there with `pilothouse host install {name}`")
+                } else {
+                    "install the newer pilothouse here".to_owned()
+                };
+                Err(Error::OtherVersion { theirs, reason: format!("{reason}; {cure}"), host: Some(name) })
+            }
+            Err(Error::NoRuntime { .. }) => {
+                Err(carrier.error(Carried::NoRuntime { place: self.place.clone() }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

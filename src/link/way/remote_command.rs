@@ -1,0 +1,115 @@
+//! A command on another machine that is run to its end: its output, capped.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::carrier::{LETTERS, NOT_FOUND, NOT_RUN, told};
+use super::{Carried, RemoteHost};
+use crate::link::Error;
+use crate::process::keep_descriptors;
+
+/// Bytes kept of the output.
+const OUTPUT: u64 = 4 << 20;
+
+/// How a command there ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteOutput {
+    /// Its exit code, or that of what leads there; none when a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// The last lines that it, or what leads there, said besides: stripped, in one line.
+    pub said: String,
+}
+
+impl RemoteOutput {
+    /// Returns the error that it means for a command of pilothouse.
+    #[must_use]
+    pub fn error(&self, host: &RemoteHost) -> Error {
+        let said = self.said.clone();
+        let why = match self.code {
+            Some(NOT_FOUND | NOT_RUN) => Carried::NoProgram { said },
+            code => Carried::Exited { code, said },
+        };
+        Error::Carried { host: host.name.clone(), why }
+    }
+}
+
+impl RemoteHost {
+    /// Runs pilothouse there with these words.
+    ///
+    /// # Errors
+    /// When what leads there cannot be started, or takes longer than `patience`.
+    pub async fn run(&self, words: &[&str], patience: Duration) -> Result<RemoteOutput, Error> {
+        self.run_line(self.argv(words), &[], patience).await
+    }
+
+    /// Runs a script of the shell there, with these words as its arguments and `input` as its standard input.
+    ///
+    /// # Errors
+    /// As with [`RemoteHost::run`].
+    pub async fn run_script(
+        &self,
+        script: &str,
+        words: &[&str],
+        input: &[u8],
+        patience: Duration,
+    ) -> Result<RemoteOutput, Error> {
+        self.run_line(self.script(script, words), input, patience).await
+    }
+
+    async fn run_line(
+        &self,
+        argv: Vec<String>,
+        input: &[u8],
+        patience: Duration,
+    ) -> Result<RemoteOutput, Error> {
+        let mut argv = argv.into_iter();
+        let program = argv.next().unwrap_or_default();
+        let failed = |why: std::io::Error| {
+            let why = Carried::NoCarrier { program: program.clone(), why: why.to_string() };
+            Error::Carried { host: self.name.clone(), why }
+        };
+        // A master of OpenSSH outlives its caller: it must not keep a pipe of whoever has started that.
+        keep_descriptors().map_err(failed)?;
+        let mut command = Command::new(&program);
+        command.args(argv).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if !self.may_ask() {
+            command.process_group(0);
+        }
+        let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
+        let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let feed = async {
+            if let Some(stdin) = &mut stdin {
+                // One that ends before it has read all says why.
+                let _ = stdin.write_all(input).await;
+            }
+            drop(stdin);
+        };
+        let talk = async { tokio::join!(feed, read(stdout, OUTPUT), read_said(stderr), child.wait()) };
+        let Ok(((), stdout, said, exit)) = timeout(patience, talk).await else {
+            let why = Carried::Silent { said: String::new() };
+            return Err(Error::Carried { host: self.name.clone(), why });
+        };
+        let code = exit.map_err(failed)?.code();
+        Ok(RemoteOutput { code, stdout, said: told(&said) })
+    }
+}
+
+async fn read(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        // What was read before it broke counts.
+        let _ = pipe.take(most).read_to_end(&mut bytes).await;
+    }
+    bytes
+}
+
+/// Reads what is said besides until nothing comes for a moment after much: a master may keep the pipe open.
+async fn read_said(pipe: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    read(pipe, (LETTERS * 16) as u64).await
+}

@@ -1,0 +1,289 @@
+//! Runtimes behind a program that carries bytes: attached, driven, called by agents, listed. Most need no ssh: `env` runs
+//! what follows it, as `docker exec` does in a container.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use pilothouse::config::HostSettings;
+use pilothouse::envelope::TaskId;
+use pilothouse::link::{Error, Operator, RemoteHost, Request, VERSION, Way};
+use pilothouse::runtime::{Input, Snapshot};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
+
+use crate::support::{Agent, Home, program, wait_until};
+
+/// Writes a program that is pilothouse in another home: what stands in PATH on another machine.
+pub(crate) fn pilothouse_in(there: &Home) -> PathBuf {
+    let mut settled = std::process::Command::new("x");
+    there.settle(&mut settled);
+    let exports: String = settled
+        .get_envs()
+        .map(|(name, value)| match value {
+            Some(value) => format!("export {}='{}'\n", name.display(), value.display()),
+            None => format!("unset {}\n", name.display()),
+        })
+        .collect();
+    let path = there.workspace().join("../pilothouse-there");
+    let script = format!("#!/bin/sh\ncd /\n{exports}exec '{}' \"$@\"\n", program().display());
+    std::fs::write(&path, script).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
+    path.canonicalize().expect("a path")
+}
+
+fn host_by(via: &[&str], program: Option<&Path>, run: &Path) -> RemoteHost {
+    let via = via.iter().map(|word| (*word).to_owned()).collect();
+    let program = program.map(|path| path.display().to_string());
+    RemoteHost::named("box", &[("box".to_owned(), HostSettings { via, program })].into(), run, "ada@laptop")
+        .expect("a host")
+}
+
+/// The other home behind `env`.
+fn host(there: &Home) -> RemoteHost {
+    host_by(&["env"], Some(&pilothouse_in(there)), Path::new(""))
+}
+
+pub(crate) fn place(there: &Home) -> String {
+    there.places().workspace.display().to_string()
+}
+
+/// Makes `box` the other home in the settings of this one.
+fn configured(here: &Home, there: &Home) {
+    let program = pilothouse_in(there).display().to_string();
+    let text = format!("[hosts.box]\nvia = [\"env\", \"FROM_HERE=1\"]\nprogram = \"{program}\"\n");
+    here.configure("config.toml", &text);
+}
+
+fn answer(output: &std::process::Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+pub(crate) async fn start(operator: &Operator, cmd: &str) -> TaskId {
+    let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
+    let answer = operator.call("ExecCommand", input).await.expect("an answer");
+    let id = answer.envelope.result().expect("success")["task_handle"]["task_id"].clone();
+    id.as_str().expect("a task").parse().expect("an id")
+}
+
+pub(crate) async fn shows(operator: &Operator, task: &TaskId, text: &str) {
+    operator.show(std::slice::from_ref(task), Some(task));
+    let changed = operator.screens_changed();
+    let seen = async {
+        while !operator.screen(task).is_some_and(|screen| screen.text().contains(text)) {
+            changed.notified().await;
+        }
+    };
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(20), seen).await;
+    assert!(waited.is_ok(), "{task} never showed {text}");
+}
+
+#[tokio::test]
+async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
+    let there = Home::new();
+    let mut served = there.serve();
+    let beside = Operator::attach(&there.places().operator_socket(), "/".into()).await.expect("attaches");
+    let way = Way::operator(host(&there), there.places().id);
+    let operator = Operator::attach_by(&way, "/nowhere/here".into()).await.expect("attaches");
+    // Who is there is told in the other machine's words, and they are said to be that.
+    let is_told = |snapshot: &Snapshot| {
+        snapshot.notices.iter().any(|notice| notice.text.contains("connected: ada@laptop via env (pid"))
+    };
+    beside.snapshot().wait_for(|snapshot| is_told(snapshot)).await.expect("told");
+    operator.ask(Request::Pause { paused: true, nonce: None }).await.expect("paused");
+    beside.snapshot().wait_for(|snapshot| snapshot.gate.paused.is_some()).await.expect("paused");
+    operator.ask(Request::Pause { paused: false, nonce: None }).await.expect("went on");
+    assert_eq!((operator.only_looks(), operator.why_lost()), (None, None));
+    let task = start(&operator, "pwd; while read -r line; do echo \"<$line>\"; done").await;
+    // A path of this machine means nothing there.
+    shows(&operator, &task, &place(&there)).await;
+    let typed = Request::Send { task: task.clone(), input: Input::Raw(b"hello\r".to_vec()) };
+    operator.ask(typed).await.expect("typed");
+    shows(&operator, &task, "<hello>").await;
+    operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");
+    let mut connected = operator.connected();
+    there.stop(&mut served);
+    connected.wait_for(|connected| !connected).await.expect("told");
+    assert!(matches!(operator.call("TaskList", json!({})).await, Err(Error::Gone)));
+    let paused = rows(&there).into_iter().find(|row| row.contains("\"paused\"")).expect("a row");
+    assert!(paused.contains("ada@laptop via env"), "{paused}");
+}
+
+/// Every row on record in a home.
+fn rows(home: &Home) -> Vec<String> {
+    let recordings = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
+    let texts = recordings
+        .filter_map(|folder| std::fs::read_to_string(folder.path().join("journal-0001.jsonl")).ok());
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Sends a frame of the link.
+async fn frame(stream: &mut UnixStream, value: &Value) {
+    let bytes = value.to_string().into_bytes();
+    stream.write_u32(u32::try_from(bytes.len()).expect("short")).await.expect("sent");
+    stream.write_all(&bytes).await.expect("sent");
+}
+
+/// A runtime of another version: it refuses any other, and sends what this console only partly understands.
+async fn other_version(listener: UnixListener, version: u32) {
+    loop {
+        let (mut stream, _) = listener.accept().await.expect("a console");
+        let mut line = Vec::new();
+        while line.last() != Some(&b'\n') {
+            line.push(stream.read_u8().await.expect("a hello"));
+        }
+        let hello: Value = serde_json::from_slice(&line).expect("a hello");
+        let is_own = hello["v"] == version;
+        let reason = format!("the client speaks version {}, this runtime version {version}", hello["v"]);
+        let ack = json!({"v": version, "ok": is_own, "reason": reason, "workspace": "/w", "runtime_pid": 1});
+        stream.write_all(format!("{ack}\n").as_bytes()).await.expect("sent");
+        if is_own {
+            let mut rest = serde_json::to_value(Snapshot::default()).expect("JSON");
+            let fields = rest.as_object_mut().expect("an object");
+            fields.remove("metrics");
+            fields.insert("workspace".into(), "/w".into());
+            let notice =
+                json!({"seq": 1, "at": "2026-01-01T00:00:00Z", "is_error": false, "text": "old words"});
+            frame(&mut stream, &json!({"items": [{"zeppelin": {"of": 1937}}, {"notice": notice}]})).await;
+            frame(&mut stream, &json!({"update": {"rest": rest, "items": [{"notice": 1}]}})).await;
+            frame(&mut stream, &json!({"telegram": "stop"})).await;
+            // Until the console hangs up.
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_runtime_one_version_older_is_looked_at_and_another_one_refused() {
+    let temp = tempfile::tempdir().expect("temp dir");
+    let serve = |name: &str, version: u32| {
+        let path = temp.path().join(name);
+        tokio::spawn(other_version(UnixListener::bind(&path).expect("binds"), version));
+        path
+    };
+    let older = Operator::attach(&serve("older", VERSION - 1), "/".into()).await.expect("attaches");
+    let why = older.only_looks().expect("read-only").to_owned();
+    assert!(why.contains(&format!("version {}", VERSION - 1)), "{why}");
+    assert_eq!(older.snapshot().borrow().notices[0].text, "old words");
+    for act in
+        [Request::Pause { paused: true, nonce: None }, Request::call("ExecCommand", json!({"cmd": "true"}))]
+    {
+        let refused = older.ask(act).await.expect_err("refused");
+        assert!(
+            matches!(&refused, Error::OnlyLooks { .. }) && refused.to_string().contains(&why),
+            "{refused}"
+        );
+    }
+    assert!(*older.connected().borrow(), "what it does not understand breaks nothing");
+    for version in [VERSION - 2, VERSION + 1] {
+        let refused = Operator::attach(&serve(&version.to_string(), version), "/".into()).await;
+        assert!(matches!(refused, Err(Error::OtherVersion { theirs, .. }) if theirs == version));
+    }
+}
+
+#[tokio::test]
+async fn each_way_to_fail_is_told_with_its_cure() {
+    let there = Home::new();
+    let attach = async |host: RemoteHost, place: &str| {
+        let refused = Operator::attach_by(&Way::operator(host, place), "/".into()).await;
+        refused.err().expect("refused").to_string()
+    };
+    let missing = host_by(&["/nowhere/ssh"], None, Path::new(""));
+    let said = attach(missing, "/").await;
+    assert!(said.contains("/nowhere/ssh") || said.contains("ssh cannot be started here"), "{said}");
+    let bare = host_by(&["env", "HOME=/nowhere", "PATH=/usr/bin:/bin"], None, Path::new(""));
+    let said = attach(bare, "/").await;
+    assert!(said.contains("`pilothouse host install box`"), "{said}");
+    let angry = host_by(
+        &["sh", "-c", "echo '\u{1b}[31mPermission denied (publickey).' >&2; exit 255"],
+        None,
+        Path::new(""),
+    );
+    let said = attach(angry, "/").await;
+    assert!(
+        said.contains("exit 255") && said.contains("Permission denied") && !said.contains('\u{1b}'),
+        "{said}"
+    );
+    assert!(said.contains("`pilothouse doctor --host box`"), "{said}");
+    let said = attach(host(&there), "0123456789ab").await;
+    assert!(said.contains("no runtime serves 0123456789ab there"), "{said}");
+    let said = attach(host(&there), "/nowhere/at/all").await;
+    assert!(said.contains("/nowhere/at/all"), "{said}");
+}
+
+#[test]
+fn an_agent_here_has_its_commands_run_there() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let to = format!("box:{}", place(&there));
+    let mut command = here.command(&["mcp", "--host", &to, "--label", "far"]);
+    command.env("SECRET_OF_HERE", "x");
+    let agent = Agent::connect_by(&here, command);
+    let ran = agent.call("ExecCommand", &json!({"cmd": "pwd; echo secret=[$SECRET_OF_HERE]"}));
+    assert!(ran.receipt.contains(&place(&there)) && ran.receipt.contains("secret=[]"), "{}", ran.receipt);
+    assert!(!here.places().runtime_dir.join("agent.sock").exists(), "no runtime here");
+    assert!(there.places().agent_socket().exists(), "one was started there");
+
+    let agents = rows(&there).into_iter().filter(|row| row.contains("\"agent\"")).collect::<String>();
+    assert!(agents.contains("via env)"), "{agents}");
+
+    let listed = answer(&here.run(&["relay", "list", "--host", "box", "--output", "json"]));
+    let runtime = &listed["data"]["runtimes"][0];
+    assert_eq!(runtime["workspace"], place(&there), "{listed}");
+    assert_eq!((&runtime["id"], &runtime["tasks"]), (&json!(there.places().id), &json!(0)), "{listed}");
+    assert_eq!(runtime["version"], env!("CARGO_PKG_VERSION"), "{listed}");
+    let own = answer(&here.run(&["relay", "list", "--output", "json"]));
+    assert_eq!(own["data"]["runtimes"], json!([]), "{own}");
+}
+
+#[test]
+fn an_agent_whose_link_dies_in_a_call_is_told_that_it_is_not_known() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let agent = Agent::connect(&here, &["--host", &format!("box:{}", place(&there))]);
+    let fifo = there.fifo("go");
+    let asked =
+        agent.ask("ExecCommand", &json!({"cmd": "echo begun > begun; cat go", "yield_time_ms": 60_000}));
+    wait_until("the command runs", || there.workspace().join("begun").exists());
+    let relay = relays(&there);
+    assert_eq!(relay.len(), 1, "{relay:?}");
+    crate::support::send(relay[0], rustix::process::Signal::KILL);
+    let lost = agent.answer(asked);
+    assert_eq!(lost.envelope["error"]["kind"], "runtime_shutting_down", "{}", lost.receipt);
+    for said in ["broke during the call", "box", "not known", "TaskList"] {
+        assert!(lost.receipt.contains(said), "{said}: {}", lost.receipt);
+    }
+    drop(fifo);
+    let again = agent.call("ExecCommand", &json!({"cmd": "echo again"}));
+    assert!(again.receipt.contains("again"), "{}", again.receipt);
+}
+
+/// The processes that carry to runtimes of this home.
+fn relays(home: &Home) -> Vec<u32> {
+    let workspace = place(home);
+    let all = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_relay = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.first() == Some(&program().as_os_str().as_encoded_bytes())
+            && words.contains(&&b"relay"[..])
+            && words.contains(&workspace.as_bytes())
+    };
+    pids.filter(is_relay).collect()
+}
+
+#[test]
+fn a_task_cannot_act_as_the_operator_by_way_of_a_relay() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let program = crate::support::program_word();
+    let hello =
+        format!(r#"{{"v":{},"role":"operator","pid":1,"ppid":1,"cwd":"/"}}"#, pilothouse::link::VERSION);
+    let cmd = format!("echo '{hello}' | {program} relay operator {}", home.places().id);
+    let ran = home.run(&["command", "run", &cmd]);
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(said.contains("cannot act as the operator"), "{said}");
+    home.stop(&mut served);
+}
