@@ -19,7 +19,8 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
     if let Some(host) = input.hosts.first() {
         return Err(eyre!("hosts are not supported yet ({host}); `pilothouse fleet` shows this machine"));
     }
-    let operator = Operator::Fleet(Fleet::of_this_machine(&start.places.locks()));
+    let operator =
+        Operator::Fleet(Fleet::of_this_machine(&start.places.locks(), Some(start.places.config_dir.clone())));
     let mut snapshots = operator.snapshot();
     let is_settled = |places: &[std::sync::Arc<crate::runtime::PlaceState>]| {
         !places.is_empty() && places.iter().all(|place| place.link != PlaceLink::Connecting)

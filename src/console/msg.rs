@@ -232,7 +232,12 @@ pub enum Effect {
         input: Value,
     },
     /// Run the program in this file, in this runtime; the path may be relative to the workspace.
-    RunProgram(String),
+    RunProgram {
+        /// The file.
+        file: String,
+        /// The place, where there are several.
+        place: Option<PlaceId>,
+    },
     /// Ask the runtime for something; of several the one that it is about.
     Ask(Request),
     /// Ask this place for something that is about no task yet.

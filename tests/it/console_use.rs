@@ -265,8 +265,9 @@ fn a_program_is_run_here_by_its_file() {
         let _ = press(&mut app, keys);
         let _ = app.update(Msg::Paste("ship.prose".into()));
         let effects = press(&mut app, &["Enter"]);
-        let run =
-            effects.iter().any(|effect| matches!(effect, Effect::RunProgram(file) if file == "ship.prose"));
+        let run = effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::RunProgram { file, .. } if file == "ship.prose"));
         assert!(run, "{keys:?} {effects:?}");
         assert_eq!(app.screen, Screen::Program);
     }

@@ -87,6 +87,7 @@ mod hostile_text;
 mod hosts;
 mod hosts_ssh;
 mod link_commands;
+mod link_fleet;
 mod link_forged;
 mod link_operator;
 mod masking;

@@ -117,7 +117,8 @@ impl App {
 
     /// Runs a program in this runtime and shows it.
     pub(super) fn run_program(&mut self, file: &str) {
-        self.effects.push(Effect::RunProgram(file.to_owned()));
+        let place = self.start_at.take().or_else(|| self.place_at_hand());
+        self.effects.push(Effect::RunProgram { file: file.to_owned(), place });
         self.programs = Programs::default();
         // It ends with this console, whichever process the runtime is in.
         self.setup.shows_run = true;

@@ -1,6 +1,7 @@
 //! How long a command usually takes: the median of its last runs in this workspace that succeeded, out of the record and
 //! of what has ended since. Pure.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::App;
@@ -42,7 +43,7 @@ impl App {
         let usual = &mut self.usual;
         for task in tasks.iter().filter(|task| task.status == TaskStatus::Completed) {
             if task.cmd_chars.is_none() && usual.counted.insert(task.id.clone()) {
-                add_run(&mut usual.took, &task.cmd, task.lived_ms());
+                add_run(&mut usual.took, &key(task), task.lived_ms());
             }
         }
         // One more than are listed is one that has left the list.
@@ -54,7 +55,7 @@ impl App {
 
     /// Returns how long the command of a task usually takes; none after too few runs.
     pub(crate) fn usually(&self, task: &TaskView) -> Option<Median> {
-        let runs = self.usual.took.get(&task.cmd).filter(|_| task.cmd_chars.is_none())?;
+        let runs = self.usual.took.get(&*key(task)).filter(|_| task.cmd_chars.is_none())?;
         // The task's own run is no earlier one.
         let own = self.usual.counted.contains(&task.id).then(|| task.lived_ms());
         let mut earlier: Vec<u64> = Vec::with_capacity(MOST_RUNS);
@@ -65,6 +66,14 @@ impl App {
         earlier.sort_unstable();
         let ms = earlier.get(earlier.len() / 2).copied().filter(|_| earlier.len() >= LEAST_RUNS)?;
         Some(Median { ms, runs: earlier.len() })
+    }
+}
+
+/// What runs of a command are counted under: the command, with its place where there are several.
+fn key(task: &TaskView) -> Cow<'_, str> {
+    match &task.place {
+        Some(place) => format!("{}\0{}", place.id, task.cmd).into(),
+        None => Cow::Borrowed(&task.cmd),
     }
 }
 

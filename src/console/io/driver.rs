@@ -285,7 +285,7 @@ impl Driver {
         for effect in effects {
             match effect {
                 Effect::Rerun { task, input } => self.effects.rerun(task, input),
-                Effect::RunProgram(file) => self.run_program(&file),
+                Effect::RunProgram { file, place } => self.run_program(&file, place.as_ref()),
                 Effect::Ask(request) => {
                     if let Some(refused) = self.effects.ask(None, request) {
                         // What follows from a refusal is a message on screen, nothing to carry out.
@@ -333,7 +333,7 @@ impl Driver {
                     self.effects.keep_task(Made { task, form, palette, file, inputs });
                 }
                 Effect::Recordings => {
-                    let snapshot = &self.app.view.snapshot;
+                    let snapshot = self.app.published_by(self.app.place_at_hand().as_ref());
                     self.effects.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
                 Effect::SaveTheme(name) => self.save_theme(&name),

@@ -16,7 +16,8 @@ impl Driver {
         }
         let Some(locks) = self.source.options.locks.clone() else { return };
         let home = workspace_id(&self.app.view.snapshot.workspace);
-        let fleet = Fleet::around(self.operator.clone(), &home, &locks);
+        let config = self.source.options.config.clone();
+        let fleet = Fleet::around(self.operator.clone(), &home, &locks, config);
         fleet.open(running);
         self.operator = Operator::Fleet(fleet);
         self.effects.hold(self.operator.clone());

@@ -11,14 +11,15 @@ use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::prose::run::Request;
 use crate::prose::vm::Budget;
+use crate::runtime::PlaceId;
 
 /// Events that may wait; nobody reads them, the screen shows the program.
 const EVENTS: usize = 16;
 
 impl Driver {
-    /// Runs the program in a file; a refusal is told.
-    pub(in crate::console) fn run_program(&mut self, file: &str) {
-        let snapshot = &self.app.view.snapshot;
+    /// Runs the program in a file, at a place where there are several; a refusal is told.
+    pub(in crate::console) fn run_program(&mut self, file: &str, place: Option<&PlaceId>) {
+        let snapshot = self.app.published_by(place);
         let (socket, workspace) = (snapshot.socket.clone(), snapshot.workspace.clone());
         let config = self.source.options.config.clone();
         let program = workspace.join(file);

@@ -61,7 +61,7 @@ impl App {
     }
 
     /// Returns the place that is listed alone, else that of the task at hand, else the only one or the home.
-    pub(super) fn place_at_hand(&self) -> Option<PlaceId> {
+    pub(in crate::console) fn place_at_hand(&self) -> Option<PlaceId> {
         let places = &self.view.snapshot.places;
         let of_task = || self.at_hand().and_then(|task| task.place.as_ref()).map(|place| place.id.clone());
         let usual = || match &places[..] {
@@ -127,6 +127,16 @@ impl App {
     /// Returns the workspace of a task.
     pub(super) fn workspace_of(&self, task: &TaskView) -> &Path {
         self.place_of(task).map_or(&self.view.snapshot.workspace, |place| &place.workspace)
+    }
+
+    /// Returns what a place has published, or what the only runtime has.
+    pub(in crate::console) fn published_by(&self, place: Option<&PlaceId>) -> &Snapshot {
+        place.and_then(|id| self.place(id)).map_or(&self.view.snapshot, |place| &place.snapshot)
+    }
+
+    /// Tells whether the tasks of one place alone are listed.
+    pub(super) fn is_narrowed(&self) -> bool {
+        self.list.filters.place.is_some()
     }
 
     /// Returns what the console is a console of.

@@ -16,6 +16,8 @@ use super::rows::Row;
 const STATE: usize = 13;
 const LEAST_NOTE: usize = 8;
 const LEAST_WHY: usize = 12;
+/// Columns of the place above rows whose head is out of sight.
+const MOST_PLACE: usize = 22;
 /// Columns of a text that tasks are to hold.
 const MOST_TEXT: usize = 20;
 
@@ -52,6 +54,13 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let body = layout.list_body();
     let app = painter.app;
     let listed = app.listed();
+    // The place of the first row in sight, where its head is not.
+    let first = listed.rows.get(app.list.top).and_then(|row| app.task_in(row));
+    if let Some(place) = first.and_then(|task| task.place.as_ref()).filter(|_| !app.is_narrowed()) {
+        let room = if is_narrow { MOST_PLACE - 8 } else { MOST_PLACE };
+        let name = column(&format!(" {}", place.name), room, painter.glyphs().cut);
+        painter.row(head, 0, &[piece(name, Role::Title)]);
+    }
     for (at, row) in listed.rows.iter().skip(app.list.top).take(layout.list_items()).enumerate() {
         let offset = u16::try_from(at).unwrap_or(u16::MAX).saturating_mul(layout.item_rows);
         let item = cut_top(cut_top(body, offset).1, layout.item_rows).0;

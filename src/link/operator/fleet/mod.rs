@@ -15,7 +15,7 @@ mod translate;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, watch};
@@ -59,6 +59,8 @@ struct Inner {
     /// Runtimes may have come or gone.
     rescan: Notify,
     clock: Clock,
+    /// Where the settings of this person lie.
+    config: Option<PathBuf>,
     /// The hold is let go.
     open: CancellationToken,
 }
@@ -76,18 +78,19 @@ struct State {
 }
 
 impl Fleet {
-    /// Attaches to every runtime of this user on this machine, now and as they come.
+    /// Attaches to every runtime of this user on this machine, now and as they come. Those that were started with other
+    /// settings than `config` ask what these want to be asked about as well.
     #[must_use]
-    pub fn of_this_machine(locks: &Locks) -> Self {
-        let fleet = Self::new(true);
+    pub fn of_this_machine(locks: &Locks, config: Option<PathBuf>) -> Self {
+        let fleet = Self::new(true, config);
         fleet.watch(locks);
         fleet
     }
 
     /// Holds the runtime that a console was opened on, of the workspace with this id, and others as they are opened.
     #[must_use]
-    pub fn around(home: Operator, id: &str, locks: &Locks) -> Self {
-        let fleet = Self::new(false);
+    pub fn around(home: Operator, id: &str, locks: &Locks, config: Option<PathBuf>) -> Self {
+        let fleet = Self::new(false, config);
         let id = PlaceId::from(id);
         fleet.inner.add(id.clone(), Reach::Held(home.clone()));
         // At once: what is on screen stays there.
@@ -97,7 +100,7 @@ impl Fleet {
         fleet
     }
 
-    fn new(takes_all: bool) -> Self {
+    fn new(takes_all: bool, config: Option<PathBuf>) -> Self {
         let open = CancellationToken::new();
         let inner = Arc::new(Inner {
             state: Mutex::new(State { takes_all, ..State::default() }),
@@ -107,6 +110,7 @@ impl Fleet {
             news: Notify::new(),
             rescan: Notify::new(),
             clock: Clock::start(),
+            config,
             open: open.clone(),
         });
         tokio::spawn(supervise::publish(Arc::clone(&inner)));

@@ -8,8 +8,10 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::{Inner, Operator, PlaceLink};
+use super::{Inner, Operator, PlaceLink, Reach};
+use crate::config::Loaded;
 use crate::link::Error;
+use crate::link::protocol::Request;
 use crate::runtime::PlaceId;
 
 /// The shortest time between two snapshots of all places: those that come together are put together once.
@@ -46,6 +48,9 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             attached = reach.attach() => match attached {
                 Ok(operator) => {
                     (pause, starts) = (FIRST, STARTS);
+                    if let Err(error) = hand_over_rules(&inner, &reach, &operator).await {
+                        tracing::warn!(%error, "the approval rules are not handed over");
+                    }
                     tokio::select! {
                         () = inner.open.cancelled() => return,
                         () = end.cancelled() => return,
@@ -127,6 +132,19 @@ pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
     }
     drop(state);
     inner.news.notify_one();
+}
+
+/// What this person wants to be asked about holds whatever a runtime of this machine was started with.
+async fn hand_over_rules(inner: &Inner, reach: &Reach, operator: &Operator) -> Result<(), Error> {
+    let (Some(config), Some(running)) = (inner.config.clone(), reach.local()) else { return Ok(()) };
+    if running.address.config == config {
+        return Ok(());
+    }
+    let workspace = operator.snapshot().borrow().workspace.clone();
+    let folder = config.clone();
+    let read = tokio::task::spawn_blocking(move || Loaded::read(&folder, &workspace)).await;
+    let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
+    Box::pin(operator.ask(Request::Rules { config, rules })).await.map(|_| ())
 }
 
 /// Says why a place cannot be attached, with the cause where there is one.
