@@ -91,6 +91,8 @@ impl App {
         });
         let items = items.collect();
         self.everywhere.places.extend(places);
+        // Those looked through now were the last.
+        let is_over = self.everywhere.rest.is_empty();
         match self.layers.last_mut() {
             Some(Layer::List(chooser)) if chooser.kind == Kind::Places => {
                 chooser.add(items);
@@ -99,7 +101,6 @@ impl App {
             // Whoever closed the list has seen enough.
             _ => self.everywhere.rest.clear(),
         }
-        let is_over = self.everywhere.rest.is_empty();
         if is_over && self.everywhere.places.is_empty() {
             self.say(format!("no task has printed {}", visible::one_line(&self.everywhere.needle)));
         }

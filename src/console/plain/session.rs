@@ -155,7 +155,11 @@ impl Session {
             "accessible console, because of {}: plain lines, no drawing",
             about.because
         ))];
-        said.push(Line::system(format!("workspace {}", snapshot.workspace.display())));
+        let names: Vec<&str> = snapshot.places.iter().map(|place| place.name.name.as_str()).collect();
+        said.push(Line::system(match names.is_empty() {
+            true => format!("workspace {}", snapshot.workspace.display()),
+            false => format!("places: {}", names.join(", ")),
+        }));
         said.push(match &about.recording {
             Some(name) => Line::system(format!("the recording {name}; it is only looked at")),
             None if about.is_remote => Line::system("attached: the runtime goes on without this console"),

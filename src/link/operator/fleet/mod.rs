@@ -183,7 +183,7 @@ impl Inner {
         let slot = if reach.is_home() { Some(Slot(0)) } else { state.next_slot() };
         let Some(slot) = slot else { return };
         let workspace = reach.workspace();
-        let name = state.name(None, &workspace);
+        let name = state.name(reach.host(), &workspace);
         let place = Place::new(slot, id.clone(), name, reach, workspace);
         let end = place.end.clone();
         let kick = Arc::clone(&place.kick);

@@ -103,7 +103,7 @@ impl Place {
         let name = Arc::new(PlaceName { id, name });
         Self {
             translation: Translation { slot, name },
-            host: None,
+            host: reach.host().map(str::to_owned),
             workspace,
             reach,
             link: PlaceLink::Connecting,

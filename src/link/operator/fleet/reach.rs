@@ -33,6 +33,13 @@ impl Reach {
         matches!(self, Self::Held(_))
     }
 
+    /// Returns the machine it is on; none for this one.
+    pub(super) fn host(&self) -> Option<&str> {
+        match self {
+            Self::Held(_) | Self::Local(_) => None,
+        }
+    }
+
     /// Returns the runtime of this machine that it is.
     pub(super) fn local(&self) -> Option<&Running> {
         match self {
