@@ -1,12 +1,12 @@
-//! `pilothouse fleet`: one console over all runtimes of this user.
+//! `pilothouse fleet`: one console over all runtimes of this user, of this machine and of others.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use color_eyre::eyre::{Result, eyre};
+use color_eyre::eyre::Result;
 
-use super::Start;
 use super::console::{leave, show};
+use super::{Start, remote};
 use crate::dispatch::cli_only::FleetInput;
 use crate::link::{Fleet, Operator};
 use crate::runtime::PlaceLink;
@@ -16,18 +16,23 @@ const FIRST: Duration = Duration::from_secs(1);
 
 /// Shows every runtime of this user until the console is closed; none ends with it.
 pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
-    if let Some(host) = input.hosts.first() {
-        return Err(eyre!("hosts are not supported yet ({host}); `pilothouse fleet` shows this machine"));
+    let mut hosts = Vec::new();
+    for name in &input.hosts {
+        let host = remote::host(start, name)?;
+        // Whatever a login asks for is asked here, before the screen is taken; what goes wrong is said on it.
+        let _ = host.clone().asking().runtimes().await;
+        hosts.push(host);
     }
-    let operator =
-        Operator::Fleet(Fleet::of_this_machine(&start.places.locks(), Some(start.places.config_dir.clone())));
+    let fleet = Fleet::of_this_machine(&start.places.locks(), Some(start.places.config_dir.clone()));
+    hosts.into_iter().for_each(|host| fleet.open_host(host));
+    let operator = Operator::Fleet(fleet);
     let mut snapshots = operator.snapshot();
     let is_settled = |places: &[std::sync::Arc<crate::runtime::PlaceState>]| {
         !places.is_empty() && places.iter().all(|place| place.link != PlaceLink::Connecting)
     };
     let settled = snapshots.wait_for(|snapshot| is_settled(&snapshot.places));
     // With none there is nothing to wait for: the console says so, and shows the first that comes.
-    let has_any = !crate::link::Running::all(&start.places.locks()).is_empty();
+    let has_any = !input.hosts.is_empty() || !crate::link::Running::all(&start.places.locks()).is_empty();
     if has_any {
         let _ = tokio::time::timeout(FIRST, settled).await;
     }

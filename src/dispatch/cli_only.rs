@@ -174,8 +174,11 @@ pub struct FleetInput {
 
 impl Local for Fleet {
     const PATH: &'static str = "fleet";
-    const ABOUT: &'static str = "Open one console over all your runtimes: every workspace of this machine";
-    const EXAMPLES: &'static [Example] = &[Example { about: "Every workspace of this machine", input: "{}" }];
+    const ABOUT: &'static str = "Open one console over all your runtimes: of this machine, and of hosts";
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Every workspace of this machine", input: "{}" },
+        Example { about: "And those of another one", input: r#"{"hosts":["box"]}"# },
+    ];
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = FleetInput;

@@ -3,6 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use crate::hosts::configured;
 use crate::support::{Agent, Console, Home, wait_until};
 
 const SIZE: (u16, u16) = (120, 40);
@@ -152,4 +153,41 @@ fn the_console_of_a_workspace_opens_another_place() {
         answer["data"]["tasks"].to_string().contains("\"running\""),
         "what runs elsewhere goes on: {answer}"
     );
+}
+
+#[test]
+fn the_runtimes_of_another_machine_stand_beside_those_of_this_one() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let agent = Agent::connect_first(&here, &[]);
+    agent.task("while read -r line; do echo \"here <$line>\"; done");
+    let far = Agent::connect_first(&there, &[]);
+    far.task("while read -r line; do echo \"there <$line>\"; done");
+    let console = Console::open(&here, &["fleet", "box"], SIZE);
+    console.shows(" workspace  1 task");
+    console.shows(" box:workspace  1 task");
+    for (name, says) in [("box:workspace/t01", "there"), ("workspace/t01", "here")] {
+        go_to(&console, name);
+        console.keys(b"\r");
+        console.shows(&format!(" INPUT {name}"));
+        console.keys(b"one\r");
+        console.shows(&format!("{says} <one>"));
+        console.keys(b"\x1d");
+        console.shows(" OBSERVE ");
+        console.keys(b"1");
+    }
+    assert!(there.run(&["serve", "--stop"]).status.success());
+    console.shows("box:workspace: its runtime has ended");
+    assert!(console.text().contains(" workspace  1 task"));
+}
+
+#[test]
+fn a_machine_that_cannot_be_reached_says_why_beside_what_can() {
+    let home = Home::new();
+    home.configure("config.toml", "[hosts.nowhere]\nvia = [\"false\"]\n");
+    let agent = Agent::connect_first(&home, &[]);
+    agent.task("exec sleep 100");
+    let console = Console::open(&home, &["fleet", "nowhere"], SIZE);
+    console.shows(" workspace  1 task");
+    console.shows(" nowhere  lost");
 }

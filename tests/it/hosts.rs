@@ -49,7 +49,7 @@ pub(crate) fn place(there: &Home) -> String {
 }
 
 /// Makes `box` the other home in the settings of this one.
-fn configured(here: &Home, there: &Home) {
+pub(crate) fn configured(here: &Home, there: &Home) {
     let program = pilothouse_in(there).display().to_string();
     let text = format!("[hosts.box]\nvia = [\"env\", \"FROM_HERE=1\"]\nprogram = \"{program}\"\n");
     here.configure("config.toml", &text);

@@ -279,6 +279,9 @@ impl App {
 
     /// Runs this program as a task, to be used in its pane.
     pub(super) fn beside(&mut self, args: &str) {
+        if self.is_far() {
+            return self.say("that runs beside a place of this machine only: choose one");
+        }
         let Some(program) = self.setup.program.as_ref() else { return };
         let quoted = program.display().to_string().replace('\'', "'\\''");
         let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});

@@ -19,45 +19,49 @@ const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Follows the runtimes of this machine until the hold is let go.
 pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
-    let mut arrivals = Arrivals::watch(&locks);
+    let (mut arrivals, mut lost) = (Arrivals::watch(&locks), inner.rescan.subscribe());
     loop {
         let locks = locks.clone();
         let running = tokio::task::spawn_blocking(move || Running::all(&locks)).await.unwrap_or_default();
-        for gone in inner.reconcile(running) {
-            let inner = Arc::clone(&inner);
-            tokio::spawn(async move { inner.see_off(&gone).await });
-        }
+        let place = |running: Running| (PlaceId::from(running.id.as_str()), Reach::Local(running));
+        inner.follow_changes(None, running.into_iter().map(place).collect());
         tokio::select! {
             () = inner.open.cancelled() => return,
             () = arrivals.changed() => sleep(SETTLING).await,
-            () = inner.rescan.notified() => {}
+            Ok(()) = lost.changed() => {}
         }
     }
 }
 
 impl Inner {
-    /// Attaches to those that are new, where all are wanted; returns those of this machine that have just gone.
-    fn reconcile(self: &Arc<Self>, running: Vec<Running>) -> Vec<PlaceId> {
+    /// Takes note of what runs on a machine now: this one, or the one of that name.
+    pub(super) fn follow_changes(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, Reach)>) {
+        for gone in self.reconcile(host, found) {
+            let inner = Arc::clone(self);
+            tokio::spawn(async move { inner.see_off(&gone).await });
+        }
+    }
+
+    /// Attaches to those that are new, where all are wanted; returns those of the machine that have just gone.
+    fn reconcile(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, Reach)>) -> Vec<PlaceId> {
         let now = self.clock.now().wall;
-        let (mut gone, mut new) = (Vec::new(), Vec::new());
+        let mut gone = Vec::new();
         let mut state = self.state();
-        let takes_all = state.takes_all;
+        let takes_all = state.takes_all || host.is_some();
         let super::State { places, notices, .. } = &mut *state;
-        for place in places.iter_mut() {
-            let Some(known) = place.reach.local() else { continue };
-            let found = running.iter().find(|running| running.id == known.id);
-            match found {
-                // Another runtime serves the workspace now, or the same one is said to be there still.
-                Some(found) if found.address != known.address => {
-                    place.reach = Reach::Local(found.clone());
-                    if matches!(place.link, PlaceLink::Gone { .. }) {
+        for place in places.iter_mut().filter(|place| place.reach.is_of(host)) {
+            let is_gone = matches!(place.link, PlaceLink::Gone { .. });
+            match found.iter().find(|(id, _)| id == place.id()) {
+                // Another runtime serves the workspace now, or the one that was taken for gone is there still.
+                Some((_, reach)) if is_gone || !reach.is_same(&place.reach) => {
+                    place.reach = reach.clone();
+                    if is_gone {
                         place.link = PlaceLink::Connecting;
                     }
                     place.kick.notify_one();
                 }
                 Some(_) => {}
-                None if place.link.is_live() => {}
-                None if matches!(place.link, PlaceLink::Gone { .. }) => {}
+                None if place.link.is_live() || is_gone => {}
                 None => {
                     place.link = PlaceLink::Gone { since: now };
                     place.operator = None;
@@ -67,18 +71,13 @@ impl Inner {
                 }
             }
         }
-        for running in running {
-            let id = PlaceId::from(running.id.as_str());
-            if takes_all && places.iter().all(|place| *place.id() != id) {
-                new.push((id, running));
-            }
-        }
         drop(state);
         if !gone.is_empty() {
             self.news.notify_one();
         }
-        for (id, running) in new {
-            self.add(id, Reach::Local(running));
+        if takes_all {
+            // One that is there already is left as it is.
+            found.into_iter().for_each(|(id, reach)| self.add(id, reach));
         }
         gone
     }

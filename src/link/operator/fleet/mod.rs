@@ -2,6 +2,7 @@
 //! what is asked goes to the place that it is about (docs/decisions/58-places-in-one-console.md).
 
 mod discover;
+mod hosts;
 mod merge;
 mod names;
 mod place;
@@ -24,8 +25,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::Operator;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
-use crate::link::Running;
 use crate::link::protocol::Shown;
+use crate::link::{RemoteHost, Running};
 use crate::paths::Locks;
 use crate::runtime::{PlaceId, PlaceLink, Slot, Snapshot};
 use crate::terminal::Contents;
@@ -57,7 +58,7 @@ struct Inner {
     /// Some place has something new.
     news: Notify,
     /// Runtimes may have come or gone.
-    rescan: Notify,
+    rescan: watch::Sender<()>,
     clock: Clock,
     /// Where the settings of this person lie.
     config: Option<PathBuf>,
@@ -108,7 +109,7 @@ impl Fleet {
             connected: watch::Sender::new(true),
             screens_changed: Arc::default(),
             news: Notify::new(),
-            rescan: Notify::new(),
+            rescan: watch::Sender::new(()),
             clock: Clock::start(),
             config,
             open: open.clone(),
@@ -125,6 +126,11 @@ impl Fleet {
     pub fn open(&self, running: Running) {
         let id = PlaceId::from(running.id.as_str());
         self.inner.add(id, Reach::Local(running));
+    }
+
+    /// Shows the runtimes of another machine as well, as they come and go.
+    pub fn open_host(&self, host: RemoteHost) {
+        tokio::spawn(hosts::follow(Arc::clone(&self.inner), host));
     }
 
     pub(super) fn connected(&self) -> watch::Receiver<bool> {
@@ -190,6 +196,13 @@ impl Inner {
         state.insert(place);
         drop(state);
         tokio::spawn(supervise::supervise(Arc::clone(self), id, kick, end));
+        self.news.notify_one();
+    }
+
+    /// Tells the person something of its own.
+    fn say(&self, is_error: bool, text: String) {
+        let now = self.clock.now().wall;
+        self.state().notices.say(now, is_error, text);
         self.news.notify_one();
     }
 

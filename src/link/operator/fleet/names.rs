@@ -11,6 +11,8 @@ pub(super) fn name(host: Option<&str>, workspace: &Path, is_taken: impl Fn(&str)
     let folder = workspace.file_name().map(|name| name.to_string_lossy().into_owned());
     let folder = plain(folder.as_deref().unwrap_or_default());
     let base = match host {
+        // A machine of which nothing else is known.
+        Some(host) if workspace.as_os_str().is_empty() => plain(host),
         Some(host) => format!("{}:{folder}", plain(host)),
         None => folder,
     };
@@ -34,6 +36,7 @@ mod tests {
         let free = |_: &str| false;
         assert_eq!(name(None, Path::new("/home/ana/web-fix"), free), "web-fix");
         assert_eq!(name(Some("box"), Path::new("/srv/web"), free), "box:web");
+        assert_eq!(name(Some("ada@box"), Path::new(""), free), "ada-box");
         assert_eq!(name(None, Path::new("/"), free), "place");
         assert_eq!(name(None, Path::new("/w/a/b c\u{1b}[31m"), free), "b-c--31m");
         assert_eq!(name(None, Path::new(&format!("/{}", "x".repeat(99))), free).len(), MOST_CHARS);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::link::{Error, Operator, Running};
+use crate::link::{Error, ListedRuntime, Operator, RemoteHost, Running, Way};
 
 /// Where a place is.
 #[derive(Clone)]
@@ -11,6 +11,27 @@ pub(super) enum Reach {
     Held(Operator),
     /// A runtime of this user on this machine.
     Local(Running),
+    /// A runtime of another machine.
+    Far(Far),
+    /// A machine that could not be asked for its runtimes: its name stands for them.
+    Unreached(String),
+}
+
+/// A runtime of another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Far {
+    host: String,
+    way: Way,
+    workspace: PathBuf,
+    /// Its process there: another one is another runtime.
+    pid: u32,
+}
+
+impl Far {
+    pub(super) fn new(host: &RemoteHost, listed: &ListedRuntime) -> Self {
+        let (name, way) = (host.name.clone(), Way::operator(host.clone(), listed.id.clone()));
+        Self { host: name, way, workspace: listed.workspace.clone(), pid: listed.pid }
+    }
 }
 
 impl Reach {
@@ -25,6 +46,8 @@ impl Reach {
                 let cwd = running.workspace().cloned().unwrap_or_else(|| PathBuf::from("/"));
                 Operator::attach(&running.operator_socket(), cwd).await
             }
+            Self::Far(far) => Operator::attach_by(&far.way, far.workspace.clone()).await,
+            Self::Unreached(_) => Err(Error::Gone),
         }
     }
 
@@ -33,10 +56,26 @@ impl Reach {
         matches!(self, Self::Held(_))
     }
 
+    /// Tells whether it comes and goes with what runs on a machine: this one, or the one of that name.
+    pub(super) fn is_of(&self, host: Option<&str>) -> bool {
+        matches!(self, Self::Local(_) | Self::Far(_)) && self.host() == host
+    }
+
+    /// Tells whether it leads to the same runtime.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Local(one), Self::Local(other)) => one == other,
+            (Self::Far(one), Self::Far(other)) => one.pid == other.pid,
+            _ => false,
+        }
+    }
+
     /// Returns the machine it is on; none for this one.
     pub(super) fn host(&self) -> Option<&str> {
         match self {
             Self::Held(_) | Self::Local(_) => None,
+            Self::Far(far) => Some(&far.host),
+            Self::Unreached(host) => Some(host),
         }
     }
 
@@ -44,7 +83,7 @@ impl Reach {
     pub(super) fn local(&self) -> Option<&Running> {
         match self {
             Self::Local(running) => Some(running),
-            Self::Held(_) => None,
+            Self::Held(_) | Self::Far(_) | Self::Unreached(_) => None,
         }
     }
 
@@ -53,6 +92,8 @@ impl Reach {
         match self {
             Self::Held(operator) => operator.snapshot().borrow().workspace.clone(),
             Self::Local(running) => running.workspace().map_or_else(|| Path::new("").into(), Clone::clone),
+            Self::Far(far) => far.workspace.clone(),
+            Self::Unreached(_) => PathBuf::new(),
         }
     }
 }

@@ -54,7 +54,9 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
                     tokio::select! {
                         () = inner.open.cancelled() => return,
                         () = end.cancelled() => return,
-                        () = follow(&inner, &id, &operator) => "the link broke".to_owned(),
+                        () = follow(&inner, &id, &operator) => {
+                            operator.why_lost().unwrap_or_else(|| "the link broke".to_owned())
+                        }
                     }
                 }
                 Err(error) => reason(&error),
@@ -71,7 +73,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             place.lose(now, why);
         }
         inner.news.notify_one();
-        inner.rescan.notify_one();
+        inner.rescan.send_replace(());
         // What has ended in this process has ended.
         if reach.is_home() {
             return;
@@ -125,7 +127,11 @@ pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
         place.succeed(next, owners);
     }
     place.attached += 1;
-    (place.link, place.operator) = (PlaceLink::Live, Some(operator.clone()));
+    let link = match operator.only_looks() {
+        Some(why) => PlaceLink::ReadOnly(why.trim_start_matches("read-only: ").to_owned()),
+        None => PlaceLink::Live,
+    };
+    (place.link, place.operator) = (link, Some(operator.clone()));
     place.take(snapshot, owners);
     if let Some(place) = state.places.iter().find(|place| place.id() == id) {
         state.show_at(place);
@@ -148,7 +154,7 @@ async fn hand_over_rules(inner: &Inner, reach: &Reach, operator: &Operator) -> R
 }
 
 /// Says why a place cannot be attached, with the cause where there is one.
-fn reason(error: &Error) -> String {
+pub(super) fn reason(error: &Error) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
