@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read};
+use std::io::{BufRead as _, IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -16,6 +16,9 @@ use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
 use crate::link::{Access, Address, RemoteHost, Started};
 use crate::paths::Places;
 use crate::runtime::Closing;
+
+/// The longest answer to a question.
+const ANSWER_BYTES: u64 = 64;
 
 /// The outside world, read on demand.
 #[derive(Default)]
@@ -138,6 +141,16 @@ impl Host for Env {
 
     fn machine(&self) -> String {
         remote::machine()
+    }
+
+    fn confirm(&self, question: &str) -> Option<bool> {
+        if self.is_stream || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+            return None;
+        }
+        print::say(format_args!("{question} [y/N]")).ok()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer).ok()?;
+        Some(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
     }
 
     fn probe_terminal(&self) -> Option<Probe> {

@@ -87,6 +87,11 @@ pub trait Host: Send + Sync {
         String::new()
     }
 
+    /// Asks the person at the terminal whether to go on; `None` when nobody is there. Blocks.
+    fn confirm(&self, _question: &str) -> Option<bool> {
+        None
+    }
+
     /// Asks the terminal what it can do; `None` when there is none.
     fn probe_terminal(&self) -> Option<Probe>;
 

@@ -17,6 +17,7 @@ mod doctor;
 mod dry_run;
 pub mod exec;
 mod host;
+mod host_install;
 mod keys;
 mod manifest;
 mod mcp;

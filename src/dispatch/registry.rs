@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 
 use super::command::Command;
 use super::{
-    approvals, audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
-    receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
+    approvals, audit, cli_only, completions, doctor, exec, host_install, keys, manifest, mcp, metrics_show,
+    prose, receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -62,6 +62,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<cli_only::Mcp>(),
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),
+        Command::of::<host_install::HostInstall>(),
         Command::of::<relay::RelayList>(),
         Command::of::<relay::RelayTo<false>>(),
         Command::of::<relay::RelayTo<true>>(),
@@ -78,7 +79,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 });
 
 /// Descriptions of the groups, by path.
-pub const GROUPS: [(&str, &str); 11] = [
+pub const GROUPS: [(&str, &str); 12] = [
     ("command", "Run shell commands, one or several in a row"),
     ("task", "See, drive, stop and keep what runs"),
     ("question", "See and answer what programs ask"),
@@ -88,6 +89,7 @@ pub const GROUPS: [(&str, &str); 11] = [
     ("config", "Find, show, check and edit the settings"),
     ("prose", "Check, format and read .prose programs; decide their gates"),
     ("prose.gate", "Decide a gate of a program, or see what was said of it"),
+    ("host", "Put pilothouse on other machines"),
     ("relay", "See this user's runtimes, and be carried to one from another machine"),
     ("keys", "See the keys, check a key file, compare it with the defaults"),
 ];

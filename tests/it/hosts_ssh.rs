@@ -135,6 +135,12 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     let listed = json_of(&here.run(&["relay", "list", "--host", "box", "--output", "json"]));
     assert_eq!(listed["data"]["runtimes"][0]["workspace"], place(there), "{listed}");
 
+    let looked = json_of(&here.run(&["doctor", "--host", "box", "--output", "json"]));
+    for check in ["login", "one connection", "pilothouse"] {
+        let findings = looked["data"]["findings"].as_array().expect("findings");
+        let finding = findings.iter().find(|finding| finding["check"] == check).expect(check);
+        assert_eq!(finding["state"], "ok", "{looked}");
+    }
     let way = Way::operator(machine.host(&here), there.places().id);
     let operator = Operator::attach_by(&way, "/".into()).await.expect("attaches");
     let task = start(&operator, "while read -r line; do echo \"<$line>\"; done").await;

@@ -85,6 +85,7 @@ mod guide;
 mod guide_runs;
 mod hostile_text;
 mod hosts;
+mod hosts_install;
 mod hosts_ssh;
 mod link_commands;
 mod link_fleet;

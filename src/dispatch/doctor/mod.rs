@@ -3,6 +3,7 @@
 
 mod agents;
 mod folders;
+mod remote;
 mod routing;
 mod system;
 mod terminal;
@@ -28,6 +29,9 @@ pub(super) struct Input {
     /// its own shell goes.
     #[serde(default)]
     agents: bool,
+    /// Look at another machine or container instead: a host of `~/.ssh/config`, or one in [hosts] of config.toml. May ask
+    /// at the terminal for what a login needs.
+    host: Option<String>,
 }
 
 /// What was found.
@@ -73,6 +77,8 @@ enum Area {
     Folders,
     /// The programs that should run their commands here.
     Agents,
+    /// Another machine.
+    Host,
 }
 
 /// Whether a finding is well.
@@ -125,6 +131,9 @@ impl Local for Doctor {
     type Output = Output;
 
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        if let Some(name) = input.host {
+            return Ok(Output::of(remote::look(cx.host.remote_host(&name)?).await));
+        }
         if input.agents {
             let mut findings = agents::probe(&*cx.host).await;
             findings.extend(routing::prove(&*cx.host).await);

@@ -138,6 +138,14 @@ impl RemoteHost {
         argv
     }
 
+    /// Returns the command line that asks OpenSSH's master for something; none where there is no such thing.
+    pub(super) fn to_ask_master(&self, what: &str) -> Option<Vec<String>> {
+        self.masters()?;
+        let (program, given) = self.via.split_first()?;
+        let words = ["-O", what].map(str::to_owned);
+        Some([std::slice::from_ref(program), &self.ssh_options()[..], &words, given].concat())
+    }
+
     /// What OpenSSH is told first, and so for good: no terminal, no agent, nothing forwarded, one connection for all, a dead
     /// one noticed after 15 s.
     fn ssh_options(&self) -> Vec<String> {

@@ -15,6 +15,9 @@ use crate::process::keep_descriptors;
 /// Bytes kept of the output.
 const OUTPUT: u64 = 4 << 20;
 
+/// How long a master may take to answer.
+const CHECK: Duration = Duration::from_secs(5);
+
 /// How a command there ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteOutput {
@@ -60,6 +63,12 @@ impl RemoteHost {
         patience: Duration,
     ) -> Result<RemoteOutput, Error> {
         self.run_line(self.script(script, words), input, patience).await
+    }
+
+    /// Tells whether a master of OpenSSH holds a connection there that others share.
+    pub async fn has_master(&self) -> bool {
+        let Some(argv) = self.to_ask_master("check") else { return false };
+        self.run_line(argv, &[], CHECK).await.is_ok_and(|output| output.code == Some(0))
     }
 
     async fn run_line(

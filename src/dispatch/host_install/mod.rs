@@ -1,0 +1,220 @@
+//! `host install`: puts this version of the program on another machine: asks first, checks what has arrived, and replaces
+//! whole or not at all.
+
+mod elf;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::command::{Danger, Example, Local};
+use super::context::Context;
+use super::response::Failure;
+use super::{Code, link_failure};
+use crate::link::{RemoteHost, RemoteOutput};
+use elf::{Machine, Program};
+
+/// The version that is put there.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// How long a login and a look may take; a person may have to answer.
+const LOOK: Duration = Duration::from_secs(120);
+/// How long the program may take to get there.
+const COPY: Duration = Duration::from_secs(1_800);
+/// The largest file taken for a program.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// Says what machine it is, and what lies where the program goes; `$1` is its version.
+const SURVEY: &str = "uname -sm; p=\"$HOME/.local/share/pilothouse/$1/pilothouse\"; echo \"$p\"; \
+    if [ -f \"$p\" ]; then sha256sum \"$p\" || shasum -a 256 \"$p\"; fi 2>/dev/null; true";
+/// Takes the program from standard input; `$1` is its version, `$2` what its checksum must be.
+const INSTALL: &str = "set -e; umask 077; d=\"$HOME/.local/share/pilothouse/$1\"; mkdir -p \"$d\"; t=\"$d/.pilothouse.$$\"; \
+    trap \"rm -f '$t'\" EXIT; cat > \"$t\"; s=$(sha256sum \"$t\" 2>/dev/null || shasum -a 256 \"$t\"); \
+    if [ \"${s%% *}\" != \"$2\" ]; then echo \"what has arrived is not what was sent\" >&2; exit 65; fi; \
+    chmod 755 \"$t\"; mv -f \"$t\" \"$d/pilothouse\"";
+
+pub(super) struct HostInstall;
+
+/// Where to put what.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// A host of `~/.ssh/config`, or one in [hosts] of config.toml.
+    name: String,
+    /// A program for that machine; otherwise this very one, where it needs no library and the machine is of its kind.
+    from: Option<PathBuf>,
+    /// Do not ask.
+    #[serde(default)]
+    yes: bool,
+}
+
+/// What was put where.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// `installed`, or `noop` where the same lies there already.
+    effect: &'static str,
+    /// The host.
+    host: String,
+    /// The kind of machine that it is.
+    machine: String,
+    /// The path there.
+    path: String,
+    /// The size of the program.
+    bytes: usize,
+    /// Its checksum.
+    sha256: String,
+    /// The version that it says it is, there; null where it does not run.
+    answers: Option<String>,
+}
+
+impl Local for HostInstall {
+    const PATH: &'static str = "host.install";
+    const ABOUT: &'static str = "Put this version of pilothouse on another machine or into a container";
+    const DANGER: Danger = Danger::Mutating;
+    const EXITS: &'static [u8] = &[4, 12];
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            about: "Put this program on another machine; asks before it writes",
+            input: r#"{"name":"box"}"#,
+        },
+        Example {
+            about: "Put one there that was built for it",
+            input: r#"{"name":"box","from":"target/dist/pilothouse-aarch64-linux/pilothouse","yes":true}"#,
+        },
+    ];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let host = cx.host.remote_host(&input.name)?.asking();
+        let survey = survey(&host).await?;
+        let machine = machine(&survey.system, &host)?;
+        let own = cx.host.program().unwrap_or_default();
+        let bytes = program(input.from.as_deref(), &own, machine).await?;
+        let sha256 = hex(&Sha256::digest(&bytes));
+        let is_there = survey.sha256.as_deref() == Some(&sha256);
+        if !is_there {
+            if !input.yes {
+                let size = bytes.len() as f64 / f64::from(1 << 20);
+                let question = format!("Write {size:.1} MiB to {}:{}?", host.name, survey.path);
+                agreed(cx, question).await?;
+            }
+            let sent = host.run_script(INSTALL, &[VERSION, &sha256], &bytes, COPY).await;
+            done(&sent.map_err(|error| link_failure(&error))?, &host)?;
+        }
+        let effect = if is_there { "noop" } else { "installed" };
+        let (host, path) = (host.name.clone(), survey.path.clone());
+        let answers = version(&cx.host.remote_host(&host)?.asking(), &path).await;
+        let machine = survey.system;
+        Ok(Output { effect, host, machine, path, bytes: bytes.len(), sha256, answers })
+    }
+
+    async fn dry_run(_cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_install", "host": input.name, "version": VERSION }))
+    }
+
+    fn text(output: &Output) -> String {
+        let Output { effect, host, path, answers, machine, .. } = output;
+        let what = if *effect == "noop" { "lies there already" } else { "was put there" };
+        let runs = match answers {
+            Some(version) => format!("It runs there: pilothouse {version}."),
+            None => format!("It does not run there: is it built for {machine}, and does it need no library?"),
+        };
+        format!("{host}:{path} {what}. {runs}")
+    }
+}
+
+/// What a machine is, and what lies where the program goes.
+struct Survey {
+    system: String,
+    path: String,
+    sha256: Option<String>,
+}
+
+async fn survey(host: &RemoteHost) -> Result<Survey, Failure> {
+    let output =
+        host.run_script(SURVEY, &[VERSION], &[], LOOK).await.map_err(|error| link_failure(&error))?;
+    done(&output, host)?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // A login may have greeted before.
+    let mut lines =
+        text.lines().skip_while(|line| !line.starts_with("Linux ") && !line.starts_with("Darwin "));
+    let system = lines.next().unwrap_or_else(|| text.lines().next().unwrap_or("unknown")).to_owned();
+    let path = lines.next().unwrap_or("~/.local/share/pilothouse").to_owned();
+    let sha256 = lines.next().and_then(|line| line.split(' ').next()).map(str::to_owned);
+    Ok(Survey { system, path, sha256 })
+}
+
+fn done(output: &RemoteOutput, host: &RemoteHost) -> Result<(), Failure> {
+    if output.code == Some(0) { Ok(()) } else { Err(link_failure(&output.error(host))) }
+}
+
+fn machine(system: &str, host: &RemoteHost) -> Result<Machine, Failure> {
+    Machine::of(system).ok_or_else(|| {
+        let text = format!("{} is {system}; pilothouse runs on Linux on x86_64 and aarch64.", host.name);
+        Failure::new(Code::Precondition, text)
+    })
+}
+
+/// Reads the program for a machine: the file that was named, else this very one.
+async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Vec<u8>, Failure> {
+    let path = from.unwrap_or(own).to_owned();
+    let unreadable = |why: String| {
+        Failure::new(Code::InputFileUnreadable, format!("{} cannot be read.", path.display())).detail(why)
+    };
+    let length = tokio::fs::metadata(&path).await.map_err(|error| unreadable(error.to_string()))?.len();
+    if length > MOST_BYTES {
+        return Err(unreadable(format!("it has {length} bytes")));
+    }
+    let bytes = tokio::fs::read(&path).await.map_err(|error| unreadable(error.to_string()))?;
+    let build = format!("`.ci/release {}`, then `--from` with the program that it names", machine.target());
+    match Program::of(&bytes) {
+        None => Err(Failure::new(Code::Precondition, format!("{} is no program of Linux.", path.display()))),
+        Some(program) if program.machine != Some(machine) => {
+            let text = format!("{} is not built for {}.", path.display(), machine.name());
+            Err(Failure::new(Code::Precondition, text).fix(build))
+        }
+        Some(program) if !program.is_static && from.is_none() => {
+            let text =
+                "This program needs libraries that may not be there: it is not linked for itself alone.";
+            Err(Failure::new(Code::Precondition, text).fix(build))
+        }
+        Some(_) => Ok(bytes),
+    }
+}
+
+/// Asks the person.
+async fn agreed(cx: &Context, question: String) -> Result<(), Failure> {
+    let outside = cx.host.clone();
+    let asked = tokio::task::spawn_blocking({
+        let question = question.clone();
+        move || outside.confirm(&question)
+    });
+    match asked.await.ok().flatten() {
+        Some(true) => Ok(()),
+        Some(false) => Err(Failure::new(Code::Precondition, "Nothing was written.")),
+        None => Err(Failure::new(Code::Precondition, "Nobody is here to be asked, and nothing was written.")
+            .detail(question)
+            .fix("add --yes")),
+    }
+}
+
+/// Asks the program that lies there now what it is.
+async fn version(host: &RemoteHost, path: &str) -> Option<String> {
+    let output = host.run_script("exec \"$1\" version --output jsonl", &[path], &[], LOOK).await.ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let answer: Value = text.lines().rev().find_map(|line| serde_json::from_str(line).ok())?;
+    answer["data"]["version"].as_str().map(str::to_owned)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
