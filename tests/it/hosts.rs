@@ -259,6 +259,44 @@ fn an_agent_whose_link_dies_in_a_call_is_told_that_it_is_not_known() {
     assert!(again.receipt.contains("again"), "{}", again.receipt);
 }
 
+#[test]
+fn a_runtime_that_is_started_from_elsewhere_is_a_unit_of_the_users_systemd() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let bin = there.workspace().join("../bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    let bin = bin.canonicalize().expect("a path");
+    let asked = bin.join("asked");
+    let run = "while [ \"$1\" != -- ]; do [ \"$1\" = --working-directory ] && cd \"$2\"; shift; done; shift";
+    for (name, script) in [
+        (
+            "systemd-run",
+            format!(
+                "echo \"$@\" > {0}; {run}\nsetsid \"$@\" < /dev/null > /dev/null 2>&1 &\necho $! > {0}.pid",
+                asked.display()
+            ),
+        ),
+        ("systemctl", format!("cat {}.pid", asked.display())),
+    ] {
+        std::fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).expect("written");
+        std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("set");
+    }
+    let mut command = here.command(&["mcp", "--host", &format!("box:{}", place(&there))]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    let agent = Agent::connect_by(&here, command);
+    agent.call("TaskList", &json!({}));
+    let words = std::fs::read_to_string(&asked).expect("asked");
+    for word in
+        ["--user", &format!("--unit=pilothouse-{}", there.places().id), "--setenv=HOME", "serve --detached"]
+    {
+        assert!(words.contains(word), "{word}: {words}");
+    }
+    let pid = std::fs::read_to_string(bin.join("asked.pid")).expect("its process");
+    // The unit's first process is the one that keeps watch over the runtime.
+    let runtime = u32::try_from(there.runtime_pid()).expect("a pid");
+    assert_eq!(pid.trim(), crate::support::parent(runtime).to_string());
+}
+
 /// The processes that carry to runtimes of this home.
 fn relays(home: &Home) -> Vec<u32> {
     let workspace = place(home);

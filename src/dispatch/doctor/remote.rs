@@ -82,7 +82,7 @@ fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
     let install = format!("pilothouse host install {}", host.name);
     match listed {
         Ok(Listing { version, link, runtimes, .. }) if link == VERSION => {
-            Far.ok("pilothouse", format!("{version} (link {link}), {} runtimes", runtimes.len()))
+            Far.ok("pilothouse", format!("{version} (link {link}), runtimes: {}", runtimes.len()))
         }
         Ok(Listing { version, link, .. }) => {
             let found = format!("{version} speaks version {link} of the link, this one version {VERSION}");
@@ -102,7 +102,8 @@ fn lifetime(name: &str, run: &str, manager: &str, linger: &str) -> Vec<Finding> 
     if !has_manager {
         let found = "none for this user: a runtime there is a process of its own, and ends where logouts end processes";
         return vec![
-            Far.note("systemd --user", found).fix("end the last session there with care, or keep one open"),
+            Far.note("systemd --user", found)
+                .fix("keep a session open there, or log in by way of pam_systemd"),
         ];
     }
     let units = Far.ok("systemd --user", "a runtime that is started there becomes a unit: pilothouse-ID");

@@ -124,7 +124,8 @@ async fn listen(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
 /// Returns the last lines of what was said, in one line.
 pub(super) fn told(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_told = |line: &&str| !line.is_empty() && !line.starts_with("Warning: Permanently added");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_told).collect();
     let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default().join("; ");
     let surplus = last.chars().count().saturating_sub(LETTERS);
     let last: String = last.chars().skip(surplus).collect();
