@@ -12,7 +12,7 @@ use crate::agent::codex::{Executor, Reach};
 use crate::config::{Loaded, OnFailure};
 use crate::dispatch::cli_only::CodexExecutorInput;
 use crate::paths::Places;
-use crate::process::{ancestors, is_in_command};
+use crate::process::{is_in_command, parent};
 
 /// The exit code of what cannot be done as things are, as all commands have it.
 const PRECONDITION: u8 = 4;
@@ -61,7 +61,7 @@ fn on_failure(places: &Places) -> OnFailure {
 
 /// Finds the Codex that is in use: the one that has started this, so that both are of one version, or the one in PATH.
 fn codex() -> Option<PathBuf> {
-    let starter = ancestors(std::process::id()).next()?;
+    let starter = parent(std::process::id())?;
     let starter = std::fs::read_link(Path::new("/proc").join(starter.to_string()).join("exe")).ok();
     let is_codex = |path: &PathBuf| path.file_name().is_some_and(|name| name == "codex") && path.is_file();
     starter.filter(is_codex).or_else(|| which::which("codex").ok())

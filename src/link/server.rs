@@ -51,6 +51,8 @@ pub struct Client {
     pub peer: Peer,
     /// The task it runs in, if it does.
     pub task: Option<EnclosingTask>,
+    /// The processes above it, the nearest first.
+    pub parents: Vec<u32>,
     /// What it sends.
     pub lines: Lines<OwnedReadHalf>,
     /// Where it reads.
@@ -223,7 +225,7 @@ impl Gate {
     ) -> Result<(Client, Place), Error> {
         let credentials = stream.peer_cred().map_err(Error::Talk)?;
         let pid = credentials.pid().map_or(0, i32::unsigned_abs);
-        let Ancestry { lineage, task_host, task } = ancestry(pid);
+        let Ancestry { lineage, task_host, task, parents } = ancestry(pid);
         let peer = Peer { uid: credentials.uid(), pid, task_host };
         if peer.uid != rustix::process::geteuid().as_raw() {
             return Err(Error::Foreign { path: self.workspace.clone(), uid: peer.uid });
@@ -234,7 +236,7 @@ impl Gate {
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
         sent?;
-        Ok((Client { hello, peer, task, lines, writer }, place))
+        Ok((Client { hello, peer, task, parents, lines, writer }, place))
     }
 
     /// Finds a place for a peer, and receives its hello.

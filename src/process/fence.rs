@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::sync::OnceLock;
+
+use super::tree::proc_file;
 
 /// The namespaces in which a command would find another world.
 const NAMESPACES: [&str; 4] = ["mnt", "pid", "user", "net"];
@@ -17,6 +20,13 @@ pub struct Fence {
 }
 
 impl Fence {
+    /// Returns what surrounds this process, as it was when this was asked first: a runtime puts up no wall around itself.
+    #[must_use]
+    pub fn own() -> Option<&'static Self> {
+        static OWN: OnceLock<Option<Fence>> = OnceLock::new();
+        OWN.get_or_init(|| Self::of(std::process::id())).as_ref()
+    }
+
     /// Returns what surrounds a process; `None` where that cannot be seen, which is a wall of its own.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
@@ -25,8 +35,8 @@ impl Fence {
             |name: String| fs::metadata(format!("{folder}/{name}")).map(|file| (file.dev(), file.ino())).ok();
         let namespaces = NAMESPACES.iter().map(|name| at(format!("ns/{name}")));
         let places = namespaces.chain([at("root".to_owned())]).collect::<Option<Vec<_>>>()?;
-        let status = fs::read_to_string(format!("{folder}/status")).ok()?;
-        Some(Self { places, restrictions: restrictions(&status) })
+        let status = proc_file(i32::try_from(pid).ok()?, "status").ok()?;
+        Some(Self { places, restrictions: restrictions(&String::from_utf8_lossy(&status)) })
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Ancestry {
     /// The task it runs in: that of the nearest host above it. Where that host was killed, its own environment
     /// decides. `None` when it runs in no task.
     pub task: Option<EnclosingTask>,
+    /// Its parents, the nearest first, as far as they can be seen.
+    pub parents: Vec<u32>,
 }
 
 /// Reads where a process comes from.
@@ -68,25 +70,24 @@ pub fn ancestry(pid: u32) -> Ancestry {
         lineage: trace_lineage(pid, look),
         task_host: topmost_host(pid, look).and_then(|pid| pid.try_into().ok()),
         task: nearest_task(pid, look),
+        parents: chain(pid, look).skip(1).filter_map(|(pid, _)| pid.try_into().ok()).collect(),
     }
 }
 
-/// Returns the parents of a process, the nearest first, as far as they can be seen.
-pub fn ancestors(pid: u32) -> impl Iterator<Item = u32> {
-    let parent = |pid: u32| {
-        let parent = Process::read(i32::try_from(pid).ok()?)?.parent;
-        u32::try_from(parent).ok().filter(|parent| *parent > 0)
-    };
-    std::iter::successors(parent(pid), move |pid| parent(*pid)).take(MAX_CHAIN)
+/// Returns the parent of a process, where it can be seen.
+#[must_use]
+pub fn parent(pid: u32) -> Option<u32> {
+    let parent = Process::read(i32::try_from(pid).ok()?)?.parent;
+    u32::try_from(parent).ok().filter(|parent| *parent > 0)
 }
 
 /// Tells whether a process runs in a task that holds a command: that of the nearest host above it, unless an agent
 /// stands between them. Cheap where there is no host.
 #[must_use]
 pub fn is_in_command(pid: u32) -> bool {
-    let is_host =
-        |pid: u32| i32::try_from(pid).ok().and_then(Process::read).is_some_and(|at| at.name == HOST);
-    ancestors(pid).any(is_host) && ancestry(pid).task.is_some_and(|task| !task.is_agent)
+    let own = i32::try_from(pid).ok().and_then(Process::read);
+    let mut above = std::iter::successors(own, |at| Process::read(at.parent)).skip(1).take(MAX_CHAIN);
+    above.any(|at| at.name == HOST) && ancestry(pid).task.is_some_and(|task| !task.is_agent)
 }
 
 /// What matters about one process of a chain of parents.
@@ -201,6 +202,14 @@ mod tests {
 
     fn marked(task: &str, is_agent: bool) -> Option<TaskVariables> {
         Some(TaskVariables { task: Some(task.to_owned()), is_agent })
+    }
+
+    #[test]
+    fn the_parents_of_a_process_are_read_with_the_rest() {
+        let own = std::process::id();
+        let parents = ancestry(own).parents;
+        assert_eq!(parents.first().copied(), parent(own));
+        assert!(parents.windows(2).all(|pair| parent(pair[0]) == Some(pair[1])), "{parents:?}");
     }
 
     /// 50 is a person's shell, 60 its launcher, 70 the keeper, 80 the program, 90 a task host below it.

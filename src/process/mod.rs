@@ -63,7 +63,7 @@ pub use fork_server::fork_server_main;
 pub use guard::install as install_guards;
 pub use identity::{ConsoleProcess, Identity, boot_id};
 pub use limits::{keep_descriptors, own_umask, raise_descriptor_limit};
-pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestors, ancestry, is_in_command};
+pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of};

@@ -18,7 +18,7 @@ use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
 use crate::journal::Durability;
 use crate::link::{Asked, Client, Error, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest};
-use crate::process::{EnclosingTask, Fence, Signal, ancestry};
+use crate::process::{EnclosingTask, Fence, Signal};
 use crate::runtime::{
     ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop, StopSignal,
     TaskView, Within,
@@ -47,14 +47,14 @@ const UNDECIDED: u8 = 75;
 /// When the caller breaks the protocol.
 pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Result<(), Error> {
     let (peer, cwd, label) = (client.peer, client.hello.cwd.clone(), client.hello.label.clone());
+    let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
-    let enclosing = ancestry(peer.pid).task;
     if enclosing.as_ref().is_some_and(|task| !task.is_agent) {
         let message = "this command belongs to the task it runs in".to_owned();
         line.tell(&ShellReply::Refused { message, code: None }).await;
         return Ok(());
     }
-    if Fence::of(peer.pid).is_none_or(|fence| Some(fence) != Fence::of(std::process::id())) {
+    if Fence::of(peer.pid).is_none_or(|fence| Some(&fence) != Fence::own()) {
         line.tell(&ShellReply::Fenced).await;
         return Ok(());
     }
@@ -65,7 +65,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
         pid: asked.request.agent_pid,
         label: label.as_deref(),
     };
-    let session = sessions.join(&runtime, peer.pid, peer.uid, said);
+    let session = sessions.join(&runtime, &parents, peer.uid, said);
     let runtime = runtime.within(enclosing.and_then(within));
     Call::begin(runtime, agent, session, cwd, asked).await.carry(line).await;
     Ok(())

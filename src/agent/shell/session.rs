@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::unwrap::Kind;
 use crate::agent::label;
-use crate::process::{self, ancestors};
+use crate::process;
 use crate::runtime::{AgentPeer, Handle};
 use crate::tools::clients;
 
@@ -72,9 +72,9 @@ pub(super) struct Said<'a> {
 }
 
 impl Sessions {
-    /// Returns the session that a call of `caller` belongs to.
-    pub(super) fn join(&self, runtime: &Handle, caller: u32, uid: u32, said: Said<'_>) -> Membership {
-        let above: Vec<u32> = ancestors(caller).take(DISTANCE).collect();
+    /// Returns the session that a call belongs to, by the processes above its caller.
+    pub(super) fn join(&self, runtime: &Handle, above: &[u32], uid: u32, said: Said<'_>) -> Membership {
+        let above = above.get(..DISTANCE).unwrap_or(above);
         // Only what stands above a caller can be its agent.
         let pid = said.pid.filter(|pid| above.contains(pid)).or(above.first().copied()).unwrap_or_default();
         let name = said.session.map(|name| name.chars().take(NAME_CHARS).collect());

@@ -17,7 +17,7 @@ use crate::config::{Loaded, OnFailure};
 use crate::link::{Error, Hello, Loss, Role, ShellCall, ShellInput, ShellReply, ShellRequest, join_at_once};
 use crate::paths::Places;
 use crate::process::environment::Environment;
-use crate::process::{Received, ResourceLimits, ancestors, die_of, own_umask};
+use crate::process::{Received, ResourceLimits, die_of, own_umask, parent};
 
 /// How long a runtime may take to be there.
 const BUDGET: Duration = Duration::from_millis(300);
@@ -133,7 +133,7 @@ fn workspace(call: &Call) -> Option<PathBuf> {
     if let Some(place) = find(&call.variables, DOOR) {
         return Some(place.into());
     }
-    let agent = ancestors(std::process::id()).next()?;
+    let agent = parent(std::process::id())?;
     std::fs::read_link(Path::new("/proc").join(agent.to_string()).join("cwd")).ok()
 }
 
