@@ -28,6 +28,8 @@ from place import AGENTS, Place, install  # noqa: E402
 TOOLS = {"claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command", "opencode": "bash"}
 # How long a run of an agent may take.
 PATIENCE = 120
+# How often the plain run is repeated to see whether it differs by itself.
+AGAIN = 5
 
 
 class Native(Model):
@@ -244,7 +246,7 @@ def compare(root, programs, pilothouse, agent, name):
         ours, our_body, tasks = play(root, programs, pilothouse, agent, name, True)
     except (AssertionError, subprocess.TimeoutExpired) as error:
         return "FAILED", str(error), []
-    if plain != ours and plain != play(root, programs, pilothouse, agent, name, False)[0]:
+    if plain != ours and any(plain != play(root, programs, pilothouse, agent, name, False)[0] for _ in range(AGAIN)):
         return "differs by itself", "", plain
     if plain != ours:
         return "DIFFERS", difference("\n".join(plain), "\n".join(ours)), plain
