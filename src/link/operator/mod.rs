@@ -4,6 +4,7 @@
 mod answers;
 mod cards;
 mod fleet;
+mod heard;
 mod older;
 mod recorded;
 mod remote;

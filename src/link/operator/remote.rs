@@ -12,6 +12,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
+use super::heard::{Heard, Silence};
 use super::older;
 use super::screen::ScreenUpdate;
 use super::update::Known;
@@ -70,7 +71,7 @@ impl Remote {
         };
         let mut link = dialed.take_link();
         let patience = if link.is_carried() { CARRIED_PATIENCE } else { PATIENCE };
-        let mut reader = dialed.lines.into_reader();
+        let mut reader = Heard::new(dialed.lines.into_reader());
         let first = tokio::time::timeout(patience, first_snapshot(&mut reader, only_looks.is_some()));
         let (known, first) = match first.await {
             Ok(Ok(first)) => first,
@@ -93,9 +94,13 @@ impl Remote {
         let (messages, outgoing) = mpsc::channel(MESSAGES);
         let shown = watch::Sender::default();
         let open = CancellationToken::new();
+        let silence = link.is_carried().then(|| reader.silence());
+        let lost = state.clone().lost(silence, messages.downgrade());
+        let taken = watch::Sender::new(0);
+        let writing = write(dialed.writer, outgoing, shown.subscribe(), taken.subscribe());
         // Ends with the connection or with the last clone, whichever comes first.
-        let reading = Reading { state: Arc::clone(&state), reader, known };
-        tokio::spawn(converse((reading, link), dialed.writer, outgoing, shown.subscribe(), open.clone()));
+        let reading = Reading { state: Arc::clone(&state), reader, known, taken };
+        tokio::spawn(converse((reading, link), writing, lost, open.clone()));
         Ok(Self { state, messages, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
     }
 
@@ -161,7 +166,7 @@ impl Remote {
 
 /// Reads frames until the first snapshot is whole; nothing else comes before it.
 async fn first_snapshot(
-    reader: &mut BufReader<OwnedReadHalf>,
+    reader: &mut Heard<BufReader<OwnedReadHalf>>,
     is_older: bool,
 ) -> Result<(Known, Snapshot), Error> {
     let mut known = Known::default();
@@ -187,15 +192,19 @@ fn parsed(frame: &Frame, is_older: bool) -> Result<Option<ServerMessage>, Error>
 /// Carries the conversation until either side ends it.
 async fn converse(
     (reading, mut link): (Reading, Link),
-    writer: OwnedWriteHalf,
-    outgoing: mpsc::Receiver<ClientMessage>,
-    shown: watch::Receiver<Shown>,
+    writing: impl Future<Output = Result<(), Error>>,
+    lost: impl Future<Output = String>,
     open: CancellationToken,
 ) {
-    let (state, taken) = (Arc::clone(&reading.state), watch::Sender::new(0));
+    let state = Arc::clone(&reading.state);
     let ended = tokio::select! {
-        ended = write(writer, outgoing, shown, taken.subscribe()) => ended,
-        ended = reading.run(&taken) => ended,
+        ended = writing => ended,
+        ended = reading.run() => ended,
+        why = lost => {
+            // What leads there has nothing to say: it does not know either.
+            let _ = state.lost.set(why);
+            Ok(())
+        }
         () = open.cancelled() => Ok(()),
     };
     if let Err(error) = ended {
@@ -204,6 +213,7 @@ async fn converse(
     // Those who wait for an answer are told first: why it broke may take a moment.
     lock(&state.waiting).clear();
     if !open.is_cancelled()
+        && state.lost.get().is_none()
         && let Some(why) = link.why().await
     {
         let _ = state.lost.set(why.to_string());
@@ -233,18 +243,20 @@ async fn write(
 /// What comes from the runtime.
 struct Reading {
     state: Arc<State>,
-    reader: BufReader<OwnedReadHalf>,
+    reader: Heard<BufReader<OwnedReadHalf>>,
     known: Known,
+    /// How many screens have come.
+    taken: watch::Sender<u64>,
 }
 
 impl Reading {
-    async fn run(mut self, taken: &watch::Sender<u64>) -> Result<(), Error> {
+    async fn run(mut self) -> Result<(), Error> {
         while let Some(frame) = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await? {
             let Some(message) = parsed(&frame, self.state.only_looks.is_some())? else { continue };
             match message {
                 ServerMessage::Screen(update) => {
                     self.state.draw(update);
-                    taken.send_modify(|count| *count += 1);
+                    self.taken.send_modify(|count| *count += 1);
                 }
                 ServerMessage::Items(items) => self.known.take(items),
                 ServerMessage::Update(update) => {
@@ -267,6 +279,23 @@ impl Reading {
 }
 
 impl State {
+    /// Waits until nothing has come over a carried link for too long, though something was asked for; for ever on this machine.
+    async fn lost(
+        self: Arc<Self>,
+        silence: Option<Silence>,
+        messages: mpsc::WeakSender<ClientMessage>,
+    ) -> String {
+        let Some(silence) = silence else { return std::future::pending().await };
+        let ask = || {
+            if let Some(messages) = messages.upgrade() {
+                let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+                // No call has this number: the answer is short. With many messages waiting, one more tells nothing.
+                let _ = messages.try_send(ClientMessage::Ask { id, ask: Request::Record { seq: 0 } });
+            }
+        };
+        silence.too_long(ask).await
+    }
+
     /// Takes in what answers must carry.
     fn take(&self, cards: Vec<Card>) {
         let waiting = cards::waiting(&self.snapshot.borrow());

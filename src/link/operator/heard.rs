@@ -1,0 +1,115 @@
+//! Whether anything still comes over a link that a program carries: a dead link says nothing, and neither does a runtime that
+//! has nothing to say. After a second of silence it is asked for something small; after three the link is lost.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::{Instant, sleep};
+
+/// Silence after which something is asked for.
+const ASKED: Duration = Duration::from_secs(1);
+/// Silence after which the link is lost.
+const LOST: Duration = Duration::from_secs(3);
+
+/// How long nothing has come. Clones are the same.
+#[derive(Debug, Clone)]
+pub(super) struct Silence {
+    start: Instant,
+    /// Milliseconds from the start to the last byte.
+    heard: Arc<AtomicU64>,
+}
+
+/// A reader whose bytes are noticed.
+#[derive(Debug)]
+pub(super) struct Heard<R> {
+    reader: R,
+    silence: Silence,
+}
+
+impl<R> Heard<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, silence: Silence { start: Instant::now(), heard: Arc::default() } }
+    }
+
+    /// Returns how long nothing has come.
+    pub(super) fn silence(&self) -> Silence {
+        self.silence.clone()
+    }
+}
+
+impl Silence {
+    fn end(&self) {
+        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.heard.store(now, Ordering::Relaxed);
+    }
+
+    fn length(&self) -> Duration {
+        self.start.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
+    }
+
+    /// Calls `ask` in each second in which nothing has come; returns what to say once nothing has for too long.
+    pub(super) async fn too_long(&self, ask: impl Fn()) -> String {
+        loop {
+            match self.length() {
+                long if long >= LOST => return format!("no answer for {} s", LOST.as_secs()),
+                long if long >= ASKED => {
+                    ask();
+                    sleep(ASKED.min(LOST.saturating_sub(long))).await;
+                }
+                short => sleep(ASKED.saturating_sub(short)).await,
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Heard<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = to.filled().len();
+        let read = ready!(Pin::new(&mut self.reader).poll_read(cx, to));
+        if to.filled().len() > before {
+            self.silence.end();
+        }
+        Poll::Ready(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_that_says_nothing_is_asked_and_then_lost() {
+        let (mut far, near) = tokio::io::duplex(64);
+        let mut heard = Heard::new(near);
+        let (silence, asked) = (heard.silence(), Cell::new(0));
+        let began = Instant::now();
+        let answers = async {
+            // As long as each question is answered, the link is alive.
+            for _ in 0..10 {
+                sleep(Duration::from_millis(1500)).await;
+                far.write_all(b"x").await.expect("writes");
+                heard.read_u8().await.expect("reads");
+            }
+            std::future::pending::<()>().await;
+        };
+        let said = tokio::select! {
+            said = silence.too_long(|| asked.set(asked.get() + 1)) => said,
+            () = answers => unreachable!(),
+        };
+        assert_eq!(said, "no answer for 3 s");
+        assert_eq!(began.elapsed().as_secs(), 18);
+        assert!((10..=13).contains(&asked.get()), "{}", asked.get());
+    }
+}
