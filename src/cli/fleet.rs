@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use color_eyre::eyre::Result;
 
+use super::Start;
 use super::console::{leave, show};
-use super::{Start, remote};
+use super::remote::{self, Destination};
 use crate::dispatch::cli_only::FleetInput;
-use crate::link::{Fleet, Operator};
+use crate::link::{Fleet, Operator, remove_left_copies};
 use crate::runtime::PlaceLink;
 
 /// How long the first frame waits for the places there are: one that does not answer is shown as that.
@@ -17,14 +18,23 @@ const FIRST: Duration = Duration::from_secs(1);
 /// Shows every runtime of this user until the console is closed; none ends with it.
 pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
     let mut hosts = Vec::new();
-    for name in &input.hosts {
-        let host = remote::host(start, name)?;
+    for named in &input.hosts {
+        let to = Destination::parse(named);
+        let host = remote::host(start, to.as_ref().map_or(named, |to| &to.host))?;
         // Whatever a login asks for is asked here, before the screen is taken; what goes wrong is said on it.
         let _ = host.clone().asking().runtimes().await;
-        hosts.push(host);
+        hosts.push((host, to));
     }
     let fleet = Fleet::of_this_machine(&start.places.locks(), Some(start.places.config_dir.clone()));
-    hosts.into_iter().for_each(|host| fleet.open_host(host));
+    let copies = start.places.state_dir.join("far");
+    remove_left_copies(&copies);
+    fleet.copy_logs_to(copies.join(std::process::id().to_string()));
+    for (host, to) in hosts {
+        match to {
+            Some(to) => fleet.open_elsewhere(&host, &to.place),
+            None => fleet.open_host(host),
+        }
+    }
     let operator = Operator::Fleet(fleet);
     let mut snapshots = operator.snapshot();
     let is_settled = |places: &[std::sync::Arc<crate::runtime::PlaceState>]| {

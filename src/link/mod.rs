@@ -39,7 +39,7 @@ pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};
-pub use operator::{Fleet, Operator, serve as serve_operator};
+pub use operator::{Fleet, Operator, remove_left_copies, serve as serve_operator};
 pub use protocol::{Answered, Reply, Request};
 pub use relay::{Relay, refusal};
 pub use running::Running;

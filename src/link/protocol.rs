@@ -13,8 +13,8 @@ use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{
-    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StoredStreams,
-    StreamView, TaskUsage,
+    CallRecord, Closing, Decision, Given, Input, InputOutcome, LogPart, LogPiece, Metrics, QuestionId,
+    Standing, StoredStreams, StreamView, TaskUsage,
 };
 use crate::tools::{Answer, CutShort};
 
@@ -126,6 +126,8 @@ pub enum Request {
     Standing,
     /// Return where the exact output of a task is (role `cli`).
     Streams { task: TaskId },
+    /// Return a piece of the log of a task, from an offset on (role `operator`).
+    Log { task: TaskId, part: LogPart, from: u64 },
     /// Run a program and report what happens meanwhile (role `cli`).
     Program(Box<run::Request>),
 }
@@ -171,6 +173,7 @@ pub enum Reply {
     Standing(Standing),
     Streams(StoredStreams),
     Usage(Vec<TaskUsage>),
+    Log(LogPiece),
     Program(Box<Result<Outcome, Refusal>>),
     Done,
 }

@@ -28,7 +28,7 @@ pub fn log_path(folder: &Path) -> PathBuf {
     folder.join("output.log")
 }
 
-fn marks_path(folder: &Path) -> PathBuf {
+pub(super) fn marks_path(folder: &Path) -> PathBuf {
     folder.join("output.marks")
 }
 

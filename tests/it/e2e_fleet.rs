@@ -182,6 +182,30 @@ fn the_runtimes_of_another_machine_stand_beside_those_of_this_one() {
 }
 
 #[test]
+fn the_log_of_a_task_on_another_machine_is_read_here() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let far = Agent::connect_first(&there, &[]);
+    far.task("seq 1 5000 | sed 's/^/row /'; cat");
+    let mut console = Console::open(&here, &["fleet", "box"], SIZE);
+    console.shows("row 5000");
+    console.keys(b"\x1b[5~");
+    console.shows(" of 5000");
+    console.keys(b"g");
+    console.shows("line 1 of 5000");
+    console.keys(b"/4711\r");
+    console.shows("row 4711");
+    let copies = here.places().state_dir.join("far");
+    let count = || std::fs::read_dir(&copies).expect("copies").count();
+    assert_eq!(count(), 1, "the log is read from a copy");
+    console.keys(b"\x1b");
+    console.shows(" OBSERVE ");
+    console.keys(b"q");
+    console.exit();
+    assert_eq!(count(), 0, "copies go with the console");
+}
+
+#[test]
 fn a_machine_that_cannot_be_reached_says_why_beside_what_can() {
     let home = Home::new();
     home.configure("config.toml", "[hosts.nowhere]\nvia = [\"false\"]\n");

@@ -11,19 +11,15 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Outcome, TaskId};
 use crate::link::{self, Error, Operator, Reply, Request};
-use crate::runtime::{Closing, Input, PlaceId, TaskView};
-use crate::terminal::Size;
+use crate::runtime::{Closing, Input, PlaceId};
 use crate::tools::Answer;
 
 use super::clipboard;
 use super::files::{self, Made};
 use super::hook::{self, Hooks};
-use super::pages::{self, Player};
-use crate::console::app::coverage::ShownCommand;
+use super::pages::Player;
 use crate::console::app::export::FileName;
-use crate::console::app::search::Query;
-use crate::console::msg::{Anchor, Answered, Effect, Msg, News};
-use crate::console::plain::output::Purpose;
+use crate::console::msg::{Answered, Effect, Msg, News};
 
 /// Keys that may wait for the runtime.
 pub(super) const KEYS_AHEAD: usize = 256;
@@ -37,7 +33,7 @@ const LISTED: Duration = Duration::from_secs(5);
 pub(in crate::console) struct Effects {
     pub(super) operator: Operator,
     clipboard: Vec<clipboard::Tool>,
-    player: Arc<Player>,
+    pub(super) player: Arc<Player>,
     /// Where files go.
     folder: Option<PathBuf>,
     pub(super) running: JoinSet<Option<Msg>>,
@@ -120,72 +116,10 @@ impl Effects {
         self.running.spawn(job);
     }
 
-    /// Reads a page of a task's log.
-    pub(in crate::console) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
-        self.running.spawn_blocking(move || match pages::read(&task, anchor, size) {
-            Ok(page) => Some(Msg::Page(task.id.clone(), page)),
-            // A task that never started has no log, and that is no news.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
-        });
-    }
-
-    /// Reads what a watched task wrote: whole lines, while it runs. What cannot be read says nothing.
-    pub(in crate::console) fn read_watched(&mut self, task: Arc<TaskView>, from: u64) {
-        self.running.spawn_blocking(move || {
-            let read = pages::since(&task, from, Purpose::Watched);
-            let (text, next) = read.map_or((String::new(), from), |read| (read.text, read.next));
-            Some(Msg::Watched(task.id.clone(), text, next))
-        });
-    }
-
-    /// Opens the log of a task that is to be played again.
-    pub(in crate::console) fn replay(&mut self, task: Arc<TaskView>) {
-        let player = Arc::clone(&self.player);
-        self.running.spawn_blocking(move || Some(player.open(&task)));
-    }
-
-    /// Reads what an answer may have shown of commands.
-    pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>) {
-        self.running.spawn_blocking(move || {
-            Some(match pages::seen(shown) {
-                Ok(commands) => Msg::Coverage(call, commands),
-                Err(why) => Msg::Failed(format!("what the agent saw: {why}")),
-            })
-        });
-    }
-
     /// Draws a screen of the task that is played again.
     pub(in crate::console) fn play(&mut self, task: TaskId, place: usize, marks: usize) {
         let player = Arc::clone(&self.player);
         self.running.spawn_blocking(move || player.draw(task, place, marks));
-    }
-
-    /// Searches a task's log.
-    pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: Query) {
-        self.running.spawn_blocking(move || match pages::search(&task, &query) {
-            Ok((line, counted)) => Some(Msg::Found(task.id.clone(), query, line, counted)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Some(Msg::Found(task.id.clone(), query, None, None))
-            }
-            Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
-        });
-    }
-
-    /// Searches the logs of some tasks.
-    pub(in crate::console) fn search_all(&mut self, ticket: u64, needle: String, tasks: Vec<Arc<TaskView>>) {
-        self.running.spawn_blocking(move || Some(Msg::FoundAll(ticket, pages::search_all(&tasks, &needle))));
-    }
-
-    /// Looks for a prompt in a task's log.
-    pub(in crate::console) fn prompt(&mut self, task: Arc<TaskView>, from: Option<u64>, forward: bool) {
-        self.running.spawn_blocking(move || match pages::prompt(&task, from, forward) {
-            Ok(line) => Some(Msg::Prompt { task: task.id.clone(), line, forward }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Some(Msg::Prompt { task: task.id.clone(), line: None, forward })
-            }
-            Err(error) => Some(Msg::Failed(format!("look for prompts in the log of the task: {error}"))),
-        });
     }
 
     /// Hands text to the clipboard tools there are, after the terminal was asked if it takes that much.
@@ -212,22 +146,14 @@ impl Effects {
             for seq in &made.inputs {
                 records.extend(operator.record(*seq).await);
             }
+            if let Err(error) = operator.copy_log(&made.task).await {
+                return Some(Msg::Failed(format!("copy the log of the task: {error}")));
+            }
             let make = move || Some(files::told(folder.as_deref(), &made.file, made.make(&records)));
             match tokio::task::spawn_blocking(make).await {
                 Ok(msg) => msg,
                 Err(error) => Some(Msg::Failed(format!("make the file: {error}"))),
             }
-        });
-    }
-
-    /// Reads what the last command of a task printed.
-    pub(in crate::console) fn last_output(&mut self, task: Arc<TaskView>) {
-        self.running.spawn_blocking(move || match pages::last_output(&task) {
-            Ok((text, is_marked)) => Some(Msg::LastOutput(text, is_marked)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Some(Msg::LastOutput(String::new(), false))
-            }
-            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
         });
     }
 

@@ -10,6 +10,7 @@ pub(super) mod frames;
 pub(super) mod hook;
 pub(super) mod kept;
 pub(super) mod keyboard;
+mod logs;
 mod notices;
 pub(super) mod pages;
 mod places;

@@ -319,9 +319,7 @@ impl Driver {
             return self.effects.seen(call, shown);
         }
         if let Effect::SearchAll(ticket, needle, tasks) = effect {
-            let here = |task: &&Arc<TaskView>| self.app.machine_of(task).is_none();
-            let known = tasks.iter().filter_map(|id| self.app.view.task(id)).filter(here);
-            let known = known.map(Arc::clone).collect();
+            let known = tasks.iter().filter_map(|id| self.app.view.task(id)).map(Arc::clone).collect();
             return self.effects.search_all(ticket, needle, known);
         }
         let (Effect::Page { task: id, .. }
@@ -333,9 +331,6 @@ impl Driver {
             return;
         };
         let Some(task) = self.app.view.task(id).map(Arc::clone) else { return };
-        if let Some(machine) = self.app.machine_of(&task).map(str::to_owned) {
-            return self.say_where(&task, &machine, &effect);
-        }
         match effect {
             Effect::Page { anchor, size, .. } => self.effects.page(task, anchor, size),
             Effect::Search(_, query) => self.effects.search(task, query),

@@ -4,11 +4,9 @@ use tokio::sync::mpsc;
 
 use super::driver::Driver;
 use super::effects::{Effects, KEYS_AHEAD, type_in_order};
-use crate::console::app::alias;
-use crate::console::msg::{Anchor, Effect, Msg};
+use crate::console::msg::Msg;
 use crate::link::{Fleet, Operator, Running};
 use crate::paths::{Locks, workspace_id};
-use crate::runtime::TaskView;
 
 impl Driver {
     /// Shows another runtime of this machine as well. The console of one runtime becomes one of several.
@@ -26,17 +24,6 @@ impl Driver {
         // The hold before is part of the new one; its panes are shown anew.
         self.times.has_other_hold = true;
         self.app.show_again();
-    }
-}
-
-impl Driver {
-    /// Says that the log of a task is on another machine, where the person has asked for it.
-    pub(in crate::console) fn say_where(&mut self, task: &TaskView, machine: &str, wanted: &Effect) {
-        // The last rows of a pane are wanted by nobody in particular.
-        if !matches!(wanted, Effect::Page { anchor: Anchor::Tail | Anchor::Stamped, .. }) {
-            let text = format!("the log of {} is on {machine}: it cannot be read here yet", alias(task));
-            let _ = self.app.update(Msg::Failed(text));
-        }
     }
 }
 

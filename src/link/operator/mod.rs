@@ -22,7 +22,7 @@ use tokio_util::sync::DropGuard;
 
 pub(super) use cards::Card;
 use cards::{CardId, Cards};
-pub use fleet::Fleet;
+pub use fleet::{Fleet, remove_left_copies};
 use recorded::Recorded;
 use remote::Remote;
 pub(super) use screen::ScreenUpdate;
@@ -34,7 +34,7 @@ use super::{Error, Way};
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
-use crate::runtime::{self, CallRecord, Handle, PlaceId, Snapshot, Viewer};
+use crate::runtime::{self, CallRecord, Handle, LogPart, PlaceId, Snapshot, TaskView, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
@@ -164,6 +164,23 @@ impl Operator {
             Self::Remote(remote) => remote.connected(),
             Self::Recorded(recorded) => recorded.connected(),
             Self::Fleet(fleet) => fleet.connected(),
+        }
+    }
+
+    /// Tells whether a task is on another machine.
+    #[must_use]
+    pub fn is_elsewhere(&self, task: &TaskView) -> bool {
+        self.fleet().is_some_and(|fleet| fleet.is_elsewhere(task))
+    }
+
+    /// Copies what is new of the log of a task on another machine to where its view says that it is.
+    ///
+    /// # Errors
+    /// When its place is lost, or the copy cannot be written.
+    pub async fn copy_log(&self, task: &TaskView) -> Result<(), Error> {
+        match self.fleet().filter(|fleet| fleet.is_elsewhere(task)) {
+            Some(fleet) => fleet.copy_log(task).await,
+            None => Ok(()),
         }
     }
 
@@ -323,6 +340,7 @@ impl Local {
             Request::Streams { task } => {
                 return runtime.streams(&task).await.map(Reply::Streams).map_err(declined);
             }
+            Request::Log { task, part, from } => return log_piece(runtime, &task, part, from).await,
             Request::Standing => return Ok(Reply::Standing(runtime.standing())),
             Request::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
@@ -351,6 +369,16 @@ impl Local {
         }
         Ok(Reply::Done)
     }
+}
+
+/// Reads a piece of the log of a task.
+async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
+    let declined = |message: String| Error::Declined { message };
+    let folder = runtime.task(task).map(|task| task.folder.clone());
+    let folder = folder.ok_or_else(|| declined(format!("there is no task {task}")))?;
+    let read = tokio::task::spawn_blocking(move || part.read(&folder, from)).await;
+    let piece = read.map_err(std::io::Error::other).flatten();
+    piece.map(Reply::Log).map_err(|error| declined(format!("read the log of {task}: {error}")))
 }
 
 // Nothing under this lock can panic half-way through a change.

@@ -134,11 +134,6 @@ impl App {
         place.and_then(|id| self.place(id)).map_or(&self.view.snapshot, |place| &place.snapshot)
     }
 
-    /// Returns the machine that a task is on, where that is another one: its files are not here.
-    pub(in crate::console) fn machine_of(&self, task: &TaskView) -> Option<&str> {
-        self.place_of(task)?.host.as_deref()
-    }
-
     /// Tells whether the place at hand is on another machine.
     pub(super) fn is_far(&self) -> bool {
         let place = self.place_at_hand();

@@ -3,6 +3,7 @@
 
 mod discover;
 mod hosts;
+mod logs;
 mod merge;
 mod names;
 mod place;
@@ -17,7 +18,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -31,6 +32,8 @@ use crate::paths::Locks;
 use crate::runtime::{PlaceId, PlaceLink, Slot, Snapshot};
 use crate::terminal::Contents;
 
+use logs::Copies;
+pub use logs::remove_left_copies;
 use merge::Notices;
 use place::{Owners, Place};
 use reach::Reach;
@@ -62,6 +65,10 @@ struct Inner {
     clock: Clock,
     /// Where the settings of this person lie.
     config: Option<PathBuf>,
+    /// Where logs of other machines are copied to.
+    copies: OnceLock<Copies>,
+    /// Held by who copies.
+    copying: tokio::sync::Mutex<()>,
     /// The hold is let go.
     open: CancellationToken,
 }
@@ -112,6 +119,8 @@ impl Fleet {
             rescan: watch::Sender::new(()),
             clock: Clock::start(),
             config,
+            copies: OnceLock::new(),
+            copying: tokio::sync::Mutex::default(),
             open: open.clone(),
         });
         tokio::spawn(supervise::publish(Arc::clone(&inner)));
@@ -131,6 +140,12 @@ impl Fleet {
     /// Shows the runtimes of another machine as well, as they come and go.
     pub fn open_host(&self, host: RemoteHost) {
         tokio::spawn(hosts::follow(Arc::clone(&self.inner), host));
+    }
+
+    /// Opens one runtime of another machine: that of the workspace with this id, or at this path.
+    pub fn open_elsewhere(&self, host: &RemoteHost, place: &str) {
+        let id = PlaceId::from(format!("{}:{place}", host.name).as_str());
+        self.inner.add(id, Reach::Far(reach::Far::at(host, place)));
     }
 
     pub(super) fn connected(&self) -> watch::Receiver<bool> {
@@ -190,7 +205,9 @@ impl Inner {
         let Some(slot) = slot else { return };
         let workspace = reach.workspace();
         let name = state.name(reach.host(), &workspace);
-        let place = Place::new(slot, id.clone(), name, reach, workspace);
+        let mut place = Place::new(slot, id.clone(), name, reach, workspace);
+        let copies = || self.copies.get().map_or_else(|| "/nowhere".into(), Copies::root);
+        place.translation.copies = place.host.is_some().then(copies);
         let end = place.end.clone();
         let kick = Arc::clone(&place.kick);
         state.insert(place);

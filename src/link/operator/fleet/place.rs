@@ -102,7 +102,7 @@ impl Place {
     pub(super) fn new(slot: Slot, id: PlaceId, name: String, reach: Reach, workspace: PathBuf) -> Self {
         let name = Arc::new(PlaceName { id, name });
         Self {
-            translation: Translation { slot, name },
+            translation: Translation { slot, name, copies: None },
             host: reach.host().map(str::to_owned),
             workspace,
             reach,

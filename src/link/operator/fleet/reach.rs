@@ -32,6 +32,16 @@ impl Far {
         let (name, way) = (host.name.clone(), Way::operator(host.clone(), listed.id.clone()));
         Self { host: name, way, workspace: listed.workspace.clone(), pid: listed.pid }
     }
+
+    /// That of the workspace with this id, or at this path, whichever process serves it.
+    pub(super) fn at(host: &RemoteHost, place: &str) -> Self {
+        Self {
+            host: host.name.clone(),
+            way: Way::operator(host.clone(), place),
+            workspace: place.into(),
+            pid: 0,
+        }
+    }
 }
 
 impl Reach {

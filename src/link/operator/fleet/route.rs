@@ -133,6 +133,7 @@ impl State {
             | Request::Dismiss { task }
             | Request::Rename { task, .. }
             | Request::Command { task }
+            | Request::Log { task, .. }
             | Request::Streams { task } => self.owner(self.owners.tasks.get(task), task.as_str())?,
             Request::Call { input, .. } if input.get("task_id").is_some() => {
                 let task = input.get("task_id").and_then(Value::as_str).unwrap_or_default();

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::envelope::Actor;
@@ -15,6 +16,8 @@ use crate::runtime::{
 pub(super) struct Translation {
     pub(super) slot: Slot,
     pub(super) name: Arc<PlaceName>,
+    /// Where logs are copied to, of a place on another machine: what that calls a folder is never opened here.
+    pub(super) copies: Option<PathBuf>,
 }
 
 /// What stands between the name of a place and what is its own. No place has it in its name.
@@ -49,6 +52,9 @@ impl Translation {
         }
         for event in &mut task.events {
             event.actor = self.actor(&event.actor);
+        }
+        if let Some(copies) = &self.copies {
+            task.folder = copies.join(self.slot.0.to_string()).join(own.id.as_str());
         }
         task.place = Some(Arc::clone(&self.name));
         Some(task)

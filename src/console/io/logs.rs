@@ -1,0 +1,111 @@
+//! Reads logs of tasks beside the loop. That of a task on another machine is copied here first, as far as it is new.
+
+use std::sync::Arc;
+
+use crate::runtime::TaskView;
+use crate::terminal::Size;
+
+use super::effects::Effects;
+use super::pages;
+use crate::console::app::coverage::ShownCommand;
+use crate::console::app::search::Query;
+use crate::console::msg::{Anchor, Msg};
+use crate::console::plain::output::Purpose;
+
+impl Effects {
+    /// Reads something of logs, once those of other machines are here. What cannot be copied is read as far as it was.
+    fn read_logs(&mut self, tasks: Vec<Arc<TaskView>>, read: impl FnOnce() -> Option<Msg> + Send + 'static) {
+        let operator = self.operator.clone();
+        let far: Vec<Arc<TaskView>> = tasks.into_iter().filter(|task| operator.is_elsewhere(task)).collect();
+        if far.is_empty() {
+            self.running.spawn_blocking(read);
+            return;
+        }
+        self.running.spawn(async move {
+            for task in far {
+                if let Err(error) = operator.copy_log(&task).await {
+                    tracing::info!(%error, task = %task.id, "a log of another machine was not copied");
+                }
+            }
+            tokio::task::spawn_blocking(read)
+                .await
+                .unwrap_or_else(|error| Some(Msg::Failed(error.to_string())))
+        });
+    }
+
+    /// Reads a page of a task's log.
+    pub(in crate::console) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
+        self.read_logs(vec![Arc::clone(&task)], move || match pages::read(&task, anchor, size) {
+            Ok(page) => Some(Msg::Page(task.id.clone(), page)),
+            // A task that never started has no log, and that is no news.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+
+    /// Reads what a watched task wrote: whole lines, while it runs. What cannot be read says nothing.
+    pub(in crate::console) fn read_watched(&mut self, task: Arc<TaskView>, from: u64) {
+        self.read_logs(vec![Arc::clone(&task)], move || {
+            let read = pages::since(&task, from, Purpose::Watched);
+            let (text, next) = read.map_or((String::new(), from), |read| (read.text, read.next));
+            Some(Msg::Watched(task.id.clone(), text, next))
+        });
+    }
+
+    /// Opens the log of a task that is to be played again.
+    pub(in crate::console) fn replay(&mut self, task: Arc<TaskView>) {
+        let player = Arc::clone(&self.player);
+        self.read_logs(vec![Arc::clone(&task)], move || Some(player.open(&task)));
+    }
+
+    /// Reads what an answer may have shown of commands.
+    pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>) {
+        let known = shown.iter().filter_map(|(_, task)| task.clone()).collect();
+        self.read_logs(known, move || {
+            Some(match pages::seen(shown) {
+                Ok(commands) => Msg::Coverage(call, commands),
+                Err(why) => Msg::Failed(format!("what the agent saw: {why}")),
+            })
+        });
+    }
+
+    /// Searches a task's log.
+    pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: Query) {
+        self.read_logs(vec![Arc::clone(&task)], move || match pages::search(&task, &query) {
+            Ok((line, counted)) => Some(Msg::Found(task.id.clone(), query, line, counted)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Found(task.id.clone(), query, None, None))
+            }
+            Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
+        });
+    }
+
+    /// Searches the logs of some tasks.
+    pub(in crate::console) fn search_all(&mut self, ticket: u64, needle: String, tasks: Vec<Arc<TaskView>>) {
+        self.read_logs(tasks.clone(), move || {
+            Some(Msg::FoundAll(ticket, pages::search_all(&tasks, &needle)))
+        });
+    }
+
+    /// Looks for a prompt in a task's log.
+    pub(in crate::console) fn prompt(&mut self, task: Arc<TaskView>, from: Option<u64>, forward: bool) {
+        self.read_logs(vec![Arc::clone(&task)], move || match pages::prompt(&task, from, forward) {
+            Ok(line) => Some(Msg::Prompt { task: task.id.clone(), line, forward }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Prompt { task: task.id.clone(), line: None, forward })
+            }
+            Err(error) => Some(Msg::Failed(format!("look for prompts in the log of the task: {error}"))),
+        });
+    }
+
+    /// Reads what the last command of a task printed.
+    pub(in crate::console) fn last_output(&mut self, task: Arc<TaskView>) {
+        self.read_logs(vec![Arc::clone(&task)], move || match pages::last_output(&task) {
+            Ok((text, is_marked)) => Some(Msg::LastOutput(text, is_marked)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::LastOutput(String::new(), false))
+            }
+            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+}

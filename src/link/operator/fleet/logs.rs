@@ -1,0 +1,80 @@
+//! The logs of tasks on other machines: what a console reads of them is copied here first, what is new of it each time. What
+//! another machine calls the folder of a task means nothing here and is never opened.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Fleet;
+use crate::link::Error;
+use crate::link::operator::unexpected;
+use crate::link::protocol::{Reply, Request};
+use crate::runtime::{LogPart, TaskView};
+
+/// Where the copies are; they go with the console.
+#[derive(Debug)]
+pub(super) struct Copies(PathBuf);
+
+impl Copies {
+    pub(super) fn root(&self) -> PathBuf {
+        self.0.clone()
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        // There may be none.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Fleet {
+    /// Has logs of other machines copied to this folder, which is removed in the end. Without one there are none to be read.
+    pub fn copy_logs_to(&self, folder: PathBuf) {
+        let _ = self.inner.copies.set(Copies(folder));
+    }
+
+    /// Tells whether a task is on another machine.
+    pub(in crate::link::operator) fn is_elsewhere(&self, task: &TaskView) -> bool {
+        let state = self.inner.state();
+        let place = state.owners.tasks.get(&task.id).and_then(|slot| state.place(*slot));
+        place.is_some_and(|place| place.host.is_some())
+    }
+
+    /// Copies what is new of the log of a task on another machine to the folder of the task here.
+    ///
+    /// # Errors
+    /// When its place is lost, or the copy cannot be written.
+    pub(in crate::link::operator) async fn copy_log(&self, task: &TaskView) -> Result<(), Error> {
+        // One copy at a time: two would write the same piece twice.
+        let _turn = self.inner.copying.lock().await;
+        for part in LogPart::ALL {
+            while self.copy_piece(task, part).await? {}
+        }
+        Ok(())
+    }
+
+    async fn copy_piece(&self, task: &TaskView, part: LogPart) -> Result<bool, Error> {
+        let folder = task.folder.clone();
+        let from = part.copied(&folder);
+        let Reply::Log(piece) = self.ask(None, Request::Log { task: task.id.clone(), part, from }).await?
+        else {
+            return Err(unexpected());
+        };
+        let path = folder.clone();
+        let failed = |source| Error::Io { verb: "copy the log to", path, source };
+        let written = tokio::task::spawn_blocking(move || part.append(&folder, &piece)).await;
+        written.map_err(io::Error::other).flatten().map_err(failed)
+    }
+}
+
+/// Removes the copies of consoles that were killed: folders named after processes that are gone.
+pub fn remove_left_copies(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let is_pid = name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
+        if is_pid && !Path::new("/proc").join(&name).exists() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
