@@ -233,3 +233,31 @@ fn agents_of_all_places_pause_together_and_go_on_at_the_place_of_a_card() {
     let effects = press(&mut app, &["p"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))));
 }
+
+#[test]
+fn every_screen_is_drawn_at_any_size() {
+    let gone = || PlaceLink::Gone { since: ago(3) };
+    for (columns, rows) in [(1, 1), (20, 5), (40, 8), (60, 15), (79, 23), (300, 90)] {
+        let mut app = opened((columns, rows));
+        for key in ["1", "2", "3", "4", "5", "t", "a", "Esc", "@", "Esc", ":", "Esc", "?", "Esc", "q", "Esc"]
+        {
+            let _ = press(&mut app, &[key]);
+            let _ = shown(&app);
+        }
+        for link in [PlaceLink::Connecting, PlaceLink::ReadOnly("older".into()), gone()] {
+            let _ = app.update(Msg::Snapshot(Arc::new(fleet(link))));
+            let _ = shown(&app);
+        }
+        let _ = app.update(Msg::Snapshot(Arc::new(Snapshot::default())));
+        let _ = shown(&app);
+    }
+}
+
+#[test]
+fn a_place_that_is_only_looked_at_says_so_and_refuses() {
+    let mut app = console(fleet(PlaceLink::ReadOnly("it speaks version 6".into())), (120, 40));
+    assert!(shown(&app).contains("docs  read-only: it speaks version 6"), "{}", shown(&app));
+    select(&mut app, &id(2, 1));
+    assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place may only be looked at"));
+    assert!(!app.tasks().is_empty());
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Address, Fleet, Operator, Reply, Request};
+use pilothouse::link::{Address, Fleet, Operator, Reply, Request, Running};
 use pilothouse::paths::{Locks, Places};
 use pilothouse::runtime::{Input, PlaceId, PlaceLink, PlaceState, Slot, Snapshot};
 use serde_json::json;
@@ -264,4 +264,31 @@ async fn another_runtime_of_a_place_has_numbers_of_its_own() {
     assert_eq!(fleet.record(called).await, None, "a call of before is nobody's");
     drop(fleet);
     home.stop(&mut served);
+}
+
+#[tokio::test]
+async fn the_runtime_that_a_console_was_opened_on_may_end_and_the_others_go_on() {
+    let home = Home::new();
+    let other = home.another("web-fix");
+    let mut served = home.serve();
+    assert!(other.run(&["command", "run", "true"]).status.success());
+    let own = Operator::attach(&home.places().operator_socket(), home.workspace()).await.expect("attaches");
+    let locks = home.places().locks();
+    let fleet = Fleet::around(own, &home.places().id, &locks, None);
+    let first = Arc::clone(&Operator::Fleet(fleet.clone()).snapshot().borrow());
+    assert_eq!(first.places.len(), 1, "what was on screen is there at once");
+    assert_eq!(first.places[0].slot, Slot::default(), "its numbers are what they were");
+    let beside = Running::all(&locks).into_iter().find(|running| running.id != home.places().id);
+    fleet.open(beside.expect("the other one"));
+    let fleet = Operator::Fleet(fleet);
+    published(&fleet, "both", |snapshot| {
+        is(snapshot, "workspace", PlaceLink::is_live) && is(snapshot, "web-fix", PlaceLink::is_live)
+    })
+    .await;
+    home.stop(&mut served);
+    published(&fleet, "that it has ended", |snapshot| {
+        is(snapshot, "workspace", |link| matches!(link, PlaceLink::Gone { .. }))
+            && is(snapshot, "web-fix", PlaceLink::is_live)
+    })
+    .await;
 }

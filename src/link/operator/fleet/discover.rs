@@ -4,8 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::time::sleep;
 
+use super::merge::Notices;
+use super::place::Place;
 use super::{Inner, PlaceLink, Reach};
 use crate::link::Running;
 use crate::link::running::Arrivals;
@@ -63,10 +66,7 @@ impl Inner {
                 Some(_) => {}
                 None if place.link.is_live() || is_gone => {}
                 None => {
-                    place.link = PlaceLink::Gone { since: now };
-                    place.operator = None;
-                    let name = &place.translation.name.name;
-                    notices.say(now, true, format!("{name}: its runtime has ended"));
+                    leave(place, notices, now);
                     gone.push(place.id().clone());
                 }
             }
@@ -82,8 +82,17 @@ impl Inner {
         gone
     }
 
+    /// Says that the runtime of a place has ended.
+    pub(super) fn say_gone(&self, id: &PlaceId) {
+        let now = self.clock.now().wall;
+        if let Some((place, _, notices)) = self.state().by_id(id) {
+            leave(place, notices, now);
+        }
+        self.news.notify_one();
+    }
+
     /// Removes a place whose runtime has ended, once that can have been read, unless one serves it again by then.
-    async fn see_off(&self, id: &PlaceId) {
+    pub(super) async fn see_off(&self, id: &PlaceId) {
         tokio::select! {
             () = self.open.cancelled() => return,
             () = sleep(FAREWELL) => {}
@@ -94,4 +103,10 @@ impl Inner {
             self.remove(id);
         }
     }
+}
+
+fn leave(place: &mut Place, notices: &mut Notices, now: Timestamp) {
+    (place.link, place.operator) = (PlaceLink::Gone { since: now }, None);
+    let name = &place.translation.name.name;
+    notices.say(now, true, format!("{name}: its runtime has ended"));
 }

@@ -67,6 +67,11 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             let _ = tokio::time::timeout(STARTING, kick.notified()).await;
             continue;
         }
+        if reach.is_home() {
+            // What was held has ended. Another runtime of its workspace is opened as any other place is.
+            inner.say_gone(&id);
+            return inner.see_off(&id).await;
+        }
         let now = inner.clock.now().wall;
         if let Some((place, ..)) = inner.state().by_id(&id) {
             tracing::info!(place = %place.translation.name.name, why, "a place is lost");
@@ -74,10 +79,6 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
         }
         inner.news.notify_one();
         inner.rescan.send_replace(());
-        // What has ended in this process has ended.
-        if reach.is_home() {
-            return;
-        }
         tokio::select! {
             () = inner.open.cancelled() => return,
             () = end.cancelled() => return,
