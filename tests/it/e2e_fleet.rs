@@ -130,6 +130,7 @@ fn the_console_of_a_workspace_opens_another_place() {
     console.shows("run here");
     console.keys(b"echo it-runs-here; exec sleep 100\r");
     console.shows("it-runs-here");
+    console.shows(" INPUT t01");
     console.keys(b"\x1d");
     console.shows(" OBSERVE ");
     console.keys(b"@");
@@ -143,9 +144,11 @@ fn the_console_of_a_workspace_opens_another_place() {
     console.shows("it-runs-there");
     console.keys(b"o");
     console.shows("run in web-fix");
-    console.keys(b"pwd\r");
+    console.keys(b"pwd; exec sleep 100\r");
     console.shows(&format!("{}\n", other.folder().display()));
+    console.shows(" INPUT web-fix/t02");
     console.keys(b"\x1d");
+    console.shows(" OBSERVE ");
     console.stop_all_and_quit();
     let listed = other.run(&["task", "list"]);
     let answer: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use portable_pty::CommandBuilder;
 
@@ -53,13 +53,18 @@ pub(crate) fn run() {
     // Ages below a minute are shown in seconds.
     tty.rest(Duration::from_secs(61));
     report::line("memory of the console", proc::resident_all(&program), "MiB", Target::AtMost(200.0));
+    // The clock on the screen shows minutes: that frame is no idle one.
+    let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() % 60);
+    if !(5..45).contains(&second) {
+        tty.rest(Duration::from_secs((65 - second) % 60));
+    }
     let (started, frames, before) = (Instant::now(), tty.seen(|seen| seen.frames), proc::cpu_all(&program));
     tty.rest(WINDOW);
     let spent = proc::cpu_all(&program).saturating_sub(before).as_secs_f64();
     let share = spent / started.elapsed().as_secs_f64() * 100.0;
     report::line("processor, idle, 10 s", share, "%", Target::AtMost(0.5));
     let frames = tty.seen(|seen| seen.frames) - frames;
-    report::line("frames in them (the clock makes one a minute)", frames as f64, "", Target::AtMost(1.0));
+    report::line("frames in them", frames as f64, "", Target::AtMost(0.0));
 }
 
 fn surroundings(dir: &Path) -> Vec<(&'static str, String)> {
