@@ -71,9 +71,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Returns the file whose lock makes one runtime of the workspace with this id; none where this user has no home.
-    #[must_use]
-    pub fn lock(&self, id: &str) -> Option<PathBuf> {
+    fn lock(&self, id: &str) -> Option<PathBuf> {
         let in_home = |home: &PathBuf| home.join(".local/state/pilothouse/run");
         match (&self.lock_dir, &self.user_dir) {
             (Some(folder), _) => Some(folder.join(format!("{id}.lock"))),

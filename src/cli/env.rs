@@ -13,7 +13,7 @@ use super::{Start, args, log, print, probe, remote};
 use crate::config::Fault;
 use crate::config::{Faults, Loaded};
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
-use crate::link::{Access, Address, RemoteHost, Started};
+use crate::link::{Access, RemoteHost, Running, Started};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
@@ -135,8 +135,8 @@ impl Host for Env {
         remote::host(self.start()?, name).map_err(|error| dispatch::link_failure(&error))
     }
 
-    fn runtimes(&self) -> Vec<(String, Address)> {
-        remote::runtimes()
+    fn runtimes(&self) -> Vec<Running> {
+        self.start().map(|start| Running::all(&start.places.locks())).unwrap_or_default()
     }
 
     fn machine(&self) -> String {

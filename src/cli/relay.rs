@@ -1,13 +1,13 @@
 //! `pilothouse relay operator|agent`: carries bytes between standard input and output and a runtime of this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, WrapErr};
 
-use super::{print, remote, stdin, stdout, surroundings};
+use super::{print, stdin, stdout, surroundings};
 use crate::dispatch::RelayInput;
-use crate::link::{Access, Door, Error, Holder, Relay, refusal};
+use crate::link::{Access, Address, Door, Error, Relay, Running, refusal};
 use crate::paths::{Error as PathError, Places};
 
 /// Carries until the runtime hangs up.
@@ -50,17 +50,18 @@ fn access(place: &str) -> Result<(Access, bool), Error> {
         })?;
         return Ok((Access { places, program, outlives_logout: true }, true));
     }
-    let found = remote::runtimes().into_iter().find(|(id, _)| id == place);
-    let (id, address) = found.ok_or_else(|| Error::NoRuntime { path: PathBuf::from(place) })?;
-    let lock = remote::lock(&id).ok_or_else(|| Error::NoRuntime { path: PathBuf::from(place) })?;
+    let none = || Error::NoRuntime { path: path.clone() };
+    // Where locks lie is the same for every workspace.
+    let locks = Places::find(Path::new("/"), &around).map_err(|_| none())?.locks();
+    let running = Running::all(&locks).into_iter().find(|running| running.id == place).ok_or_else(none)?;
+    let Address { runtime, state, config, .. } = running.address;
     let places = Places {
         workspace: PathBuf::from("/"),
-        id,
-        runtime_dir: address.runtime,
-        lock,
-        state_dir: address.state,
-        config_dir: address.config,
+        lock: locks.file(&running.id),
+        id: running.id,
+        runtime_dir: runtime,
+        state_dir: state,
+        config_dir: config,
     };
-    debug_assert!(Holder::of(&places) != Holder::Nobody || !places.lock.exists());
     Ok((Access { places, program, outlives_logout: true }, false))
 }

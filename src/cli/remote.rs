@@ -1,14 +1,10 @@
-//! Other machines as this user names them, and what other machines ask of this one.
+//! Other machines as this user names them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Start, surroundings};
+use super::Start;
 use crate::config::Loaded;
-use crate::link::{Address, Error, Holder, RemoteHost, private_folder};
-use crate::paths::Places;
-
-/// Locks looked at: those of ended runtimes stay behind.
-const MOST_LOCKS: usize = 4_096;
+use crate::link::{Error, RemoteHost, private_folder};
 
 /// A path on another machine, as it is typed: `box:/path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,40 +53,6 @@ fn user() -> String {
         (fields.nth(1) == Some(me.as_str())).then(|| name.to_owned())
     });
     name.unwrap_or_else(|| format!("uid {me}"))
-}
-
-/// Returns this user's runtimes on this machine that can be reached, by the ids of their workspaces.
-pub(super) fn runtimes() -> Vec<(String, Address)> {
-    let Some(folder) = lock("").and_then(|lock| lock.parent().map(Path::to_owned)) else { return Vec::new() };
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut ids: Vec<String> = entries
-        .flatten()
-        .take(MOST_LOCKS)
-        .filter_map(|entry| entry.file_name().to_str()?.split_once('.').map(|(id, _)| id.to_owned()))
-        .filter(|id| is_id(id))
-        .collect();
-    ids.sort();
-    ids.dedup();
-    ids.into_iter().filter_map(|id| Some((id.clone(), address(&id)?))).collect()
-}
-
-/// Returns the lock of a workspace.
-pub(super) fn lock(id: &str) -> Option<PathBuf> {
-    surroundings().lock(id)
-}
-
-fn address(id: &str) -> Option<Address> {
-    let lock = lock(id)?;
-    let none = PathBuf::new();
-    let places = Places {
-        workspace: none.clone(),
-        id: id.to_owned(),
-        runtime_dir: none.clone(),
-        lock,
-        state_dir: none.clone(),
-        config_dir: none,
-    };
-    Holder::of(&places).address().cloned()
 }
 
 /// Tells whether a text is the id of a workspace: 12 hexadecimal digits.

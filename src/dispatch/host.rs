@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::code::Code;
 use super::response::Failure;
 use crate::config::{Fault, Faults};
-use crate::link::{Access, Address, RemoteHost, Started};
+use crate::link::{Access, RemoteHost, Running, Started};
 use crate::paths::Places;
 use crate::runtime::Handle;
 use crate::terminal::host_terminal::HostTerminal;
@@ -77,8 +77,8 @@ pub trait Host: Send + Sync {
         Err(Failure::new(Code::ArgError, format!("No host is called {name}.")))
     }
 
-    /// Returns this user's runtimes on this machine, by the ids of their workspaces.
-    fn runtimes(&self) -> Vec<(String, Address)> {
+    /// Returns this user's runtimes on this machine.
+    fn runtimes(&self) -> Vec<Running> {
         Vec::new()
     }
 

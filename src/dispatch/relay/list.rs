@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::{Failure, link_failure};
-use crate::link::{Address, Error, Hello, ListedRuntime, Listing, Role, Scripts, VERSION, dial};
+use crate::link::{Error, Hello, ListedRuntime, Listing, Role, Running, Scripts, VERSION, dial};
 use crate::runtime::Standing;
 
 /// How long one runtime may take to answer.
@@ -40,8 +40,8 @@ impl Local for RelayList {
             return cx.host.remote_host(&name)?.runtimes().await.map_err(|error| link_failure(&error));
         }
         let mut runtimes = Vec::new();
-        for (id, address) in cx.host.runtimes() {
-            runtimes.push(look(id, address).await);
+        for running in cx.host.runtimes() {
+            runtimes.push(look(running).await);
         }
         let load = std::fs::read_to_string("/proc/loadavg").ok();
         Ok(Listing {
@@ -74,12 +74,12 @@ impl Local for RelayList {
 }
 
 /// Asks a runtime what it is and how it stands.
-async fn look(id: String, address: Address) -> ListedRuntime {
+async fn look(Running { id, address }: Running) -> ListedRuntime {
     let socket = address.runtime.join("agent.sock");
     let hello = Hello::new(Role::Cli, PathBuf::from("/")).without_environment();
     let mut listed = ListedRuntime {
         id,
-        workspace: PathBuf::new(),
+        workspace: address.workspace.unwrap_or_default(),
         pid: address.pid,
         version: None,
         link: None,

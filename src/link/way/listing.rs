@@ -36,7 +36,7 @@ pub struct Listing {
 pub struct ListedRuntime {
     /// The id of its workspace.
     pub id: String,
-    /// Its workspace; empty where it does not answer.
+    /// Its workspace; empty where it is too old to say and does not answer.
     pub workspace: PathBuf,
     /// Its process.
     pub pid: u32,
