@@ -193,9 +193,10 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
     let mut console = Console::open(&here, &["fleet", "box"], SIZE);
     console.shows("row 5000");
     console.keys(b"\x1b[5~");
-    console.shows(" of 5000");
-    console.keys(b"g");
-    console.shows("line 1 of 5000");
+    console.shows(" of 5,000");
+    // The keys of the pane, not of the list.
+    console.keys(b"2g");
+    console.shows("line 1 of 5,000");
     console.keys(b"/4711\r");
     console.shows("row 4711");
     let copies = here.places().state_dir.join("far");
