@@ -24,7 +24,7 @@ pub struct McpInput {
     /// The runtime's socket, in place of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
     /// A path on another machine or in a container, `box:/path`: the agent is here and its commands run there. A host of
-    /// `~/.ssh/config`, or one in [hosts] of config.toml.
+    /// `~/.ssh/config`, or one in `[hosts]` of config.toml.
     pub host: Option<String>,
 }
 

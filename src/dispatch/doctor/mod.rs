@@ -29,7 +29,7 @@ pub(super) struct Input {
     /// its own shell goes.
     #[serde(default)]
     agents: bool,
-    /// Look at another machine or container instead: a host of `~/.ssh/config`, or one in [hosts] of config.toml. May ask
+    /// Look at another machine or container instead: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml. May ask
     /// at the terminal for what a login needs.
     host: Option<String>,
 }

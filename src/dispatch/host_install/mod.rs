@@ -43,7 +43,7 @@ pub(super) struct HostInstall;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// A host of `~/.ssh/config`, or one in [hosts] of config.toml.
+    /// A host of `~/.ssh/config`, or one in `[hosts]` of config.toml.
     name: String,
     /// A program for that machine; otherwise this very one, where it needs no library and the machine is of its kind.
     from: Option<PathBuf>,

@@ -22,7 +22,7 @@ pub(crate) struct RelayList;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Those of another machine or container: a host of `~/.ssh/config`, or one in [hosts] of config.toml.
+    /// Those of another machine or container: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml.
     host: Option<String>,
 }
 
