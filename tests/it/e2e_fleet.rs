@@ -198,14 +198,16 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
     console.keys(b"2/4711\r");
     console.shows("row 4711");
     console.keys(b"\x1b");
+    // Keys that come together with it would be one with it.
+    console.shows(" OBSERVE ");
     console.keys(b"g");
     console.shows("line 1 of 5,000");
     let copies = here.places().state_dir.join("far");
     let count = || std::fs::read_dir(&copies).expect("copies").count();
     assert_eq!(count(), 1, "the log is read from a copy");
     console.keys(b"\x1b");
-    console.shows(" OBSERVE ");
-    console.keys(b"q");
+    console.shown_until("the end of the log", |text| (!text.contains("scrolled back")).then_some(()));
+    console.keys(b"qd");
     console.exit();
     assert_eq!(count(), 0, "copies go with the console");
 }

@@ -123,7 +123,8 @@ fn by_neighbour(guarded: &Guarded, other: &Home, round: usize) -> String {
 
 /// Keys through the multiplexer around the console, to which `TMUX` of the caller leads.
 fn by_multiplexer(agent: &Agent) -> String {
-    let keys = "for k in a Enter a y; do tmux send-keys -t 0 $k && echo typed || echo refused; done";
+    // Without `TMUX` the keys would go to whatever multiplexer the tests are run in.
+    let keys = "for k in a Enter a y; do [ -n \"$TMUX\" ] && tmux send-keys -t 0 $k && echo typed || echo refused; done";
     let ran = agent.call("ExecCommand", &json!({"cmd": keys, "yield_time_ms": 60_000}));
     let said = ran.result("/stdout_preview").as_str().unwrap_or_default().to_owned();
     if said.contains("typed") { said } else { format!("refused: {said}") }
