@@ -18,13 +18,22 @@ const DELAY: &str = "80";
 /// How long a line lives, about, in milliseconds.
 const LIFE: &str = "1500";
 
-fn line(there: &Home) -> Way {
+/// A machine that such a line leads to; without an end where that is "0".
+pub(crate) fn behind_bad_lines(there: &Home, life: &str) -> RemoteHost {
     let pipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pipe.py").display().to_string();
-    let via = ["python3", &pipe, DELAY, LIFE].map(str::to_owned).to_vec();
+    let via = ["python3", &pipe, DELAY, life].map(str::to_owned).to_vec();
     let program = Some(pilothouse_in(there).display().to_string());
     let hosts = [("box".to_owned(), HostSettings { via, program })].into();
-    let host = RemoteHost::named("box", &hosts, Path::new(""), "ada@laptop").expect("a host");
-    Way::operator(host, there.places().id)
+    RemoteHost::named("box", &hosts, Path::new(""), "ada@laptop").expect("a host")
+}
+
+fn line(there: &Home) -> Way {
+    Way::operator(behind_bad_lines(there, LIFE), there.places().id)
+}
+
+pub(crate) fn has_python() -> bool {
+    let ran = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    ran.is_ok_and(|ran| ran.success())
 }
 
 /// What a console was told has happened.
@@ -76,8 +85,7 @@ async fn drive(way: Way, number: usize, deaths: usize, home: std::path::PathBuf)
 }
 
 async fn nothing_is_lost_and_nothing_happens_twice(consoles: usize, deaths: usize) {
-    if !Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|ran| ran.success())
-    {
+    if !has_python() {
         return skip("there is no python3");
     }
     let there = Home::new();

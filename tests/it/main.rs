@@ -80,6 +80,7 @@ mod exec_python;
 mod exec_stream;
 mod fault_matrix;
 mod faults;
+mod fleet_links;
 mod fuzz_corpus;
 mod guide;
 mod guide_runs;

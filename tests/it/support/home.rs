@@ -145,12 +145,15 @@ impl Another<'_> {
         self.command(args).output().expect("the program runs")
     }
 
+    /// Where the program finds and leaves things of this workspace.
+    pub(crate) fn places(&self) -> Places {
+        let (home, run) = (self.home.temp.path(), self.home.temp.path().join("run"));
+        Places::beneath(&self.folder, &home.join("state/pilothouse"), Some(&run)).expect("places")
+    }
+
     /// The process of its runtime, if it has one.
     pub(crate) fn runtime_pid(&self) -> Option<i32> {
-        let (home, run) = (self.home.temp.path(), self.home.temp.path().join("run"));
-        let places =
-            Places::beneath(&self.folder, &home.join("state/pilothouse"), Some(&run)).expect("places");
-        Holder::of(&places).address().and_then(|address| i32::try_from(address.pid).ok())
+        Holder::of(&self.places()).address().and_then(|address| i32::try_from(address.pid).ok())
     }
 }
 
