@@ -135,7 +135,7 @@ async fn nothing_is_lost(places: usize, tasks: usize, most_deaths: usize) {
     }
     assert!(taken > 0, "some of it got through");
     let deaths = deaths.load(Ordering::Relaxed);
-    println!(
+    eprintln!(
         "{places} places with {tasks} tasks each, {deaths} links died: {taken} inputs taken, each read once; {refused} refused, {unknown} said to be unknown"
     );
     drop(fleet);

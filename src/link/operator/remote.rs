@@ -216,7 +216,7 @@ async fn converse(
         && state.lost.get().is_none()
         && let Some(why) = link.why().await
     {
-        let _ = state.lost.set(why.to_string());
+        let _ = state.lost.set(super::fleet::reason(&why));
     }
     state.connected.send_replace(false);
     state.screens_changed.notify_one();

@@ -37,6 +37,7 @@ pub use logs::remove_left_copies;
 use merge::Notices;
 use place::{Owners, Place};
 use reach::Reach;
+pub(super) use supervise::reason;
 
 /// How many places are shown at once.
 const MOST_PLACES: usize = 64;

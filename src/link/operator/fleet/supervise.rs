@@ -155,7 +155,11 @@ async fn hand_over_rules(inner: &Inner, reach: &Reach, operator: &Operator) -> R
 }
 
 /// Says why a place cannot be attached, with the cause where there is one.
-pub(super) fn reason(error: &Error) -> String {
+pub(in crate::link::operator) fn reason(error: &Error) -> String {
+    // The machine's name stands beside it.
+    if let Error::Carried { host, why } = error {
+        return why.told(host);
+    }
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
