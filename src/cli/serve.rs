@@ -7,7 +7,7 @@ use std::time::Duration;
 use color_eyre::eyre::Result;
 use serde_json::json;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::answer::{self, Form};
 use super::reach::{Reached, open_or_join};
@@ -16,12 +16,14 @@ use super::signals::EndSignals;
 use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
-use crate::link::{Error, Operator, Request};
+use crate::link::{Error, Holder, Operator, Request};
 use crate::paths::Places;
 use crate::runtime::{Closing, Snapshot};
 
 /// How long a runtime that was stopped may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
+/// Pause between two looks whether it is gone.
+const LEAVING: Duration = Duration::from_millis(10);
 /// Whoever connects for so short a time and calls nothing only looks: a status line does not keep a runtime alive.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -127,16 +129,23 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
         Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
         Err(error) => return Err(error.into()),
     };
+    let held = Holder::of(&start.places);
     operator.ask(Request::Shutdown { closing: Closing::StopCommand }).await?;
     let mut connected = operator.connected();
-    // It has ended its tasks; that it hangs up as well is a courtesy not to be waited for long.
-    let _ = timeout(HANG_UP, connected.wait_for(|connected| !connected)).await;
+    // It has ended its tasks. Until its process ends it would still take a call, and lose it: what is run next is for another one.
+    let gone = async {
+        let _ = connected.wait_for(|connected| !connected).await;
+        while held != Holder::Nobody && Holder::of(&start.places) == held {
+            sleep(LEAVING).await;
+        }
+    };
+    // That is a courtesy not to be waited for long.
+    let _ = timeout(HANG_UP, gone).await;
     Ok(said("stopped", "stopped"))
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::sleep;
 
     use super::*;
 
