@@ -143,6 +143,9 @@ impl Call {
                     match stage {
                         Stage::Started => {
                             has_started = true;
+                            if is_orphan {
+                                self.runtime.caller_gone(&self.id).await;
+                            }
                             line.tell(&ShellReply::Started).await;
                             for message in early.drain(..) {
                                 self.hear(message, &mut line).await;
@@ -171,12 +174,12 @@ impl Call {
                     Some(ShellMessage::Kill) => self.runtime.abandon(&self.id, &self.actor),
                     Some(message) if early.len() < EARLY => early.push(message),
                     Some(_) => {}
-                    None => return self.gone(has_started).await,
+                    None => return self.leave(has_started).await,
                 },
                 // Its shell lives on without its agent, and waits for a command whose output nobody reads.
                 () = self.session.agent_ended(), if !is_orphan => {
                     is_orphan = true;
-                    self.gone(has_started).await;
+                    self.runtime.caller_gone(&self.id).await;
                 }
                 () = tokio::time::sleep_until(late.unwrap_or(since)), if late.is_some() => {
                     self.runtime.abandon(&self.id, &self.actor);
@@ -206,12 +209,15 @@ impl Call {
         }
     }
 
-    /// The caller or its agent has gone: before its command began it is withdrawn.
-    async fn gone(&self, has_started: bool) {
+    /// The caller has gone. A command that was on its way to its start is told of once more when it has come there.
+    async fn leave(mut self, has_started: bool) {
+        self.runtime.caller_gone(&self.id).await;
         if has_started {
+            return;
+        }
+        let has_come = |stage: &Stage| matches!(stage, Stage::Started | Stage::Ended { .. });
+        if self.stage.wait_for(has_come).await.is_ok() {
             self.runtime.caller_gone(&self.id).await;
-        } else {
-            self.runtime.abandon(&self.id, &self.actor);
         }
     }
 

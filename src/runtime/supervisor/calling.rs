@@ -11,12 +11,17 @@ use crate::facts::TaskFact;
 
 /// From the caller's end to the command's: so long a caller may take to say that it wants the command stopped.
 const AFTER_CALLER: Duration = Duration::from_millis(200);
+/// Why it is ended then.
+const CALLER_KILLED: &str = "its caller was killed";
 
 impl Task {
-    /// Its caller was killed, or has ended without it.
+    /// Its caller was killed, or has ended without it: before its command began it is withdrawn.
     pub(super) fn caller_gone(&mut self, now: Moment) -> Vec<Action> {
         if self.status.is_terminal() || self.exit().is_some() {
             return Vec::new();
+        }
+        if self.pid.is_none() {
+            return self.withdraw(now);
         }
         if self.request.tty {
             return self.outlive(now, "its caller has gone, and it has a terminal of its own");
@@ -33,8 +38,12 @@ impl Task {
         if is_held_by_person && self.stop.is_none() {
             return self.outlive(now, "its caller has gone, and a person holds it");
         }
+        self.withdraw(now)
+    }
+
+    fn withdraw(&mut self, now: Moment) -> Vec<Action> {
         let by = self.request.actor.clone();
-        self.stop(now, &by, Duration::ZERO, true, Some("its caller was killed")).1
+        self.stop(now, &by, Duration::ZERO, true, Some(CALLER_KILLED)).1
     }
 
     /// It goes on as a task.
@@ -47,9 +56,10 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Limits;
     use crate::facts::{Exit, TaskStatus};
     use crate::runtime::supervisor::message::Order;
-    use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
+    use crate::runtime::supervisor::tests::{at, end, id, new_task, orders, request, running, status};
     use crate::runtime::supervisor::{Input, Supervisor};
 
     fn gone(supervisor: &mut Supervisor) -> Vec<Order> {
@@ -65,6 +75,20 @@ mod tests {
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
         let task = supervisor.get(&id()).expect("the task");
         assert_eq!(task.cause().as_deref(), Some("stopped by agent:a: its caller was killed"));
+    }
+
+    #[test]
+    fn a_command_that_had_not_begun_when_its_caller_was_killed_is_withdrawn_and_says_why() {
+        for tty in [false, true] {
+            let mut supervisor = Supervisor::new(&Limits::default());
+            supervisor.step(at(0), new_task(request(tty, None)));
+            assert_eq!(orders(&supervisor.step(at(1), Input::CallerGone { id: id() })), []);
+            let started = supervisor.step(at(2), Input::Started { id: id(), pid: 1 });
+            assert_eq!(orders(&started), [Order::End(Duration::ZERO)]);
+            end(&mut supervisor, Exit::Signal("SIGKILL".into()));
+            let task = supervisor.get(&id()).expect("the task");
+            assert_eq!(task.cause().as_deref(), Some("stopped by agent:a: its caller was killed"));
+        }
     }
 
     #[test]
