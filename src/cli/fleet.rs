@@ -22,17 +22,17 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
         let to = Destination::parse(named);
         let host = remote::host(start, to.as_ref().map_or(named, |to| &to.host))?;
         // Whatever a login asks for is asked here, before the screen is taken; what goes wrong is said on it.
-        let _ = host.clone().asking().runtimes().await;
-        hosts.push((host, to));
+        let listed = host.clone().asking().runtimes().await;
+        hosts.push((host, to, listed));
     }
     let fleet = Fleet::of_this_machine(&start.places.locks(), Some(start.places.config_dir.clone()));
     let copies = start.places.state_dir.join("far");
     remove_left_copies(&copies);
     fleet.copy_logs_to(copies.join(std::process::id().to_string()));
-    for (host, to) in hosts {
+    for (host, to, listed) in hosts {
         match to {
             Some(to) => fleet.open_elsewhere(&host, &to.place),
-            None => fleet.open_host(host),
+            None => fleet.open_host(host, listed),
         }
     }
     let operator = Operator::Fleet(fleet);

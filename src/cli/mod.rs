@@ -351,13 +351,17 @@ fn usual_runtime_dir() -> Option<PathBuf> {
 
 /// Returns this user's home in the password file, whatever `HOME` says.
 fn home_on_file() -> Option<PathBuf> {
+    password_field(5).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Returns a field of this user's line in the password file, counted from 0: 0 is the name, 5 the home.
+fn password_field(number: usize) -> Option<String> {
     let me = rustix::process::geteuid().as_raw().to_string();
     let text = std::fs::read_to_string("/etc/passwd").ok()?;
-    let home = text.lines().find_map(|line| {
-        let mut fields = line.split(':').skip(2);
-        (fields.next() == Some(me.as_str())).then(|| fields.nth(2))?
-    })?;
-    Some(PathBuf::from(home)).filter(|home| home.is_absolute())
+    text.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        (fields.get(2) == Some(&me.as_str())).then(|| fields.get(number).map(|field| (*field).to_owned()))?
+    })
 }
 
 /// Prints a line for the caller.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Start;
+use super::{Start, password_field};
 use crate::config::Loaded;
 use crate::link::{Error, RemoteHost, private_folder};
 
@@ -43,16 +43,9 @@ pub(super) fn machine() -> String {
     name.trim().to_owned()
 }
 
-/// Returns the name of this user in the password file.
+/// Returns the name of this user.
 fn user() -> String {
-    let me = rustix::process::geteuid().as_raw().to_string();
-    let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = text.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1) == Some(me.as_str())).then(|| name.to_owned())
-    });
-    name.unwrap_or_else(|| format!("uid {me}"))
+    password_field(0).unwrap_or_else(|| format!("uid {}", rustix::process::geteuid().as_raw()))
 }
 
 /// Tells whether a text is the id of a workspace: 12 hexadecimal digits.

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::place::Place;
 use super::reach::Far;
 use super::{Inner, Reach, supervise};
-use crate::link::RemoteHost;
+use crate::link::{Error, Listing, RemoteHost};
 use crate::runtime::PlaceId;
 
 /// How long after a list the next one is asked for, unless a place of the machine is lost before.
@@ -17,13 +17,10 @@ const AGAIN: Duration = Duration::from_secs(30);
 const FIRST: Duration = Duration::from_secs(1);
 
 /// Follows the runtimes of a machine until the hold is let go.
-pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost) {
+pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Listing, Error>) {
     let (mut lost, mut pause, mut is_told) = (inner.rescan.subscribe(), FIRST, false);
+    let mut listed = first;
     loop {
-        let listed = tokio::select! {
-            () = inner.open.cancelled() => return,
-            listed = host.runtimes() => listed,
-        };
         let rest = match listed {
             Ok(listing) => {
                 pause = FIRST;
@@ -51,6 +48,10 @@ pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost) {
             Ok(()) = lost.changed() => {}
             () = sleep(rest) => {}
         }
+        listed = tokio::select! {
+            () = inner.open.cancelled() => return,
+            listed = host.runtimes() => listed,
+        };
     }
 }
 

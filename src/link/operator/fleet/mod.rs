@@ -27,7 +27,7 @@ use super::Operator;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::link::protocol::Shown;
-use crate::link::{RemoteHost, Running};
+use crate::link::{Error, Listing, RemoteHost, Running};
 use crate::paths::Locks;
 use crate::runtime::{PlaceId, PlaceLink, Slot, Snapshot};
 use crate::terminal::Contents;
@@ -138,9 +138,10 @@ impl Fleet {
         self.inner.add(id, Reach::Local(running));
     }
 
-    /// Shows the runtimes of another machine as well, as they come and go.
-    pub fn open_host(&self, host: RemoteHost) {
-        tokio::spawn(hosts::follow(Arc::clone(&self.inner), host));
+    /// Shows the runtimes of another machine as well, as they come and go. `first`: what it answered when it was asked for
+    /// them just now.
+    pub fn open_host(&self, host: RemoteHost, first: Result<Listing, Error>) {
+        tokio::spawn(hosts::follow(Arc::clone(&self.inner), host, first));
     }
 
     /// Opens one runtime of another machine: that of the workspace with this id, or at this path.
