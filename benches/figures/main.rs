@@ -26,7 +26,7 @@ use machine::Machine;
 /// A part: its name on the command line, and what it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 21] = [
+const PARTS: [Part; 22] = [
     ("start", live::start::run),
     ("many", live::many::run),
     ("attach", live::attach::run),
@@ -43,6 +43,7 @@ const PARTS: [Part; 21] = [
     ("memory", live::memory::run),
     ("idle", live::idle::run),
     ("fleet", live::fleet::run),
+    ("far", live::far::run),
     ("terminal", part::terminal::run),
     ("history", part::history::run),
     ("parse", part::parse::run),

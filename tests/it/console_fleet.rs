@@ -219,6 +219,19 @@ fn one_place_alone_and_all_again() {
 }
 
 #[test]
+fn the_calls_of_one_place_alone_and_of_all_again() {
+    let mut app = opened((200, 60));
+    let _ = press(&mut app, &["3"]);
+    let all = app.call_rows().len();
+    let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
+    assert!(shown(&app).contains("api  1 of 3"), "{}", shown(&app));
+    assert!(app.call_rows().iter().all(|row| Slot::of(row.call.seq).0 == Slot(2)));
+    assert_eq!(app.shown_call().map(|call| Slot::of(call.seq).0), Some(Slot(2)));
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!(app.call_rows().len(), all);
+}
+
+#[test]
 fn how_long_ago_a_place_was_lost_goes_on() {
     let mut app = opened((120, 40));
     assert!(shown(&app).contains("lost 12s ago"), "{}", shown(&app));

@@ -10,7 +10,7 @@ use super::tty::Tty;
 const KEYS: usize = 300;
 const PANES: usize = 50;
 /// Reads each key and writes it back: what is measured goes through a program, not only its terminal.
-const ECHO: &str = "stty raw -echo; printf ready; exec cat";
+pub(crate) const ECHO: &str = "stty raw -echo; printf ready; exec cat";
 const FLOOD: &str = "while :; do seq 1000000 1100000; done";
 /// Letters that the console itself never shows.
 pub(crate) const LETTERS: &str = "абвгдежзиклмнопрстуфхцчшщэюя";

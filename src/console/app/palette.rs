@@ -273,6 +273,9 @@ impl App {
             return;
         }
         self.calls.filter.clear();
+        if !self.newest_calls().any(|call| call.seq == seq) {
+            self.show_only(None);
+        }
         self.calls.selected = Some(seq);
         self.show(Screen::Receipts)
     }

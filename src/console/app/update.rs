@@ -333,7 +333,7 @@ impl App {
         if std::mem::take(&mut self.in_pane) {
             return;
         }
-        if self.screen == Screen::Receipts && !std::mem::take(&mut self.calls.filter).is_empty() {
+        if self.screen == Screen::Receipts && self.unfilter_calls() {
             return;
         }
         if self.unfilter() {

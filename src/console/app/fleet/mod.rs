@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
-use crate::runtime::{Input, Metrics, PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TaskView};
+use crate::runtime::{CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TaskView};
 
 use super::availability::Why;
 use super::chooser::{Choice, Chooser, Item, Kind};
@@ -145,10 +145,21 @@ impl App {
         self.list.filters.place.is_some()
     }
 
+    /// Returns the place that is listed alone.
+    pub(super) fn listed_alone(&self) -> Option<&Arc<PlaceState>> {
+        self.list.filters.place.as_ref().and_then(|id| self.place(id))
+    }
+
+    /// Returns the calls of the place that is listed alone, else of all, newest first.
+    pub(super) fn newest_calls(&self) -> impl Iterator<Item = &Arc<CallSummary>> {
+        let slot = self.listed_alone().map(|place| place.slot);
+        self.view.newest_calls().filter(move |call| slot.is_none_or(|slot| Slot::of(call.seq).0 == slot))
+    }
+
     /// Returns what the console is a console of.
     pub(super) fn workspace_name(&self) -> String {
         let workspace = &self.view.snapshot.workspace;
-        match (self.is_fleet(), self.list.filters.place.as_ref().and_then(|id| self.place(id))) {
+        match (self.is_fleet(), self.listed_alone()) {
             (true, Some(place)) => place.name.name.clone(),
             (true, None) => match self.view.snapshot.places.len() {
                 1 => "1 place".to_owned(),
@@ -162,8 +173,7 @@ impl App {
 
     /// Returns the counters that are looked at: those of the place that is listed alone, else of all.
     pub(super) fn metrics(&self) -> &Metrics {
-        let place = self.list.filters.place.as_ref().and_then(|id| self.place(id));
-        place.map_or(&self.view.snapshot.metrics, |place| &place.snapshot.metrics)
+        self.listed_alone().map_or(&self.view.snapshot.metrics, |place| &place.snapshot.metrics)
     }
 
     /// Begins to write a command, for the place at hand: where it starts does not change while it is written.
@@ -242,12 +252,13 @@ impl App {
         }
     }
 
-    /// Lists the tasks of one place alone, or of all.
+    /// Lists the tasks and calls of one place alone, or of all.
     pub(super) fn show_only(&mut self, place: Option<PlaceId>) {
         self.thaw();
-        if self.screen != Screen::Metrics {
+        if !matches!(self.screen, Screen::Metrics | Screen::Receipts) {
             self.show(Screen::Tasks);
         }
+        self.calls.selected = None;
         self.set_filters(Filters { place, ..Filters::default() });
     }
 

@@ -178,10 +178,13 @@ fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<Piece> {
         piece(range, Role::Faint)
     });
     let mut pieces = Vec::new();
-    if !calls.filter.is_empty() {
+    let narrowed = painter.app.listed_alone().map(|place| visible::one_line(&place.name.name));
+    let filter = (!calls.filter.is_empty()).then(|| format!("/{}", visible::one_line(&calls.filter)));
+    if narrowed.is_some() || filter.is_some() {
         let key = painter.app.setup.keymap.key(Context::Receipts, Action::Back).unwrap_or_default();
         let all = painter.app.view.snapshot.calls.len();
-        pieces.push(piece(format!("/{}", visible::one_line(&calls.filter)), Role::Strong));
+        let held: Vec<String> = narrowed.map(String::from).into_iter().chain(filter).collect();
+        pieces.push(piece(held.join(" "), Role::Strong));
         pieces.push(piece(format!("  {count} of {all}  "), Role::Text));
         pieces.extend([piece(key, Role::Key), piece(" all ", Role::Faint)]);
     }

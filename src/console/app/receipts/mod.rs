@@ -78,7 +78,7 @@ impl App {
         if self.screen == Screen::Receipts {
             return match self.calls.selected {
                 Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
-                None if self.calls.filter.is_empty() => self.view.newest_calls().next(),
+                None if self.calls.filter.is_empty() => self.newest_calls().next(),
                 None => self.call_rows().first().map(|row| row.call),
             };
         }
@@ -96,6 +96,18 @@ impl App {
     pub fn shown_record(&self) -> Option<Arc<CallRecord>> {
         let record = self.view.records.get(&self.shown_call()?.seq)?;
         record.envelope.is_some().then(|| Arc::clone(record))
+    }
+
+    /// Lists all calls again: those of all places once there is no text to filter by. Tells whether it did not before.
+    pub(crate) fn unfilter_calls(&mut self) -> bool {
+        if !std::mem::take(&mut self.calls.filter).is_empty() {
+            return true;
+        }
+        let is_narrowed = self.is_narrowed();
+        if is_narrowed {
+            self.show_only(None);
+        }
+        is_narrowed
     }
 
     pub(crate) fn cycle_column(&mut self, by: usize) {

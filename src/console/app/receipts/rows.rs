@@ -38,7 +38,7 @@ impl App {
         let words = Words::smart(&self.calls.filter);
         let holds = |call: &&Arc<CallSummary>| words.is_empty() || words.are_in(&told_of(&self.view, call));
         let mut rows: Vec<CallRow<'_>> = Vec::new();
-        for call in self.view.newest_calls().filter(holds) {
+        for call in self.newest_calls().filter(holds) {
             match rows.last_mut().filter(|row| is_poll(call) && is_same_poll(row.call, call)) {
                 Some(row) => (row.oldest, row.count) = (call.seq, row.count + 1),
                 None => rows.push(CallRow { call, oldest: call.seq, count: 1 }),
@@ -50,7 +50,7 @@ impl App {
             .flat_map(|row| match row.oldest == unfolded {
                 true => {
                     let range = row.oldest..=row.call.seq;
-                    let calls = self.view.newest_calls().filter(move |call| range.contains(&call.seq));
+                    let calls = self.newest_calls().filter(move |call| range.contains(&call.seq));
                     calls.filter(holds).map(one).collect()
                 }
                 false => vec![row],
