@@ -82,11 +82,11 @@ fn place(at: usize, link: PlaceLink) -> Arc<PlaceState> {
     })
 }
 
-fn lost() -> PlaceLink {
+pub(crate) fn lost() -> PlaceLink {
     PlaceLink::Lost { since: ago(12), why: "the link broke".into() }
 }
 
-fn fleet(last: PlaceLink) -> Snapshot {
+pub(crate) fn fleet(last: PlaceLink) -> Snapshot {
     let agent = |place: usize| AgentView {
         label: format!("{}/claude", NAMES[place]),
         client: "claude-code 2.1".into(),

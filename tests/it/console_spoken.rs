@@ -10,11 +10,12 @@ use pilothouse::envelope::Actor;
 use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::link::Request;
 use pilothouse::runtime::{
-    AnswerValue, Decision, GateView, HoldReason, Lines, LoopView, ProgramView, Question, QuestionKind,
-    RunState, Snapshot, StepState, TaskEvent, TaskStatus, TaskView, Waiting,
+    AnswerValue, Decision, GateView, HoldReason, Lines, LoopView, PlaceId, ProgramView, Question,
+    QuestionKind, RunState, Snapshot, StepState, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, snapshot, task};
+use crate::console_fleet::{fleet, lost};
 use crate::console_held::call;
 use crate::console_program::{at_gate, gate, program};
 
@@ -558,4 +559,23 @@ fn a_watch_rule_tells_of_a_task_once() {
     let failed = ended(wrote(50_000), TaskStatus::Failed, Some(2), -30);
     let said = heart.hears(Event::News(Arc::new(with(vec![failed]))));
     assert!(said.contains("watch: t01 failed: exit 2: make test"), "{said}");
+}
+
+#[test]
+fn with_several_places_a_command_starts_where_the_line_says() {
+    let mut heart = Heart::on(fleet(lost()));
+    let places = heart.writes("places", 900);
+    assert!(places.contains("api live, 1 live, 0 waiting, this machine, /home/ana/api"), "{places}");
+    assert!(places.contains("docs lost 12s ago"), "{places}");
+    assert!(heart.writes("start make", 900).contains("start in PLACE COMMAND; places: web-fix, api, docs"));
+    assert!(heart.writes("start in nowhere make", 900).contains("no place is called \"nowhere\""));
+    let _ = heart.writes("start in api make all", 900);
+    let starts = |effect: &Effect| match effect {
+        Effect::Do(msg::Effect::AskAt(place, Request::Call { input, .. })) => {
+            Some((place.clone(), input["cmd"].as_str().map(str::to_owned)))
+        }
+        _ => None,
+    };
+    let started = heart.acts.iter().find_map(starts);
+    assert_eq!(started, Some((PlaceId::from("api"), Some("make all".to_owned()))));
 }

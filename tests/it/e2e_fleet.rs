@@ -1,5 +1,8 @@
 //! One console over the runtimes of two workspaces: seen, typed into, stopped, approved, lost and found.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -58,6 +61,31 @@ fn tasks_of_two_workspaces_are_seen_typed_into_and_stopped_in_one_console() {
     console.keys(b"d");
     assert_eq!(console.exit(), 0);
     assert_eq!(listed(&mut home.command(&["task", "list"])), 1);
+}
+
+#[test]
+fn in_plain_lines_a_command_starts_at_the_place_that_is_named() {
+    let home = Home::new();
+    let other = home.another("web-fix");
+    for mut command in [home.command(&["command", "run", "true"]), other.command(&["command", "run", "true"])]
+    {
+        assert!(command.output().expect("runs").status.success());
+    }
+    let mut fleet = home.command(&["fleet", "--accessible"]);
+    let mut child = fleet.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut lines = child.stdin.take().expect("an input");
+    lines.write_all(b"places\nstart pwd > where\nstart in web-fix pwd > where\nquit\n").expect("written");
+    drop(lines);
+    let output = child.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("web-fix live, 0 live, 0 waiting, this machine"), "{said}");
+    assert!(said.contains("say where: start in PLACE COMMAND"), "{said}");
+    assert!(said.contains("started web-fix/t02: pwd > where"), "{said}");
+    wait_until("it ran there", || {
+        let place = std::fs::read_to_string(other.folder().join("where")).unwrap_or_default();
+        place.trim() == other.folder().canonicalize().expect("a path").to_string_lossy()
+    });
+    assert!(!home.workspace().join("where").exists());
 }
 
 #[test]

@@ -68,6 +68,7 @@ use crate::terminal::Size;
 use super::msg::{Anchor, Effect, PageView};
 use attention::Bell;
 pub use fleet::names::alias;
+pub(in crate::console) use fleet::names::link_word;
 pub(crate) use fleet::names::short_alias;
 use hints::Memory;
 pub use layout::{Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
@@ -344,12 +345,6 @@ impl App {
     pub fn ending_programs(&self) -> impl Iterator<Item = &Arc<ProgramView>> {
         let ends = !self.setup.is_remote || self.setup.shows_run;
         self.view.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
-    }
-
-    /// Returns the index of the shown call in the list.
-    pub fn call_at(&self) -> usize {
-        let Some(seq) = self.calls.selected else { return 0 };
-        self.call_rows().iter().position(|row| (row.oldest..=row.call.seq).contains(&seq)).unwrap_or(0)
     }
 
     /// Returns the task that has waited longest for the person, on more evidence than silence, if nobody

@@ -205,20 +205,24 @@ async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> 
 /// before a `quit` is done, or refused aloud. What belongs to screens is nothing there.
 pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg> {
     match effect {
-        Effect::Ask(request) => {
-            let missing = match &request {
-                Request::Record { seq } => Some(Msg::Failed(format!("there is no call {seq}"))),
-                _ => None,
-            };
-            let msg = ask(&operator, None, request).await;
-            if let Some(Msg::Answered(answer)) = &msg {
-                is_listed(&operator, answer).await;
-            }
-            msg.or(missing)
-        }
+        Effect::Ask(request) => ask_to_the_end(&operator, None, request).await,
+        Effect::AskAt(place, request) => ask_to_the_end(&operator, Some(&place), request).await,
         Effect::Quit(_) => Some(shut_down(&operator).await),
         _ => None,
     }
+}
+
+/// Asks the runtime for something, and waits until what it did is known here.
+async fn ask_to_the_end(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
+    let missing = match &request {
+        Request::Record { seq } => Some(Msg::Failed(format!("there is no call {seq}"))),
+        _ => None,
+    };
+    let msg = ask(operator, place, request).await;
+    if let Some(Msg::Answered(answer)) = &msg {
+        is_listed(operator, answer).await;
+    }
+    msg.or(missing)
 }
 
 /// Stops all tasks and ends the runtime; the link goes with it.

@@ -236,7 +236,7 @@ impl Teller {
             _ => {}
         }
         let asked = effects::carry_out(self.operator.clone(), effect);
-        self.reading.spawn(async move { asked.await.map(Event::CommandCoverage) });
+        self.reading.spawn(async move { asked.await.map(Event::Done) });
         None
     }
 
@@ -248,9 +248,7 @@ impl Teller {
             Ok(reading) => Some(Event::Read(task.id.clone(), reading)),
             // A task that never started has no log.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                Some(Event::CommandCoverage(Msg::Failed(format!("read the log of the task: {error}"))))
-            }
+            Err(error) => Some(Event::Done(Msg::Failed(format!("read the log of the task: {error}")))),
         });
     }
 

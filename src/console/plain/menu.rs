@@ -34,6 +34,8 @@ pub enum Verb {
     Watch,
     /// Words for an agent.
     Tell,
+    /// The places, where there are several.
+    Places,
     /// This menu.
     Help,
     /// The end.
@@ -52,7 +54,7 @@ const fn entry(number: u8, verb: Verb, word: &'static str, about: &'static str) 
     Entry { number, verb, word, about }
 }
 
-const MENU: [Entry; 16] = [
+const MENU: [Entry; 17] = [
     entry(1, Verb::Tasks, "tasks", "list them"),
     entry(2, Verb::Output, "output", "what a task wrote since you last asked: output t01"),
     entry(3, Verb::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
@@ -72,6 +74,12 @@ const MENU: [Entry; 16] = [
         Verb::Watch,
         "watch",
         "say when a task fails, is silent or busy, or prints: watch t01 fail, 30 s, 90 % or PATTERN",
+    ),
+    entry(
+        16,
+        Verb::Places,
+        "places",
+        "list them; with several, start in PLACE COMMAND starts a command there",
     ),
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
@@ -110,7 +118,7 @@ impl Verb {
     /// Tells whether it means something only where commands can still run: a recording refuses it.
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
-        matches!(self, Self::Attend | Self::Follow | Self::Watch)
+        matches!(self, Self::Attend | Self::Follow | Self::Watch | Self::Places)
             || self.action().is_some_and(Action::changes)
     }
 
@@ -131,6 +139,7 @@ impl Verb {
             Self::Tell => Action::TellAgent,
             Self::Watch => Action::Watch,
             Self::Pause => Action::Pause,
+            Self::Places => Action::Places,
             Self::Output | Self::Screen | Self::Follow => return None,
         })
     }

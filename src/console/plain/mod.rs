@@ -1,11 +1,12 @@
 //! The console in plain lines: for screen readers, dumb terminals and CI. Nothing is drawn, moved or coloured: what
-//! happens is said once, line after line, and lines are read. Pure; `edge/spoken.rs` reads, writes and carries out.
+//! happens is said once, line after line, and lines are read. Pure; `console/io/plain.rs` reads, writes and carries out.
 
 mod attention;
 pub mod events;
 pub mod line;
 pub mod menu;
 pub mod output;
+mod places;
 pub mod session;
 mod steps;
 pub mod tasks;

@@ -11,11 +11,10 @@ use crate::config::{Prefix, WatchRule};
 use crate::envelope::TaskId;
 use crate::runtime::{Snapshot, TaskView};
 
-use super::events::events;
-use super::events::program_runs;
+use super::events::{events, program_runs};
 use super::line::Line;
 use super::output::{Purpose, Reading};
-use super::tasks;
+use super::{places, tasks};
 use crate::console::app::attention::Subject;
 use crate::console::app::question::QuestionDialog;
 use crate::console::app::usage::Usages;
@@ -37,8 +36,8 @@ pub enum Event {
     InputEnded,
     /// The runtime published a new state.
     News(Arc<Snapshot>),
-    /// Something that was asked for came back.
-    CommandCoverage(Msg),
+    /// Something that was asked for is done, with what there is to say of it.
+    Done(Msg),
     /// What a task wrote.
     Read(TaskId, Reading),
     /// The screen of a task, or why there is none.
@@ -155,10 +154,9 @@ impl Session {
             "accessible console, because of {}: plain lines, no drawing",
             about.because
         ))];
-        let names: Vec<&str> = snapshot.places.iter().map(|place| place.name.name.as_str()).collect();
-        said.push(Line::system(match names.is_empty() {
+        said.push(Line::system(match snapshot.places.is_empty() {
             true => format!("workspace {}", snapshot.workspace.display()),
-            false => format!("places: {}", names.join(", ")),
+            false => places::names(&snapshot),
         }));
         said.push(match &about.recording {
             Some(name) => Line::system(format!("the recording {name}; it is only looked at")),
@@ -208,7 +206,7 @@ impl Session {
                 vec![say("no more input: the console leaves when nothing runs")]
             }
             Event::News(snapshot) => self.news(snapshot),
-            Event::CommandCoverage(msg) => self.told(msg),
+            Event::Done(msg) => self.told(msg),
             Event::Read(task, reading) => self.output(&task, reading),
             Event::Screen(task, screen) => self.screen(&task, screen),
             Event::Interrupted => self.interrupted(),

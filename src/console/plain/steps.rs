@@ -12,7 +12,7 @@ use super::output::Purpose;
 use super::session::{Circumstances, Effect, Session, Step};
 use super::tasks;
 use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
-use crate::console::app::typing::{line_to, start_of, wants_secret};
+use crate::console::app::typing::{line_to, wants_secret};
 use crate::console::app::{alias, takes_input};
 use crate::console::msg::{self, Leave};
 use crate::console::text::visible;
@@ -90,7 +90,7 @@ impl Session {
             Step::Held(word) => self.decide(word, line, at),
             Step::Rename(task) => vec![Effect::Do(rename_of(&task, line))],
             _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
-            Step::Start => vec![Effect::Do(start_of(None, line.trim(), None))],
+            Step::Start => self.start(line.trim()),
             Step::Stop(task) => match line.trim() {
                 "s" | "stop" => vec![Effect::Do(stop_of(&task, false))],
                 "k" | "kill" => vec![Effect::Do(stop_of(&task, true))],
@@ -153,7 +153,8 @@ impl Session {
                 self.step = Step::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            Verb::Start => vec![Effect::Do(start_of(None, rest, None))],
+            Verb::Start => self.start(rest),
+            Verb::Places => self.places(),
             Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),

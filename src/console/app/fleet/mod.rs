@@ -19,7 +19,7 @@ use super::task_list::Filters;
 use super::{App, Layer, Prompt, Screen};
 use crate::console::msg::Effect;
 use crate::console::text::{self, column, visible, width};
-use names::{alias, at_place};
+use names::{alias, at_place, link_word};
 
 /// Columns of a place's name before the short name of a task.
 const MOST_NAME: usize = 16;
@@ -211,13 +211,7 @@ impl App {
     }
 
     fn told_of_place(&self, place: &PlaceState) -> String {
-        let state = match &place.link {
-            PlaceLink::Live => "live".to_owned(),
-            PlaceLink::ReadOnly(_) => "read-only".to_owned(),
-            PlaceLink::Connecting => "connecting".to_owned(),
-            PlaceLink::Lost { since, .. } => format!("lost {} ago", text::age(*since, self.now).text),
-            PlaceLink::Gone { .. } => "ended".to_owned(),
-        };
+        let state = link_word(&place.link, self.now);
         let host = place.host.as_deref().unwrap_or("this machine");
         let workspace = place.workspace.display().to_string();
         let counts = format!("{} live  {} waiting", place.live_tasks(), place.waiting());

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::runtime::{PlaceName, TaskView};
+use crate::console::text;
+use crate::runtime::{PlaceLink, PlaceName, TaskView};
 
 /// Returns what tells the newest of some tasks: their numbers, and with several places the time they were asked for.
 pub(in crate::console) fn born(task: &TaskView) -> (Option<Timestamp>, u32) {
@@ -14,6 +15,17 @@ pub(in crate::console) fn at_place(place: Option<&PlaceName>, name: String) -> S
     match place {
         Some(place) => format!("{}/{name}", place.name),
         None => name,
+    }
+}
+
+/// Says how a place is reached.
+pub(in crate::console) fn link_word(link: &PlaceLink, now: Timestamp) -> String {
+    match link {
+        PlaceLink::Live => "live".to_owned(),
+        PlaceLink::ReadOnly(_) => "read-only".to_owned(),
+        PlaceLink::Connecting => "connecting".to_owned(),
+        PlaceLink::Lost { since, .. } => format!("lost {} ago", text::age(*since, now).text),
+        PlaceLink::Gone { .. } => "ended".to_owned(),
     }
 }
 

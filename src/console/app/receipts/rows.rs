@@ -33,6 +33,12 @@ pub(crate) enum CallState {
 }
 
 impl App {
+    /// Returns the index of the shown call in the list.
+    pub fn call_at(&self) -> usize {
+        let Some(seq) = self.calls.selected else { return 0 };
+        self.call_rows().iter().position(|row| (row.oldest..=row.call.seq).contains(&seq)).unwrap_or(0)
+    }
+
     /// Returns the rows of the list of calls, newest first.
     pub fn call_rows(&self) -> Vec<CallRow<'_>> {
         let words = Words::smart(&self.calls.filter);
