@@ -345,6 +345,15 @@ pub struct PlaceState {
     pub snapshot: Arc<Snapshot>,
 }
 
+impl Snapshot {
+    /// Returns the place whose name stands before a name: that of `web-fix/t07` or `web-fix/claude`.
+    #[must_use]
+    pub fn place_in(&self, name: &str) -> Option<&Arc<PlaceState>> {
+        let (place, _) = name.split_once('/')?;
+        self.places.iter().find(|known| known.name.name == place)
+    }
+}
+
 impl PlaceState {
     /// Returns how many of its tasks are not at their end.
     #[must_use]

@@ -219,6 +219,15 @@ fn one_place_alone_and_all_again() {
 }
 
 #[test]
+fn a_name_leads_to_the_workspace_of_its_place() {
+    let fleet = fleet(lost());
+    let workspace = |name: &str| fleet.place_in(name).map(|place| place.workspace.display().to_string());
+    assert_eq!(workspace("api/t01").as_deref(), Some("/home/ana/api"));
+    assert_eq!(workspace("web-fix/claude").as_deref(), Some("/home/ana/web-fix"));
+    assert_eq!([workspace("t01"), workspace("nowhere/t01")], [None, None]);
+}
+
+#[test]
 fn the_calls_of_one_place_alone_and_of_all_again() {
     let mut app = opened((200, 60));
     let _ = press(&mut app, &["3"]);

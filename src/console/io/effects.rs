@@ -159,11 +159,18 @@ impl Effects {
 
     /// Runs the person's program and tells it what needs them.
     pub(in crate::console) fn notify(&mut self, program: &[String], news: News) {
-        let workspace = self.operator.snapshot().borrow().workspace.clone();
         if !program.is_empty() {
+            let workspace = self.workspace_of(&news);
             let withdrawn = self.hooks.begin(&news);
             self.running.spawn(hook::run(program.to_vec(), news, workspace, withdrawn));
         }
+    }
+
+    /// Returns the workspace of what waits: with several places that of its place.
+    fn workspace_of(&self, news: &News) -> PathBuf {
+        let snapshots = self.operator.snapshot();
+        let snapshot = snapshots.borrow();
+        snapshot.place_in(&news.name).map_or(&snapshot.workspace, |place| &place.workspace).clone()
     }
 
     /// Ends the person's program for what waits no longer.

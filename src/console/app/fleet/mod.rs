@@ -56,8 +56,7 @@ impl App {
 
     /// Returns the place of an agent, by its label.
     pub(super) fn place_of_agent(&self, label: &str) -> Option<&Arc<PlaceState>> {
-        let (name, _) = label.split_once('/')?;
-        self.view.snapshot.places.iter().find(|place| place.name.name == name)
+        self.view.snapshot.place_in(label)
     }
 
     /// Returns the place that is listed alone, else that of the task at hand, else the only one or the home.
