@@ -233,7 +233,7 @@ fn the_calls_of_one_place_alone_and_of_all_again() {
     let _ = press(&mut app, &["3"]);
     let all = app.call_rows().len();
     let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
-    assert!(shown(&app).contains("api  1 of 3"), "{}", shown(&app));
+    assert!(shown(&app).contains("TOOL             api  1 of 3  Esc all"), "{}", shown(&app));
     assert!(app.call_rows().iter().all(|row| Slot::of(row.call.seq).0 == Slot(2)));
     assert_eq!(app.shown_call().map(|call| Slot::of(call.seq).0), Some(Slot(2)));
     let _ = press(&mut app, &["Esc"]);

@@ -18,7 +18,7 @@ use crate::console::app::{
     App, Column, Layout, Painter, Screen, Text, columns, cut_left, cut_top, short_alias, who,
 };
 use crate::console::keys::{Action, Context};
-use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, wrapped};
+use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, width, wrapped};
 use crate::console::theme::Role;
 
 /// Columns of a list that has room for the summaries.
@@ -159,10 +159,18 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let app = painter.app;
     let (head, body) = (cut_top(layout.list, 1).0, layout.list_body());
-    painter.row(head, 0, &[piece(heading(layout.list.width), Role::Faint)]);
     let at = app.call_at();
     let rows = app.call_rows();
-    painter.row_right(head, 0, &place(painter, rows.len(), layout.list_items()));
+    let place = place(painter, rows.len(), layout.list_items());
+    // Headings give way to what is told of the list.
+    let room = usize::from(head.width.saturating_sub(columns(&place)));
+    let heading = heading(layout.list.width);
+    let mut headings = heading.as_str();
+    while width(headings) >= room && !headings.is_empty() {
+        headings = headings.rsplit_once(' ').map_or("", |(first, _)| first.trim_end());
+    }
+    painter.row(head, 0, &[piece(headings, Role::Faint)]);
+    painter.row_right(head, 0, &place);
     let calls = rows.iter().enumerate().skip(app.calls.top).take(layout.list_items());
     painter.list(body, calls, |painter, (place, call)| {
         let row = row(painter, call, layout.list.width, place == at);
