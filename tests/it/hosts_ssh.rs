@@ -1,5 +1,5 @@
 //! Another machine behind a real OpenSSH: `sshd` of the distribution on a loopback port, as this very user, with a key, a
-//! host key and a configuration of its own.
+//! host key and a configuration of its own. `.ci/run` has an ordinary user run them also where it is run by root.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use pilothouse::runtime::{Decision, Input};
 use serde_json::{Value, json};
 
 use crate::hosts::{pilothouse_in, place, shows, start};
-use crate::support::{Agent, Home, send, skip, wait_until};
+use crate::support::{Agent, Home, below, name, send, skip, users, wait_until};
 
 /// A machine to log in to, with the configuration of OpenSSH that leads there as `box`.
 struct Machine {
@@ -69,6 +69,30 @@ impl Machine {
         let sshd = command.stdin(Stdio::null()).stderr(log).spawn().expect("sshd starts");
         wait_until("sshd listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         Some(Self { sshd, config: folder.join("ssh_config"), there })
+    }
+
+    /// Asserts that everything there is this very user's: sshd, its session, what that carries to, and the runtime.
+    #[track_caller]
+    fn is_all_of_this_user(&self) {
+        let sshd = self.sshd.id();
+        let runtime = u32::try_from(self.there.runtime_pid()).expect("a pid");
+        let own = rustix::process::geteuid().as_raw();
+        let mut names = Vec::new();
+        for pid in [sshd, runtime].into_iter().chain(below(sshd)) {
+            let (name, users) = (name(pid), users(pid));
+            // One that has ended meanwhile is nobody's.
+            if !users.is_empty() {
+                assert_eq!(users, [own; 4], "{name}");
+                names.push(name.trim_end().to_owned());
+            }
+        }
+        let count = |name: &str| names.iter().filter(|other| *other == name).count();
+        assert!(
+            count("sshd") >= 2 && count("pilothouse") >= 2,
+            "a session and what it carries to: {names:?}"
+        );
+        // `.ci/run` waits for these words.
+        eprintln!("all of uid {own}: {}", names.join(", "));
     }
 
     fn via(&self) -> Vec<String> {
@@ -181,6 +205,7 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     assert!(ran.receipt.contains("agent=[] lang=[]"), "{}", ran.receipt);
     assert!(ran.receipt.contains(&place(there)), "{}", ran.receipt);
     assert_eq!(master_pids(&here).len(), 1, "one connection for all");
+    machine.is_all_of_this_user();
     tokio::task::spawn_blocking(move || drop(agent)).await.expect("joins");
     drop(operator);
     end_masters(&here);
@@ -197,6 +222,8 @@ fn the_master_of_ssh_is_killed_in_the_middle_of_a_call() {
     let _fifo = there.fifo("go");
     let asked = agent.ask("ExecCommand", &json!({"cmd": "echo > begun; cat go", "yield_time_ms": 60_000}));
     wait_until("the command runs", || there.workspace().join("begun").exists());
+    // Here the runtime was started by way of the login.
+    machine.is_all_of_this_user();
     let masters = master_pids(&here);
     assert_eq!(masters.len(), 1, "{masters:?}");
     send(masters[0], rustix::process::Signal::KILL);

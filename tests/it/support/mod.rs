@@ -24,12 +24,13 @@ pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_val
 pub(crate) use script::Script;
 pub(crate) use skip::skip;
 pub(crate) use tag::{HOLDERS, Tag};
-pub(crate) use tree::{Family, children, has_terminal, parent, send, state};
+pub(crate) use tree::{Family, below, children, has_terminal, name, parent, send, state, users};
 pub(crate) use wire::Wire;
 
-/// The program under test.
+/// The program under test: as it was built, or a copy for a user who cannot read that (`.ci/run`).
 pub(crate) fn program() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_pilothouse"))
+    let copy = std::env::var_os("CARGO_BIN_EXE_pilothouse");
+    copy.map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
 }
 
 /// The program as a word of a shell's command line, also between single quotes: its path may have spaces.

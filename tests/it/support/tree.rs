@@ -38,8 +38,21 @@ impl Family {
     }
 }
 
-fn name(pid: u32) -> String {
+/// The short name of a process, with a line feed; empty when it is gone.
+pub(crate) fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
+}
+
+/// The users a process acts as: real, effective, saved and for files; none when it is gone.
+pub(crate) fn users(pid: u32) -> Vec<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    line.split_ascii_whitespace().map(|uid| uid.parse().expect("a uid")).collect()
+}
+
+/// The processes below, theirs included.
+pub(crate) fn below(pid: u32) -> Vec<u32> {
+    children(pid).into_iter().flat_map(|child| [vec![child], below(child)].concat()).collect()
 }
 
 /// The fields of a process from its state on; none when it is gone.
