@@ -1,5 +1,6 @@
 //! `pilothouse relay operator|agent`: carries bytes between standard input and output and a runtime of this machine.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,6 +14,8 @@ use crate::paths::{Error as PathError, Places};
 /// Carries until the runtime hangs up.
 pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
     let relay = match access(&input.place) {
+        // It changes what passes, and one that `docker exec` has made is never closed.
+        _ if std::io::stdin().is_terminal() => Err(Error::Terminal),
         Ok((access, may_start)) => Relay::to(&access, door, may_start).await,
         Err(error) => Err(error),
     };

@@ -54,12 +54,16 @@ impl Carried {
                     "no runtime serves {place} there; `pilothouse relay list --host {host}` shows those that run"
                 )
             }
+            // What was said comes first: there may be no room for all.
             Self::Exited { code, said } => {
-                let how = match code {
-                    Some(code) => format!("the connection ended (exit {code})"),
-                    None => "the program that carried the connection was killed".to_owned(),
+                let how = match (code, said.is_empty()) {
+                    (Some(code), false) => format!("{said} (exit {code})"),
+                    (Some(code), true) => format!("the connection ended (exit {code})"),
+                    (None, _) => {
+                        format!("the program that carried the connection was killed{}", colon(said))
+                    }
                 };
-                format!("{how}{}{}", colon(said), advice(host, said))
+                format!("{how}{}", advice(host, said))
             }
             Self::Silent { said } => {
                 format!("no answer{}; see `pilothouse doctor --host {host}`", colon(said))
@@ -70,7 +74,8 @@ impl Carried {
 
 /// Returns what to do about what ssh says most often.
 fn advice(host: &str, said: &str) -> String {
-    let asks = ["Permission denied", "Host key verification failed", "passphrase"];
+    let asks =
+        ["Permission denied (", "Permission denied, please", "Host key verification failed", "passphrase"];
     if asks.iter().any(|asks| said.contains(asks)) {
         return format!(
             "; log in once with `pilothouse doctor --host {host}`, which may ask for what is needed"
@@ -91,11 +96,20 @@ mod tests {
             (Carried::NoProgram { said: String::new() }, "`pilothouse host install box`"),
             (Carried::NoRuntime { place: "/w".into() }, "`pilothouse relay list --host box`"),
             (exited("box: Permission denied (publickey)"), "log in once with `pilothouse doctor --host box`"),
+            (exited("mkdir: can't create directory '/x': Permission denied"), "; see `pilothouse doctor"),
             (exited(""), "`pilothouse doctor --host box`"),
             (Carried::Silent { said: String::new() }, "`pilothouse doctor --host box`"),
         ] {
             let told = why.told("box");
             assert!(told.contains(advice), "{told}");
         }
+    }
+
+    #[test]
+    fn what_was_said_comes_first() {
+        let told = Carried::Exited { code: Some(255), said: "no container".into() }.told("box");
+        assert_eq!(told, "no container (exit 255); see `pilothouse doctor --host box`");
+        let told = Carried::Exited { code: Some(137), said: String::new() }.told("box");
+        assert_eq!(told, "the connection ended (exit 137); see `pilothouse doctor --host box`");
     }
 }

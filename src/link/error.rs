@@ -110,6 +110,9 @@ pub enum Error {
         /// What happened.
         why: Carried,
     },
+    /// A terminal is no way for bytes.
+    #[error("standard input is a terminal, which changes the bytes that it carries: leave out `-t` in `via`")]
+    Terminal,
     /// What is asked for is not possible on a runtime that is only looked at.
     #[error("{why}; nothing was done")]
     OnlyLooks {

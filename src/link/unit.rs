@@ -1,5 +1,5 @@
 //! A runtime as a unit of the user's systemd, which keeps it past the session it was started from, and past the last logout
-//! of its user where lingering is on.
+//! of its user where lingering is on. Where neither that is so nor logouts end processes, it is better off without.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,8 +27,25 @@ pub fn unit_name(id: &str) -> String {
     format!("pilothouse-{id}")
 }
 
-/// Starts the runtime of a workspace as a unit; returns its process, or none where the user has no systemd or it refuses.
+/// Tells whether a process of its own lives longer than a unit: without lingering a unit ends ten seconds after the user's
+/// last logout, and a process goes on where logouts end none.
+fn process_lives_longer() -> bool {
+    let user = rustix::process::getuid().to_string();
+    let is_no = |words: &[&str]| {
+        let mut asked = Command::new("loginctl");
+        asked.args(words).arg("--value").stdin(Stdio::null()).stderr(Stdio::null());
+        asked.output().is_ok_and(|output| output.stdout.trim_ascii() == b"no")
+    };
+    is_no(&["show-user", &user, "--property=Linger"])
+        && is_no(&["show-session", "--property=KillUserProcesses"])
+}
+
+/// Starts the runtime of a workspace as a unit; returns its process, or none where the user has no systemd, it refuses, or a
+/// process of its own lives longer.
 pub(super) fn start(places: &Places, program: &Path, log: &Path) -> Option<u32> {
+    if process_lives_longer() {
+        return None;
+    }
     let unit = unit_name(&places.id);
     let mut command = Command::new("systemd-run");
     command.args(["--user", "--quiet", "--collect", "--service-type=exec"]);

@@ -176,6 +176,27 @@ fn a_lost_place_refuses_keys_and_actions_and_says_why() {
 }
 
 #[test]
+fn a_place_whose_runtime_has_ended_says_so_in_one_sentence() {
+    let mut app = console(fleet(PlaceLink::Gone { since: ago(3) }), (120, 40));
+    select(&mut app, &id(2, 1));
+    let _ = press(&mut app, &["s"]);
+    assert!(shown(&app).contains("docs: its runtime has ended"), "{}", shown(&app));
+    assert!(!shown(&app).contains("is its runtime"), "{}", shown(&app));
+}
+
+#[test]
+fn places_without_any_task_are_listed_and_say_how_they_stand() {
+    for size in [(60, 15), (80, 24), (120, 40), (200, 60)] {
+        let mut app = opened(size);
+        let empty = Snapshot { tasks: Vec::new(), calls: Vec::new(), ..fleet(lost()) };
+        let _ = app.update(Msg::Snapshot(Arc::new(empty)));
+        let text = shown(&app);
+        assert!(text.contains("web-fix  0 tasks"), "{text}");
+        assert!(text.contains("docs  lost 12s ago: the link broke"), "{text}");
+    }
+}
+
+#[test]
 fn keys_typed_as_the_link_breaks_go_nowhere() {
     let mut app = console(fleet(PlaceLink::Live), (120, 40));
     select(&mut app, &id(2, 1));

@@ -259,42 +259,83 @@ fn an_agent_whose_link_dies_in_a_call_is_told_that_it_is_not_known() {
     assert!(again.receipt.contains("again"), "{}", again.receipt);
 }
 
-#[test]
-fn a_runtime_that_is_started_from_elsewhere_is_a_unit_of_the_users_systemd() {
-    let (here, there) = (Home::new(), Home::new());
-    configured(&here, &there);
+/// Puts a systemd there that keeps note of what it is asked to run, with a logind of these answers; returns where it does.
+fn systemd_there(there: &Home, lingers: &str, kills_at_logout: &str) -> PathBuf {
     let bin = there.workspace().join("../bin");
     std::fs::create_dir(&bin).expect("a folder");
     let bin = bin.canonicalize().expect("a path");
-    let asked = bin.join("asked");
+    let asked = bin.join("asked").display().to_string();
     let run = "while [ \"$1\" != -- ]; do [ \"$1\" = --working-directory ] && cd \"$2\"; shift; done; shift";
     for (name, script) in [
         (
             "systemd-run",
             format!(
-                "echo \"$@\" > {0}; {run}\nsetsid \"$@\" < /dev/null > /dev/null 2>&1 &\necho $! > {0}.pid",
-                asked.display()
+                "echo \"$@\" > {asked}; {run}\nsetsid \"$@\" < /dev/null > /dev/null 2>&1 &\necho $! > {asked}.pid"
             ),
         ),
-        ("systemctl", format!("cat {}.pid", asked.display())),
+        ("systemctl", format!("cat {asked}.pid")),
+        (
+            "loginctl",
+            format!(
+                "case \"$*\" in *Linger*) echo {lingers};; *KillUserProcesses*) echo {kills_at_logout};; esac"
+            ),
+        ),
     ] {
         std::fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).expect("written");
         std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("set");
     }
-    let mut command = here.command(&["mcp", "--host", &format!("box:{}", place(&there))]);
+    bin
+}
+
+/// Has an agent elsewhere start a runtime there; returns what systemd was asked for, if it was, and where it is.
+fn started_from_elsewhere(there: &Home, lingers: &str, kills_at_logout: &str) -> (Option<String>, PathBuf) {
+    let here = Home::new();
+    configured(&here, there);
+    let bin = systemd_there(there, lingers, kills_at_logout);
+    let mut command = here.command(&["mcp", "--host", &format!("box:{}", place(there))]);
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let agent = Agent::connect_by(&here, command);
     agent.call("TaskList", &json!({}));
-    let words = std::fs::read_to_string(&asked).expect("asked");
-    for word in
-        ["--user", &format!("--unit=pilothouse-{}", there.places().id), "--setenv=HOME", "serve --detached"]
-    {
-        assert!(words.contains(word), "{word}: {words}");
+    (std::fs::read_to_string(bin.join("asked")).ok(), bin)
+}
+
+#[test]
+fn a_runtime_that_is_started_from_elsewhere_is_a_unit_of_the_users_systemd() {
+    for (lingers, kills_at_logout) in [("yes", "no"), ("no", "yes"), ("''", "''")] {
+        let there = Home::new();
+        let (words, bin) = started_from_elsewhere(&there, lingers, kills_at_logout);
+        let words = words.expect("asked");
+        let unit = format!("--unit=pilothouse-{}", there.places().id);
+        for word in ["--user", &unit, "--setenv=HOME", "serve --detached"] {
+            assert!(words.contains(word), "{word}: {words}");
+        }
+        let pid = std::fs::read_to_string(bin.join("asked.pid")).expect("its process");
+        // The unit's first process is the one that keeps watch over the runtime.
+        let runtime = u32::try_from(there.runtime_pid()).expect("a pid");
+        assert_eq!(pid.trim(), crate::support::parent(runtime).to_string());
     }
-    let pid = std::fs::read_to_string(bin.join("asked.pid")).expect("its process");
-    // The unit's first process is the one that keeps watch over the runtime.
-    let runtime = u32::try_from(there.runtime_pid()).expect("a pid");
-    assert_eq!(pid.trim(), crate::support::parent(runtime).to_string());
+}
+
+/// A unit of a user who does not linger ends ten seconds after the last logout; a process of its own goes on where logouts
+/// end no processes, which most distributions have.
+#[test]
+fn a_runtime_is_no_unit_where_a_process_of_its_own_lives_longer() {
+    let there = Home::new();
+    let (words, _) = started_from_elsewhere(&there, "no", "no");
+    assert_eq!(words, None);
+    assert!(there.runtime_pid() > 0);
+}
+
+/// `docker exec -t` gives it one: it is never closed, so the connection would be kept for good, and bytes are changed.
+#[test]
+fn a_relay_on_a_terminal_says_what_is_wrong_and_connects_to_nothing() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let place = place(&home);
+    let mut console = crate::support::Console::open(&home, &["relay", "agent", &place], (120, 40));
+    console.shows("is a terminal");
+    console.exit();
+    home.stop(&mut served);
 }
 
 /// The processes that carry to runtimes of this home.

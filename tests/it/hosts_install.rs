@@ -115,6 +115,28 @@ fn what_does_not_arrive_whole_is_not_installed() {
 }
 
 #[test]
+fn a_program_that_cannot_be_put_there_is_said_with_what_was_in_the_way() {
+    let mut empty = Empty::new(&[]);
+    empty.there = PathBuf::from("/proc");
+    empty.by(&[]);
+    let told = empty.run(&["host", "install", "box", "--yes", "--from", &program().display().to_string()]);
+    let said = told["error"]["message"].as_str().expect("a message");
+    assert!(said.contains("could not be put there") && said.contains("mkdir"), "{said}");
+    assert!(!said.contains("log in") && !said.contains("connection"), "{said}");
+}
+
+#[test]
+fn a_carrier_that_does_not_carry_what_is_sent_is_a_problem() {
+    let empty = Empty::new(&[]);
+    assert_eq!(empty.finding("input")["state"], "ok");
+    // As `docker exec` without `-i`.
+    empty.by(&["sh", "-c", "exec \"$@\" < /dev/null", "deaf"]);
+    let input = empty.finding("input");
+    assert_eq!(input["state"], "problem", "{input}");
+    assert!(input["fix"].as_str().expect("a cure").contains("`-i`"), "{input}");
+}
+
+#[test]
 fn a_machine_that_cannot_be_reached_is_told_with_what_to_mend() {
     let empty = Empty::new(&["sh", "-c", "echo 'no route to box' >&2; exit 255", "x"]);
     let login = empty.finding("login");

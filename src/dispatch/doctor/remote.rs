@@ -10,9 +10,13 @@ use crate::link::{Carried, Error, Listing, RemoteHost, VERSION};
 /// How long a login may take; a person may have to answer.
 const LOGIN: Duration = Duration::from_secs(120);
 /// Tells what is known of a machine, a line each.
-const SURVEY: &str = "echo \"system=$(uname -sm)\"; echo \"user=$(id -un)\"; \
+const SURVEY: &str = "if [ -t 0 ]; then echo input=terminal; else read -r word; echo \"input=$word\"; fi; \
+    echo \"system=$(uname -sm)\"; echo \"user=$(id -un)\"; \
     echo \"run=$(command -v systemd-run)\"; echo \"manager=$(systemctl --user is-system-running 2>/dev/null)\"; \
-    echo \"linger=$(loginctl show-user \"$(id -un)\" --property=Linger --value 2>/dev/null)\"; echo \"end=\"";
+    echo \"linger=$(loginctl show-user \"$(id -un)\" --property=Linger --value 2>/dev/null)\"; \
+    echo \"ends=$(loginctl show-session --property=KillUserProcesses --value 2>/dev/null)\"; echo \"end=\"";
+/// What is sent there to see whether it arrives.
+const SENT: &str = "carried";
 
 /// Looks at another machine. May ask at the terminal for what a login needs.
 pub(super) async fn look(host: RemoteHost) -> Vec<Finding> {
@@ -24,14 +28,16 @@ pub(super) async fn look(host: RemoteHost) -> Vec<Finding> {
     let fact = |name: &str| facts.get(name).map_or("", String::as_str);
     let mut all =
         vec![Far.ok("login", format!("{} on {} by {}", fact("user"), fact("system"), host.carrier()))];
+    all.push(input(&host.name, fact("input")));
     all.extend(connection(&host).await);
     all.push(program(&host, host.runtimes().await));
-    all.extend(lifetime(&host.name, fact("run"), fact("manager"), fact("linger")));
+    let logouts = Logouts { linger: fact("linger"), end_processes: fact("ends"), are_there: host.is_ssh() };
+    all.extend(lifetime(&host.name, fact("run"), fact("manager"), &logouts));
     all
 }
 
 async fn facts(host: &RemoteHost) -> Result<BTreeMap<String, String>, Error> {
-    let output = host.run_script(SURVEY, &[], &[], LOGIN).await?;
+    let output = host.run_script(SURVEY, &[], format!("{SENT}\n").as_bytes(), LOGIN).await?;
     if output.code != Some(0) {
         return Err(output.error(host));
     }
@@ -57,6 +63,25 @@ fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
         format!("make `{}` of `via` in [hosts.{}] work first", host.carrier(), host.name)
     };
     Far.problem("login", found, fix)
+}
+
+/// Judges what came of the word that was sent.
+fn input(name: &str, came: &str) -> Finding {
+    match came {
+        SENT => Far.ok("input", "carried as it is"),
+        "terminal" => Far.problem(
+            "input",
+            "it goes through a terminal, which changes it",
+            format!("leave out `-t` of `via` in [hosts.{name}]"),
+        ),
+        _ => Far.problem(
+            "input",
+            "what is sent does not arrive",
+            format!(
+                "let `via` in [hosts.{name}] pass standard input on; docker, podman and kubectl do with `-i`"
+            ),
+        ),
+    }
 }
 
 /// Looks whether connections share one.
@@ -96,18 +121,43 @@ fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
     }
 }
 
+/// What logouts do there, in logind's words.
+#[derive(Debug, Clone, Copy)]
+struct Logouts<'a> {
+    /// `yes` where this user's units go on after the last one.
+    linger: &'a str,
+    /// `no` where they end no processes.
+    end_processes: &'a str,
+    /// What leads there logs in.
+    are_there: bool,
+}
+
 /// Judges how long a runtime there lives.
-fn lifetime(name: &str, run: &str, manager: &str, linger: &str) -> Vec<Finding> {
+fn lifetime(name: &str, run: &str, manager: &str, logouts: &Logouts<'_>) -> Vec<Finding> {
     let has_manager = !run.is_empty() && ["running", "degraded", "starting"].contains(&manager);
     if !has_manager {
-        let found = "none for this user: a runtime there is a process of its own, and ends where logouts end processes";
-        return vec![
-            Far.note("systemd --user", found)
-                .fix("keep a session open there, or log in by way of pam_systemd"),
-        ];
+        let check = "systemd --user";
+        return vec![match logouts {
+            Logouts { are_there: false, .. } => Far.ok(
+                check,
+                "none, and no need of it: a runtime there is a process of its own, and nobody logs out",
+            ),
+            Logouts { end_processes: "no", .. } => Far.ok(
+                check,
+                "none for this user: a runtime there is a process of its own, and logouts end none",
+            ),
+            _ => {
+                let found = "none for this user: a runtime there is a process of its own, and ends where logouts end processes";
+                Far.note(check, found).fix("keep a session open there, or log in by way of pam_systemd")
+            }
+        }];
+    }
+    if logouts.linger != "yes" && logouts.end_processes == "no" {
+        let found = "off, and logouts end no processes: a runtime there is one of its own, and goes on after the last logout";
+        return vec![Far.ok("linger", found)];
     }
     let units = Far.ok("systemd --user", "a runtime that is started there becomes a unit: pilothouse-ID");
-    let lingers = match linger {
+    let lingers = match logouts.linger {
         "yes" => Far.ok("linger", "on: runtimes go on after the last logout"),
         _ => Far.problem(
             "linger",
@@ -126,7 +176,8 @@ mod tests {
     #[test]
     fn a_runtime_that_would_end_with_the_last_logout_is_a_problem_with_its_cure() {
         let states = |run, manager, linger| {
-            let found = lifetime("box", run, manager, linger);
+            let logouts = Logouts { linger, end_processes: "yes", are_there: true };
+            let found = lifetime("box", run, manager, &logouts);
             found.iter().map(|finding| (finding.check.to_string(), finding.state)).collect::<Vec<_>>()
         };
         let unit = ("systemd --user".to_owned(), State::Ok);
@@ -140,6 +191,28 @@ mod tests {
         );
         for (run, manager) in [("", ""), ("/usr/bin/systemd-run", "offline"), ("/usr/bin/systemd-run", "")] {
             assert_eq!(states(run, manager, ""), [("systemd --user".to_owned(), State::Note)]);
+        }
+    }
+
+    #[test]
+    fn a_runtime_that_no_logout_ends_is_no_problem() {
+        let all_are_well = |run, manager, logouts| {
+            lifetime("box", run, manager, &logouts).iter().all(|finding| finding.state == State::Ok)
+        };
+        let stays = Logouts { linger: "no", end_processes: "no", are_there: true };
+        assert!(all_are_well("/usr/bin/systemd-run", "running", stays));
+        assert!(all_are_well("", "", stays));
+        let in_a_container = Logouts { linger: "", end_processes: "", are_there: false };
+        assert!(all_are_well("", "", in_a_container));
+    }
+
+    #[test]
+    fn a_terminal_or_nothing_in_the_place_of_what_was_sent_is_a_problem_with_its_cure() {
+        assert_eq!(input("web", SENT).state, State::Ok);
+        for (came, cure) in [("terminal", "leave out `-t`"), ("", "`-i`")] {
+            let found = input("web", came);
+            assert_eq!(found.state, State::Problem);
+            assert!(found.fix.as_deref().is_some_and(|fix| fix.contains(cure)), "{found:?}");
         }
     }
 }

@@ -105,7 +105,7 @@ impl Local for HostInstall {
                 agreed(cx, question).await?;
             }
             let sent = host.run_script(INSTALL, &[VERSION, &sha256], &bytes, COPY).await;
-            done(&sent.map_err(|error| link_failure(&error))?, &host)?;
+            was_put(&sent.map_err(|error| link_failure(&error))?, &host, &survey.path)?;
         }
         let effect = if is_there { "noop" } else { "installed" };
         let (host, path) = (host.name.clone(), survey.path.clone());
@@ -152,6 +152,17 @@ async fn survey(host: &RemoteHost) -> Result<Survey, Failure> {
 
 fn done(output: &RemoteOutput, host: &RemoteHost) -> Result<(), Failure> {
     if output.code == Some(0) { Ok(()) } else { Err(link_failure(&output.error(host))) }
+}
+
+/// Judges how the script ended that puts it there: what it said is what was in the way.
+fn was_put(output: &RemoteOutput, host: &RemoteHost, path: &str) -> Result<(), Failure> {
+    match output {
+        RemoteOutput { code: Some(1..=124), said, .. } if !said.is_empty() => {
+            let text = format!("It could not be put there as {}:{path}: {said}.", host.name);
+            Err(Failure::new(Code::Unavailable, text))
+        }
+        output => done(output, host),
+    }
 }
 
 fn machine(system: &str, host: &RemoteHost) -> Result<Machine, Failure> {

@@ -92,7 +92,7 @@ impl App {
 
     /// Says the same in a message.
     pub(super) fn say_refusal(&mut self) {
-        self.refusal_at_hand().into_iter().for_each(|told| self.say(told));
+        self.refusal_at_hand().into_iter().for_each(|told| self.toasts.fail(told, None));
     }
 
     /// Returns what a call is called: its number, with several places that of its place.
@@ -290,7 +290,9 @@ fn is_of_a_person(effect: &Effect) -> bool {
 
 /// Says why nothing can be done at a place, where that is so.
 fn refusal(place: &PlaceState) -> Option<String> {
-    place.link.refusal().map(|why| format!("{} is {}", place.name.name, visible::one_line(&why)))
+    let why = place.link.refusal()?;
+    let is = if matches!(place.link, PlaceLink::Gone { .. }) { ":" } else { " is" };
+    Some(format!("{}{is} {}", place.name.name, visible::one_line(&why)))
 }
 
 /// Returns the task that a request is about.
