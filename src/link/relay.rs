@@ -3,16 +3,26 @@
 //! refuses it where it came out of a task.
 
 use std::io;
+use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 
 use super::{Access, Ack, Door, Error, VERSION, socket};
 use crate::paths::Places;
 
+/// How long a console may say nothing; one that lives asks for something every 20 s.
+const SILENT: Duration = Duration::from_secs(120);
+/// Bytes copied at once.
+const PIECE: usize = 8 << 10;
+
 /// What leads to a runtime of this machine.
 #[derive(Debug)]
-pub struct Relay(UnixStream);
+pub struct Relay {
+    stream: UnixStream,
+    door: Door,
+}
 
 impl Relay {
     /// Connects to a runtime; `access` starts one where none serves the workspace and it `may_start`.
@@ -27,14 +37,14 @@ impl Relay {
             }
         };
         if may_start {
-            access.join(connect).await.map(|(stream, _)| Self(stream))
+            access.join(connect).await.map(|(stream, _)| Self { stream, door })
         } else {
-            access.join_running(connect).await.map(Self)
+            access.join_running(connect).await.map(|stream| Self { stream, door })
         }
     }
 
-    /// Carries bytes both ways until the runtime hangs up. The end of the input is passed on, and what is still answered
-    /// after that is carried back.
+    /// Carries bytes both ways until the runtime hangs up, or a console has been silent for longer than one that lives is. The
+    /// end of the input is passed on, and what is still answered after that is carried back.
     ///
     /// # Errors
     /// When the runtime or the output fails.
@@ -43,18 +53,53 @@ impl Relay {
         mut input: impl AsyncRead + Unpin,
         mut output: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
-        let (mut reader, mut writer) = self.0.into_split();
+        let Self { stream, door } = self;
+        let (mut reader, mut writer) = stream.into_split();
         let there = async {
             // A link that breaks ends as one that is closed: the runtime is told that nothing follows.
-            let _ = tokio::io::copy(&mut input, &mut writer).await;
+            if pass_on(&mut input, &mut writer, door).await.is_ok_and(|end| end == End::Silent) {
+                return;
+            }
             let _ = writer.shutdown().await;
-            std::future::pending::<io::Result<u64>>().await
+            std::future::pending().await
         };
         tokio::select! {
-            ended = tokio::io::copy(&mut reader, &mut output) => ended?,
-            never = there => never?,
+            ended = tokio::io::copy(&mut reader, &mut output) => drop(ended?),
+            () = there => {}
         };
         output.shutdown().await
+    }
+}
+
+/// How the input of a relay ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It was closed.
+    Closed,
+    /// A console has said nothing for too long. What carried it is gone and was never closed: it would keep its connection.
+    Silent,
+}
+
+/// Copies what comes until it ends.
+async fn pass_on(
+    input: &mut (impl AsyncRead + Unpin),
+    output: &mut (impl AsyncWrite + Unpin),
+    door: Door,
+) -> io::Result<End> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        let reading = input.read(&mut piece);
+        let read = match door {
+            Door::Agent => reading.await?,
+            Door::Operator => match timeout(SILENT, reading).await {
+                Ok(read) => read?,
+                Err(_) => return Ok(End::Silent),
+            },
+        };
+        if read == 0 {
+            return Ok(End::Closed);
+        }
+        output.write_all(piece.get(..read).unwrap_or_default()).await?;
     }
 }
 
@@ -80,8 +125,6 @@ pub fn refusal(error: &Error) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncReadExt;
-
     use super::*;
 
     #[tokio::test]
@@ -89,7 +132,7 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         let (mut caller, input) = UnixStream::pair().expect("a pair");
         let (reader, writer) = input.into_split();
-        let carried = tokio::spawn(Relay(ours).carry(reader, writer));
+        let carried = tokio::spawn(Relay { stream: ours, door: Door::Agent }.carry(reader, writer));
         caller.write_all(b"question").await.expect("takes it");
         caller.shutdown().await.expect("no more");
         let mut heard = String::new();
@@ -101,6 +144,22 @@ mod tests {
         caller.read_to_string(&mut answer).await.expect("ends");
         assert_eq!(answer, "answer");
         carried.await.expect("joins").expect("carried");
+    }
+
+    /// Nobody says that a link has died where what carried it there was never told: a terminal, a connection that was cut off.
+    #[tokio::test(start_paused = true)]
+    async fn a_console_that_has_gone_silent_is_let_go_and_an_agent_is_not() {
+        for (door, ends) in [(Door::Operator, true), (Door::Agent, false)] {
+            let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+            let (_open, input) = UnixStream::pair().expect("a pair");
+            let (reader, writer) = input.into_split();
+            let mut carried = Box::pin(Relay { stream: ours, door }.carry(reader, writer));
+            let hour = timeout(Duration::from_secs(3_600), &mut carried).await;
+            assert_eq!(hour.is_ok(), ends, "{door:?}");
+            drop(carried);
+            let mut heard = String::new();
+            theirs.read_to_string(&mut heard).await.expect("ends");
+        }
     }
 
     #[test]

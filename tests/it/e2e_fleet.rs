@@ -240,6 +240,21 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
     assert_eq!(count(), 0, "copies go with the console");
 }
 
+/// Each attempt to get to it takes a second: it is not tried twenty times before anything is said.
+#[test]
+fn a_place_elsewhere_that_refuses_slowly_says_so_soon() {
+    let home = Home::new();
+    let listed = json!({"data": {"machine": "m", "version": "9", "link": 6, "load": null, "runtimes": [
+        {"id": "0123456789ab", "workspace": "/srv", "pid": 7, "version": "9", "link": 6, "tasks": 0, "needs": 0}
+    ]}});
+    let script =
+        format!("case \"$*\" in *list*) echo '{listed}';; *) sleep 1; echo 'not today' >&2; exit 1;; esac");
+    home.configure("config.toml", &format!("[hosts.box]\nvia = {}\n", json!(["sh", "-c", script, "slow"])));
+    let console = Console::open(&home, &["fleet", "box"], SIZE);
+    console.shows(" box:srv  lost");
+    console.shows("not today (exit 1)");
+}
+
 #[test]
 fn a_machine_that_cannot_be_reached_says_why_beside_what_can() {
     let home = Home::new();

@@ -1,5 +1,6 @@
 //! Whether anything still comes over a link that a program carries: a dead link says nothing, and neither does a runtime that
-//! has nothing to say. After a second of silence it is asked for something small; after three the link is lost.
+//! has nothing to say. After a second of silence it is asked for something small; after three the link is lost. The other end
+//! is asked now and then also where much comes: it takes a console that says nothing for dead.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,6 +15,9 @@ use tokio::time::{Instant, sleep};
 const ASKED: Duration = Duration::from_secs(1);
 /// Silence after which the link is lost.
 const LOST: Duration = Duration::from_secs(3);
+
+/// The longest time without asking.
+const AGAIN: Duration = Duration::from_secs(20);
 
 /// How long nothing has come. Clones are the same.
 #[derive(Debug, Clone)]
@@ -51,17 +55,24 @@ impl Silence {
         self.start.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
     }
 
-    /// Calls `ask` in each second in which nothing has come; returns what to say once nothing has for too long.
+    /// Calls `ask` in each second in which nothing has come, and every 20 s; returns what to say once nothing has come for
+    /// too long.
     pub(super) async fn too_long(&self, ask: impl Fn()) -> String {
+        let mut asked = Instant::now();
         loop {
-            match self.length() {
-                long if long >= LOST => return format!("no answer for {} s", LOST.as_secs()),
-                long if long >= ASKED => {
-                    ask();
-                    sleep(ASKED.min(LOST.saturating_sub(long))).await;
-                }
-                short => sleep(ASKED.saturating_sub(short)).await,
+            let silence = self.length();
+            if silence >= LOST {
+                return format!("no answer for {} s", LOST.as_secs());
             }
+            if silence >= ASKED || asked.elapsed() >= AGAIN {
+                ask();
+                asked = Instant::now();
+            }
+            sleep(match silence {
+                long if long >= ASKED => ASKED.min(LOST.saturating_sub(long)),
+                short => ASKED.saturating_sub(short),
+            })
+            .await;
         }
     }
 }
@@ -111,5 +122,25 @@ mod tests {
         assert_eq!(said, "no answer for 3 s");
         assert_eq!(began.elapsed().as_secs(), 18);
         assert!((10..=13).contains(&asked.get()), "{}", asked.get());
+    }
+
+    /// The other end takes a console that has not said anything for two minutes for dead.
+    #[tokio::test(start_paused = true)]
+    async fn a_link_that_is_never_silent_is_asked_now_and_then() {
+        let (mut far, near) = tokio::io::duplex(64);
+        let mut heard = Heard::new(near);
+        let (silence, asked) = (heard.silence(), Cell::new(0));
+        let talks = async {
+            for _ in 0..240 {
+                sleep(Duration::from_millis(500)).await;
+                far.write_all(b"x").await.expect("writes");
+                heard.read_u8().await.expect("reads");
+            }
+        };
+        tokio::select! {
+            said = silence.too_long(|| asked.set(asked.get() + 1)) => unreachable!("{said}"),
+            () = talks => {}
+        }
+        assert!((3..=8).contains(&asked.get()), "{}", asked.get());
     }
 }

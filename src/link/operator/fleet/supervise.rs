@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::{Inner, Operator, PlaceLink, Reach};
@@ -20,10 +20,10 @@ const PACE: Duration = Duration::from_millis(30);
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest.
 const LONGEST: Duration = Duration::from_secs(30);
-/// The pause before one that was never attached is tried again: it may only just be starting.
-const STARTING: Duration = Duration::from_millis(100);
-/// How often that.
-const STARTS: u32 = 20;
+/// One that was never attached may only just be starting: for so long it is tried again after a moment.
+const STARTING: Duration = Duration::from_secs(2);
+/// That moment.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// Publishes what is new, until the hold is let go. While nothing is, nothing is done.
 pub(super) async fn publish(inner: Arc<Inner>) {
@@ -39,7 +39,7 @@ pub(super) async fn publish(inner: Arc<Inner>) {
 
 /// Keeps a place attached until it is removed or the hold is let go.
 pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>, end: CancellationToken) {
-    let (mut pause, mut starts) = (FIRST, 0);
+    let (mut pause, began, mut is_starting) = (FIRST, Instant::now(), true);
     loop {
         let Some(reach) = inner.state().by_id(&id).map(|(place, ..)| place.reach.clone()) else { return };
         let why = tokio::select! {
@@ -47,7 +47,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             () = end.cancelled() => return,
             attached = reach.attach() => match attached {
                 Ok(operator) => {
-                    (pause, starts) = (FIRST, STARTS);
+                    (pause, is_starting) = (FIRST, false);
                     if let Err(error) = hand_over_rules(&inner, &reach, &operator).await {
                         tracing::warn!(%error, "the approval rules are not handed over");
                     }
@@ -62,9 +62,9 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
                 Err(error) => reason(&error),
             },
         };
-        if starts < STARTS {
-            starts += 1;
-            let _ = tokio::time::timeout(STARTING, kick.notified()).await;
+        is_starting &= began.elapsed() < STARTING;
+        if is_starting {
+            let _ = tokio::time::timeout(MOMENT, kick.notified()).await;
             continue;
         }
         if reach.is_home() {
