@@ -86,6 +86,7 @@ mod guide;
 mod guide_runs;
 mod hostile_text;
 mod hosts;
+mod hosts_container;
 mod hosts_install;
 mod hosts_pipe;
 mod hosts_ssh;
