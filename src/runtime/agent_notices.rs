@@ -336,7 +336,7 @@ fn who(actor: &Actor) -> String {
 
 /// Makes one safe line of at most so many characters.
 fn short(text: &str, chars: usize) -> String {
-    let line = SafeText::lines(text.trim()).replace(['\n', '\t'], " ");
+    let line = SafeText::lines(text.trim()).replace("\r\n", " ").replace(['\n', '\t'], " ");
     let cut: String = line.chars().take(chars).collect();
     if cut.len() < line.len() { format!("{cut}…") } else { cut }
 }
@@ -474,6 +474,14 @@ mod tests {
         notices.given(AGENT, &told.ids);
         assert_eq!(take(&mut notices).sentences.len(), 1);
         assert_eq!(notices.take("b", PARAGRAPH_CHARS, None, false), Taken::default(), "it is another's");
+    }
+
+    #[test]
+    fn a_line_stays_one_whatever_ends_its_lines() {
+        for text in ["one\r\ntwo\tthree", "one\ntwo three", " one\r\ntwo\nthree\r\n"] {
+            assert_eq!(short(text, NAME_CHARS), "one two three");
+        }
+        assert_eq!(short("one\rtwo", NAME_CHARS), "one⟨U+000D⟩two");
     }
 
     #[test]
