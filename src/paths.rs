@@ -162,6 +162,12 @@ impl Places {
         self.state_dir.join("history").join(format!("{}.json", self.id))
     }
 
+    /// Returns the file in which commands leave a mark that ran without a runtime.
+    #[must_use]
+    pub fn outside(&self) -> PathBuf {
+        self.state_dir.join("outside").join(format!("{}.jsonl", self.id))
+    }
+
     /// Returns the folder that holds all recordings.
     #[must_use]
     pub fn recordings(&self) -> PathBuf {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use color_eyre::eyre::{Result, WrapErr};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +41,7 @@ struct Service {
     ended: CancellationToken,
     idempotency: Arc<IdempotencyKeys>,
     shells: agent::shell::Sessions,
+    outside: Outside,
     stop: CancellationToken,
 }
 
@@ -63,8 +64,10 @@ impl RuntimeServer {
             ended: own.ended.clone(),
             idempotency: own.idempotency.clone(),
             shells: agent::shell::Sessions::default(),
+            outside: Outside { path: places.outside().into(), reached: Arc::default() },
             stop: stop.clone(),
         };
+        tokio::spawn(service.outside.clone().follow(runtime.clone(), close.clone()));
         let rules = tokio::spawn(rules.follow(runtime, close.clone()));
         let served = server.run(close, stop, move |client| service.clone().serve(client));
         Ok(Some(Self { served: Some((tokio::spawn(served), rules)), ..own }))
@@ -116,7 +119,8 @@ impl RuntimeServer {
 
 impl Service {
     async fn serve(self, mut client: Client) {
-        let Self { runtime, ended, idempotency, shells, stop } = self;
+        let Self { runtime, ended, idempotency, shells, outside, stop } = self;
+        outside.is_reached();
         let own = client.hello.environment.take();
         let runtime = match own {
             None => runtime,
@@ -136,6 +140,27 @@ impl Service {
         if let Err(error) = served {
             tracing::info!(%error, "a connection broke off");
         }
+    }
+}
+
+/// Where commands leave a mark that ran without a runtime.
+#[derive(Clone)]
+struct Outside {
+    path: Arc<Path>,
+    reached: Arc<Notify>,
+}
+
+impl Outside {
+    /// Has commands told of that could not reach the runtime, now that somebody has.
+    fn is_reached(&self) {
+        if self.path.symlink_metadata().is_ok() {
+            self.reached.notify_one();
+        }
+    }
+
+    async fn follow(self, runtime: Handle, close: CancellationToken) {
+        let telling = runtime.tell_of_outside(self.path.to_path_buf(), &self.reached);
+        close.run_until_cancelled(telling).await;
     }
 }
 

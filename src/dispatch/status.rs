@@ -1,5 +1,6 @@
 //! `status`: how much runs and how much waits, for a person and for the status line of a shell or tmux.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
 use super::response::Failure;
-use crate::runtime::Standing;
+use crate::runtime::{Standing, untold};
 
 pub(super) struct Status;
 
@@ -33,6 +34,8 @@ pub(super) struct Output {
     standing: Standing,
     /// The same in a few characters.
     short: String,
+    /// Commands of agents' own shells that ran without a runtime, until a console has told of them.
+    outside: u64,
     #[serde(skip)]
     is_short: bool,
 }
@@ -51,15 +54,22 @@ impl Local for Status {
     type Output = Output;
 
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
-        let workspace = cx.host.places()?.workspace;
+        let places = cx.host.places()?;
+        let (workspace, outside) = (&places.workspace, untold(&places.outside()));
         let Some(standing) = cx.standing().await? else {
-            let text = format!("No runtime serves {}.", workspace.display());
+            let text = format!("No runtime serves {}.{}", workspace.display(), told(outside));
             // Plain, a status line shows nothing, and no error either.
             let said = if input.short { String::new() } else { text.clone() };
-            let data = json!({ "workspace": workspace });
+            let data = json!({ "workspace": workspace, "outside": outside });
             return Err(Failure::new(Code::Precondition, text).with_data(data).with_text(said));
         };
-        Ok(Output { workspace, standing, short: standing.short(), is_short: input.short })
+        Ok(Output {
+            workspace: workspace.clone(),
+            standing,
+            short: standing.short(),
+            outside,
+            is_short: input.short,
+        })
     }
 
     fn text(output: &Output) -> String {
@@ -74,7 +84,22 @@ impl Local for Status {
             ("questions", questions),
             ("agents connected", agents),
         ];
-        let rows = rows.map(|(what, count)| format!("{what:<24}{count}"));
-        format!("workspace               {}\n{}", output.workspace.display(), rows.join("\n"))
+        let mut text = format!("workspace               {}", output.workspace.display());
+        for (what, count) in rows {
+            let _ = write!(text, "\n{what:<24}{count}");
+        }
+        if output.outside > 0 {
+            let _ = write!(text, "\nran without a runtime   {}", output.outside);
+        }
+        text
+    }
+}
+
+/// Says how many commands ran there without a runtime.
+fn told(outside: u64) -> String {
+    match outside {
+        0 => String::new(),
+        1 => " 1 command ran without one.".to_owned(),
+        many => format!(" {many} commands ran without one."),
     }
 }

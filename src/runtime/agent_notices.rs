@@ -335,7 +335,7 @@ fn who(actor: &Actor) -> String {
 }
 
 /// Makes one safe line of at most so many characters.
-fn short(text: &str, chars: usize) -> String {
+pub(super) fn short(text: &str, chars: usize) -> String {
     let line = SafeText::lines(text.trim()).replace("\r\n", " ").replace(['\n', '\t'], " ");
     let cut: String = line.chars().take(chars).collect();
     if cut.len() < line.len() { format!("{cut}…") } else { cut }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::calls::CallRecord;
+use super::outside::Outside;
 use super::program::ProgramView;
 use super::question::Fact;
 use super::supervisor::GateEvent;
@@ -75,6 +76,8 @@ pub(super) enum Row<'a> {
     },
     /// A console with settings of its own has handed its approval rules over.
     Rules { config: &'a Path, rules: &'a [ApprovalRule] },
+    /// Commands of an agent's own shell ran without a runtime.
+    Outside(&'a Outside),
     /// What was done about a recording whose runtime had died.
     Recovery { recording: &'a str, repaired: &'a Repaired, tasks: &'a [Recovered] },
     /// A recording was removed.

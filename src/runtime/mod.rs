@@ -19,6 +19,7 @@ mod log_copy;
 mod metrics;
 mod native;
 mod output;
+mod outside;
 pub mod past;
 mod place;
 mod playback;
@@ -58,6 +59,7 @@ pub use log_copy::{LogPart, LogPiece};
 pub use metrics::{Metrics, MetricsReport};
 pub use native::{Native, NativeRequest, Stage};
 pub use output::{Output, Piece, StoredStreams, Stream};
+pub use outside::{Mark, leave_mark, untold};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use playback::Playback;
 pub use program::{

@@ -318,10 +318,10 @@ fn a_process_on_a_terminal_is_a_pane_and_lives_on_when_codex_is_killed() {
 #[test]
 fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
     let home = Home::new();
-    let state = home.workspace().join("../state");
-    std::fs::create_dir_all(&state).expect("a folder");
+    let recordings = home.places().recordings();
+    std::fs::create_dir_all(recordings.parent().expect("a folder")).expect("created");
     // Where its recordings would be lies a file: no runtime can begin.
-    std::fs::write(state.join("pilothouse"), "").expect("written");
+    std::fs::write(&recordings, "").expect("written");
     for switch in ["off", "on"] {
         let mut codex = Codex::with(&home, &[("PILOTHOUSE_SHELL", switch)]);
         let request =
@@ -330,6 +330,12 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
         assert_eq!(codex.line(), format!("{request}\n").as_bytes());
         let said = codex.leave();
         assert_eq!(said.contains("this command runs without Pilothouse: "), switch == "on", "{said}");
+        let mark = std::fs::read_to_string(home.places().outside()).unwrap_or_default();
+        assert_eq!(
+            mark.contains("\"agent\":\"codex\"") && mark.contains("\"cmd\":\"echo a\""),
+            switch == "on",
+            "{mark}"
+        );
     }
     home.configure("config.toml", "[shell]\non_failure = \"refuse\"\n");
     let mut codex = Codex::new(&home);
@@ -339,7 +345,7 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
         "{refused}"
     );
     codex.leave();
-    std::fs::remove_file(state.join("pilothouse")).expect("removed");
+    std::fs::remove_file(recordings).expect("removed");
 }
 
 #[test]

@@ -297,6 +297,63 @@ fn without_a_runtime_it_runs_plainly_and_says_so_or_does_not_run_as_the_settings
 }
 
 #[test]
+fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
+    let door = Door::new();
+    let lock = door.home.places().lock;
+    std::fs::create_dir_all(lock.parent().expect("a folder")).expect("created");
+    let starting = File::create(&lock).expect("created");
+    rustix::fs::flock(&starting, rustix::fs::FlockOperation::LockExclusive)
+        .expect("held, and nobody listens");
+    let script = "source /h/s.sh 2>/dev/null || true && eval 'API_TOKEN=hunter2-door echo \x1b[2J' < /dev/null && pwd -P >| /dev/null";
+    for mut call in [door.call(true, "echo one; exit 4"), door.of_claude("a", script)] {
+        let output = call.output().expect("runs");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("runs without Pilothouse: "), "{output:?}");
+    }
+    let told = |args: &[&str]| {
+        let args = [args, &["--output", "plain"]].concat();
+        String::from_utf8_lossy(&door.home.run(&args).stdout).into_owned()
+    };
+    let none = String::from_utf8_lossy(&door.home.run(&["status"]).stdout).into_owned();
+    assert!(none.contains(" 2 commands ran without one."), "{none}");
+
+    // It is on record although no console is open, and waits for one.
+    // Not by closing the file alone: a process that another test is just starting may have a copy of it.
+    rustix::fs::flock(&starting, rustix::fs::FlockOperation::Unlock).expect("let go");
+    let mut served = door.home.serve();
+    let shown = || told(&["audit", "show", "latest", "--kind", "outside"]);
+    wait_until("both are on record", || shown().lines().count() == 2);
+    assert!(shown().contains("echo one; exit 4") && shown().contains("claude API_TOKEN=[masked] echo "));
+    assert!(!door.record().contains("hunter2-door"), "{}", door.record());
+    door.home.stop(&mut served);
+    let mut served = door.home.serve();
+    let words = "2 commands of claude ran outside the record, because no runtime could be had: `echo one; exit 4`, `API_";
+    let mut console = Console::open(&door.home, &[], (160, 30));
+    console.shows(words);
+    wait_until("nobody is told again", || told(&["status"]).lines().count() == 6);
+
+    // One that could not reach a runtime which is there is told of when somebody reaches it.
+    let mark = pilothouse::runtime::Mark {
+        at: pilothouse::clock::Clock::start().now().wall,
+        agent: None,
+        session: None,
+        workdir: String::new(),
+        cmd: "make late".into(),
+        why: String::new(),
+    };
+    pilothouse::runtime::leave_mark(&door.home.places().outside(), mark).expect("written");
+    assert!(door.call(true, "true").status().expect("runs").success());
+    console.shows("1 command ran outside the record, because no runtime could be had: `make late`");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+    door.home.stop(&mut served);
+    // And whoever opens the recording is told as well.
+    let mut replay = Console::open(&door.home, &["open", "latest"], (160, 30));
+    replay.shows("1 command ran outside the record, because no runtime could be had: `make late`");
+    replay.keys(b"q");
+    assert_eq!(replay.exit(), 0);
+}
+
+#[test]
 fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known() {
     let door = Door::new();
     let mut served = door.home.serve();

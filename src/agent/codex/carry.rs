@@ -21,6 +21,7 @@ use super::owned::{Order, Owned};
 use super::process::Stream;
 use super::standing::Standing;
 use super::start::Start;
+use crate::agent::shell::runs_plainly;
 use crate::config::OnFailure;
 use crate::link::{
     Error, Hello, Loss, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest,
@@ -132,6 +133,9 @@ impl Carry {
     async fn pass_on(self, why: Option<String>) {
         if let Some(why) = why {
             (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
+            let (request, workdir) = (self.request(), self.start.directory().unwrap_or_default());
+            let request = ShellRequest { shown: Some(self.start.shown()), ..request };
+            runs_plainly(&self.reach.places, &request, &workdir, &why);
         }
         self.talk.processes.remove(&self.start.process_id);
         // Codex hears of a server that has gone by itself.

@@ -50,8 +50,8 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
     let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
     if enclosing.as_ref().is_some_and(|task| !task.is_agent) {
-        let message = "this command belongs to the task it runs in".to_owned();
-        line.tell(&ShellReply::Refused { message, code: None }).await;
+        // As by a caller that sees so itself: it is part of that task.
+        line.tell(&ShellReply::Fenced).await;
         return Ok(());
     }
     if Fence::of(peer.pid).is_none_or(|fence| Some(&fence) != Fence::own()) {
@@ -298,13 +298,13 @@ fn ended(exit: Option<Exit>, closing: Option<String>) -> ShellReply {
 }
 
 /// A command as a person sees it.
-struct Shown {
-    cmd: String,
+pub(super) struct Shown {
+    pub(super) cmd: String,
     is_unwrapped: bool,
 }
 
 impl Shown {
-    fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
+    pub(super) fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
         if let Some(shown) = &request.shown {
             return Self { cmd: shown.clone(), is_unwrapped: false };
         }

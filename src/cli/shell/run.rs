@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 
 use super::real::Real;
 use super::{Call, DOOR, find};
-use crate::agent::shell::Kind;
+use crate::agent::shell::{Kind, runs_plainly};
 use crate::cli::{print, surroundings};
 use crate::config::{Loaded, OnFailure};
 use crate::link::{Error, Hello, Loss, Role, ShellCall, ShellInput, ShellReply, ShellRequest, join_at_once};
@@ -35,7 +35,7 @@ pub(super) fn run(call: &Call, real: Real) -> ExitCode {
     };
     match asked.connect() {
         Ok(connected) => asked.carry(connected, &real),
-        Err(error) => without_runtime(&asked.places, &error, &real),
+        Err(error) => asked.without_runtime(&error, &real),
     }
 }
 
@@ -124,7 +124,20 @@ impl Asked {
 
     fn plainly(&self, signals: Received, why: &impl Display, real: &Real) -> ExitCode {
         drop(signals);
-        without_runtime(&self.places, why, real)
+        self.without_runtime(why, real)
+    }
+
+    /// Does without a runtime, as the settings say.
+    fn without_runtime(&self, why: &impl Display, real: &Real) -> ExitCode {
+        let Places { config_dir, workspace, .. } = &self.places;
+        let loaded = Loaded::read(config_dir, workspace).map(|loaded| loaded.settings.shell.on_failure);
+        if loaded.unwrap_or_default() == OnFailure::Refuse {
+            let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
+            return ExitCode::from(REFUSED);
+        }
+        let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
+        runs_plainly(&self.places, &self.request, &self.hello.cwd, &why.to_string());
+        real.become_it()
     }
 }
 
@@ -170,16 +183,4 @@ fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitC
 fn lost(known: &Loss) -> ExitCode {
     let _ = print::say(known);
     ExitCode::from(UNKNOWN)
-}
-
-/// Does without a runtime, as the settings say.
-fn without_runtime(places: &Places, why: &impl Display, real: &Real) -> ExitCode {
-    let loaded =
-        Loaded::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings.shell.on_failure);
-    if loaded.unwrap_or_default() == OnFailure::Refuse {
-        let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
-        return ExitCode::from(REFUSED);
-    }
-    let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
-    real.become_it()
 }

@@ -118,7 +118,7 @@ fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellReply {
-    /// The caller stands behind another fence than the runtime: it runs the command itself.
+    /// The caller runs the command itself: it stands behind another fence than the runtime, or is part of a task.
     Fenced,
     /// The command was not run, and will not be.
     Refused {

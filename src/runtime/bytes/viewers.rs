@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::lock;
 use super::task_io::TaskIo;
@@ -18,6 +18,8 @@ use crate::envelope::TaskId;
 pub(crate) struct Viewers {
     all: Mutex<Vec<Weak<Viewer>>>,
     left: Arc<Left>,
+    /// Consoles that came.
+    came: watch::Sender<u64>,
 }
 
 /// When the last console was closed: milliseconds by the clock that never jumps, plus one; 0 before.
@@ -72,12 +74,23 @@ impl Viewers {
         let mut all = lock(&self.all);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&viewer));
+        drop(all);
+        self.came.send_modify(|came| *came += 1);
         viewer
     }
 
     /// Tells whether there is any console.
     pub(crate) fn is_anyone(&self) -> bool {
         self.any(|_| true)
+    }
+
+    /// Waits until there is any console.
+    pub(crate) async fn anyone(&self) {
+        let mut came = self.came.subscribe();
+        while !self.is_anyone() {
+            // The sender lives as long as `self`.
+            let _ = came.changed().await;
+        }
     }
 
     /// Tells whether there is any console, or was one so short a time ago.

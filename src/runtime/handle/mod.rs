@@ -5,6 +5,7 @@ mod environment;
 mod folder;
 mod gate;
 mod notices;
+mod outside;
 mod questions;
 mod tasks;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::runtime::calls::ABANDONED;
 use crate::runtime::calls::CallRecord;
 use crate::runtime::counters::Counters;
 use crate::runtime::events::{Abandoned, Answered, Row};
+use crate::runtime::outside::{Marks, Outside};
 use crate::runtime::program::ProgramView;
 use crate::runtime::question::Fact;
 use crate::runtime::state::TaskState;
@@ -45,6 +46,8 @@ pub struct Recording {
     pub rows: u64,
     /// Its last row says that it was closed; and whether that was done after its runtime had died.
     pub closed: Option<bool>,
+    /// Commands that ran without a runtime before it.
+    pub(super) outside: Marks,
     /// What is not as it was written.
     pub problems: Vec<Problem>,
     /// What is counted of its rows.
@@ -177,6 +180,7 @@ impl Recording {
             last_at: None,
             rows: 0,
             closed: None,
+            outside: Marks::default(),
             problems: Vec::new(),
             counters: Counters::default(),
         }
@@ -251,6 +255,7 @@ impl Recording {
                     None => recording.programs.push(row.program),
                 }
             }),
+            "outside" => self.with(record, |recording, row: Outside| recording.outside.add(row)),
             "closed" => self.with(record, |recording, row: Closed| recording.closed = Some(row.recovered)),
             _ => {}
         }

@@ -63,9 +63,9 @@ impl Recording {
         agents
     }
 
-    /// Returns a notice for each problem.
+    /// Returns a notice of what ran outside the record before it, and one for each problem.
     fn notices(&self, at: Timestamp) -> Vec<Notice> {
-        let texts = self.problems.iter().map(ToString::to_string);
+        let texts = self.outside.notice().into_iter().chain(self.problems.iter().map(ToString::to_string));
         (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text, from: None }).collect()
     }
 

@@ -1,0 +1,79 @@
+//! The handle's part for commands that ran without a runtime.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
+
+use super::Handle;
+use crate::journal::Durability;
+use crate::runtime::Error;
+use crate::runtime::events::Row;
+use crate::runtime::outside::{Marks, Taken, tell};
+
+/// A console that is open for a shorter time has told nobody anything: `serve --stop` is one.
+const READING: Duration = Duration::from_secs(1);
+
+impl Handle {
+    /// Puts the commands on record that have left a mark in the file at `path`, now and whenever the runtime was `reached`,
+    /// and tells the person of them in one line as soon as a console is open.
+    pub async fn tell_of_outside(self, path: PathBuf, reached: &Notify) {
+        loop {
+            if let Err(error) = self.record_outside(&path).await {
+                tracing::warn!(%error, "commands that ran without a runtime are not on record");
+            }
+            tokio::select! {
+                biased;
+                () = reached.notified() => continue,
+                () = self.somebody_reads() => {}
+            }
+            let of = path.clone();
+            match blocking(move || tell(&of)).await {
+                // Nobody may take the record for whole.
+                Ok(marks) => marks.notice().into_iter().for_each(|text| self.notice(text, true)),
+                Err(error) => tracing::warn!(%error, "tell of commands that ran without a runtime"),
+            }
+            reached.notified().await;
+        }
+    }
+
+    /// Waits until a console has been open for [`READING`].
+    async fn somebody_reads(&self) {
+        loop {
+            self.shared.viewers.anyone().await;
+            tokio::time::sleep(READING).await;
+            if self.shared.viewers.is_anyone() {
+                return;
+            }
+        }
+    }
+
+    async fn record_outside(&self, path: &Path) -> Result<(), Error> {
+        let failed = || Error::io("take", path);
+        loop {
+            let of = path.to_owned();
+            let taken = blocking(move || Taken::take(&of)).await.map_err(failed())?;
+            let Some(mut taken) = taken else { return Ok(()) };
+            let mut all = Marks::default();
+            loop {
+                let read = blocking(move || taken.read().map(|marks| (taken, marks))).await;
+                let (again, marks) = read.map_err(failed())?;
+                taken = again;
+                if marks.count() == 0 {
+                    break;
+                }
+                for row in marks.rows() {
+                    self.shared.write(&Row::Outside(&row), Durability::Written).await?;
+                    all.add(row);
+                }
+            }
+            blocking(move || taken.keep(&all)).await.map_err(failed())?;
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    spawn_blocking(work).await.map_err(io::Error::other)?
+}

@@ -1,0 +1,235 @@
+//! The file of marks: whoever leaves one appends a line, and the runtime takes the whole file away. What is on record is
+//! kept in another file until a person has been told.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::{Mark, Marks};
+use crate::files;
+
+/// Beyond so many bytes a command is only counted.
+const DESCRIBED_BYTES: u64 = 64 << 10;
+/// Beyond so many it is not.
+const MOST_BYTES: u64 = 128 << 10;
+/// Most bytes that are read at once: those who write at the same moment may all write one line more.
+const READ_BYTES: u64 = 2 * MOST_BYTES;
+/// The ending of a file that was taken away, and that of one whose marks are on record.
+const TAKEN: &str = "taken";
+const RECORDED: &str = "recorded";
+
+/// Leaves a mark in the file at `path`.
+///
+/// # Errors
+/// When the file cannot be written: then nobody will hear of that command.
+pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        files::create_folder(folder)?;
+    }
+    let mut file = files::private().append(true).create(true).custom_flags(flags()).open(path)?;
+    let facts = file.metadata()?;
+    if !facts.is_file() || facts.len() >= MOST_BYTES {
+        return Ok(());
+    }
+    let mut line = Vec::new();
+    if facts.len() < DESCRIBED_BYTES {
+        serde_json::to_writer(&mut line, &mark.kept())?;
+    }
+    line.push(b'\n');
+    // One write, so that lines of several at once stay lines.
+    file.write_all(&line)
+}
+
+/// Returns how many commands left a mark in the file at `path` of which no person has been told.
+#[must_use]
+pub fn untold(path: &Path) -> u64 {
+    let read = |path: &Path| Taken { file: open(path).ok()?, path: path.to_owned() }.read().ok();
+    let files = [path.to_owned(), aside(path, TAKEN), aside(path, RECORDED)];
+    files.iter().filter_map(|path| read(path)).map(|marks| marks.count()).fold(0, u64::saturating_add)
+}
+
+/// Returns the marks that are on record and of which no person has been told, and forgets them.
+///
+/// # Errors
+/// When they cannot be read or forgotten.
+pub(in crate::runtime) fn tell(path: &Path) -> io::Result<Marks> {
+    let marks = recorded(path)?;
+    match fs::remove_file(aside(path, RECORDED)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(marks),
+    }
+}
+
+/// Reads the marks that are on record and of which no person has been told.
+fn recorded(path: &Path) -> io::Result<Marks> {
+    let path = aside(path, RECORDED);
+    match open(&path) {
+        Ok(file) => Taken { file, path }.read(),
+        // It is none of ours, or nothing.
+        Err(_) => Ok(Marks::default()),
+    }
+}
+
+/// A file of marks that nobody finds any more who leaves one.
+#[derive(Debug)]
+pub(in crate::runtime) struct Taken {
+    file: File,
+    path: PathBuf,
+}
+
+impl Taken {
+    /// Takes the file at `path` away; first one that a runtime has taken before and not told of to the end.
+    ///
+    /// # Errors
+    /// When there is something else, or it cannot be moved or read.
+    pub(in crate::runtime) fn take(path: &Path) -> io::Result<Option<Self>> {
+        let aside = aside(path, TAKEN);
+        if aside.symlink_metadata().is_err() {
+            match fs::rename(path, &aside) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                moved => moved?,
+            }
+        }
+        match open(&aside) {
+            Ok(file) => Ok(Some(Self { file, path: aside })),
+            Err(error) => {
+                // It is none of ours, and in the way.
+                fs::remove_file(&aside)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads the marks that came since it was last read: whoever had opened the file before it was taken may write after.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(in crate::runtime) fn read(&mut self) -> io::Result<Marks> {
+        let mut bytes = Vec::new();
+        (&self.file).take(READ_BYTES).read_to_end(&mut bytes)?;
+        Ok(Marks::parse(&bytes))
+    }
+
+    /// Removes the file: these marks, which it said, are on record. A person is yet to be told.
+    ///
+    /// # Errors
+    /// When they cannot be kept for that, or it cannot be removed.
+    pub(in crate::runtime) fn keep(self, marks: &Marks) -> io::Result<()> {
+        let mut all = recorded(&self.path)?;
+        marks.rows().for_each(|row| all.add(row));
+        let lines = all.lines()?;
+        files::replace(&aside(&self.path, RECORDED), |file| file.write_all(&lines))?;
+        fs::remove_file(&self.path)
+    }
+}
+
+fn aside(path: &Path, extension: &str) -> PathBuf {
+    path.with_extension(extension)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(flags()).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
+}
+
+/// Neither follows a link nor waits for the other end of a FIFO.
+fn flags() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::super::tests::mark;
+    use super::*;
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        path: PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("temp dir");
+            Self { path: folder.path().join("outside/0123.jsonl"), _folder: folder }
+        }
+
+        fn leave(&self, cmd: &str) {
+            leave_mark(&self.path, mark("claude", cmd)).expect("written");
+        }
+
+        fn take(&self) -> Option<Taken> {
+            Taken::take(&self.path).expect("taken")
+        }
+    }
+
+    fn count(taken: &mut Taken) -> u64 {
+        taken.read().expect("reads").count()
+    }
+
+    #[test]
+    fn marks_are_told_of_once_and_one_that_comes_meanwhile_is_not_lost() {
+        let place = Place::new();
+        assert!(place.take().is_none());
+        place.leave("one");
+        place.leave("two");
+        assert_eq!(place.path.metadata().expect("there").permissions().mode() & 0o777, 0o600);
+        assert_eq!(untold(&place.path), 2);
+        let mut late = File::options().append(true).open(&place.path).expect("opened before it is taken");
+        let mut taken = place.take().expect("a file");
+        assert_eq!(count(&mut taken), 2);
+        late.write_all(b"\n").expect("written");
+        place.leave("three");
+        assert_eq!(untold(&place.path), 4);
+        assert_eq!([count(&mut taken), count(&mut taken)], [1, 0]);
+        // A runtime that died before it had told of them: the next one begins with those.
+        drop(taken);
+        let mut taken = place.take().expect("the same file");
+        assert_eq!(count(&mut taken), 3);
+        let told = || tell(&place.path).expect("reads").count();
+        assert_eq!(told(), 0);
+        let of = |cmd| Marks::parse(&serde_json::to_vec(&mark("claude", cmd)).expect("JSON"));
+        taken.keep(&of("one")).expect("kept");
+        let mut taken = place.take().expect("the other file");
+        assert_eq!(count(&mut taken), 1);
+        taken.keep(&of("three")).expect("kept");
+        assert!(place.take().is_none());
+        assert_eq!(untold(&place.path), 2);
+        assert_eq!([told(), told()], [2, 0]);
+    }
+
+    #[test]
+    fn a_file_of_marks_does_not_grow_for_ever() {
+        let place = Place::new();
+        files::create_folder(place.path.parent().expect("a folder")).expect("created");
+        let length = || place.path.metadata().expect("there").len();
+        for (before, grown) in [(DESCRIBED_BYTES, 1), (MOST_BYTES, 0)] {
+            File::create(&place.path).and_then(|file| file.set_len(before)).expect("written");
+            place.leave("x");
+            assert_eq!(length(), before + grown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_removed_and_keeps_nobody_waiting() {
+        let place = Place::new();
+        let elsewhere = place.path.with_file_name("elsewhere");
+        place.leave("one");
+        fs::rename(&place.path, &elsewhere).expect("moved");
+        std::os::unix::fs::symlink(&elsewhere, &place.path).expect("a link");
+        let refused = || leave_mark(&place.path, mark("claude", "ls")).is_err() && untold(&place.path) == 0;
+        assert!(refused());
+        assert!(Taken::take(&place.path).is_err());
+        assert!(place.take().is_none());
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &place.path, fifo, rustix::fs::Mode::RUSR, 0).expect("a FIFO");
+        assert!(refused());
+        assert!(Taken::take(&place.path).is_err());
+        assert!(place.take().is_none());
+        assert!(elsewhere.exists());
+    }
+}

@@ -1,0 +1,232 @@
+//! Commands of agents' own shells that ran outside the record, because no runtime could be had. Each leaves a mark in a
+//! file of its workspace. The runtime that is reached next puts it on record and tells the person, once a console is open.
+//! Whoever may write that file may write anything into it: what is read is cut to size before it is kept. Pure but for
+//! [`file`].
+
+mod file;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::agent_notices::short;
+use crate::envelope::mask;
+
+pub use file::{leave_mark, untold};
+
+pub(super) use file::{Taken, tell};
+
+/// Commands of which more is kept than that they ran.
+const DESCRIBED: usize = 200;
+/// The longest command that is kept, in characters.
+const CMD_CHARS: usize = 1_000;
+/// The longest of the other texts that are kept, in characters.
+const TEXT_CHARS: usize = 300;
+/// What of a command is looked at to hide its secrets, in characters.
+const MASKED_CHARS: usize = 8_000;
+/// Commands that a notice names, and the longest beginning of one, in characters.
+const NAMED: usize = 3;
+const NAME_CHARS: usize = 60;
+/// The longest name of an agent in a notice, in characters.
+const AGENT_CHARS: usize = 20;
+
+/// What a command leaves that ran without a runtime.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// When it began.
+    pub at: Timestamp,
+    /// The agent whose command it was, by the name of its program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What tells this session of the agent from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Where it began.
+    pub workdir: String,
+    /// What the model wrote.
+    pub cmd: String,
+    /// Why no runtime could be had.
+    pub why: String,
+}
+
+impl Mark {
+    /// Returns it with its texts cut to size and the secrets of its command hidden.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        let cut = |text: String, most: usize| match text.char_indices().nth(most) {
+            Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
+            None => text,
+        };
+        Self {
+            at: self.at,
+            agent: self.agent.map(|agent| cut(agent, TEXT_CHARS)),
+            session: self.session.map(|session| cut(session, TEXT_CHARS)),
+            workdir: cut(self.workdir, TEXT_CHARS),
+            cmd: cut(mask(&cut(self.cmd, MASKED_CHARS)).into_owned(), CMD_CHARS),
+            why: cut(self.why, TEXT_CHARS),
+        }
+    }
+}
+
+/// What a row says of commands that ran outside the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Outside {
+    /// One command.
+    Command(Mark),
+    /// So many of which nothing else is known.
+    More { more: u64 },
+}
+
+/// Marks that were read, in the order in which they were left.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    marks: Vec<Mark>,
+    /// Commands of which nothing else is known.
+    more: u64,
+}
+
+impl Marks {
+    /// Reads the lines of a file: each is a command at least, whatever stands in it.
+    fn parse(bytes: &[u8]) -> Self {
+        let mut marks = Self::default();
+        let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
+        for line in lines.filter(|_| !bytes.is_empty()) {
+            marks.add(serde_json::from_slice(line).unwrap_or(Outside::More { more: 1 }));
+        }
+        marks
+    }
+
+    /// Returns the lines that read back as these marks.
+    fn lines(&self) -> serde_json::Result<Vec<u8>> {
+        let mut lines = Vec::new();
+        for row in self.rows() {
+            serde_json::to_writer(&mut lines, &row)?;
+            lines.push(b'\n');
+        }
+        Ok(lines)
+    }
+
+    /// Adds what a row or a line says.
+    pub(super) fn add(&mut self, outside: Outside) {
+        match outside {
+            Outside::Command(mark) if self.marks.len() < DESCRIBED => self.marks.push(mark.kept()),
+            Outside::Command(_) => self.more = self.more.saturating_add(1),
+            Outside::More { more } => self.more = self.more.saturating_add(more),
+        }
+    }
+
+    /// Returns what the rows about them say.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Outside> {
+        let more = (self.more > 0).then_some(Outside::More { more: self.more });
+        self.marks.iter().cloned().map(Outside::Command).chain(more)
+    }
+
+    /// Returns how many commands they stand for.
+    pub(super) fn count(&self) -> u64 {
+        self.more.saturating_add(self.marks.len() as u64)
+    }
+
+    /// Tells the person of them in one line; `None` where there are none.
+    pub(super) fn notice(&self) -> Option<String> {
+        let commands = match self.count() {
+            0 => return None,
+            1 => "1 command".to_owned(),
+            many => format!("{many} commands"),
+        };
+        let mut agents: Vec<String> = Vec::new();
+        for agent in self.marks.iter().filter_map(|mark| mark.agent.as_deref()) {
+            let agent = short(agent, AGENT_CHARS);
+            if agents.len() < NAMED && !agent.is_empty() && !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+        let of = if agents.is_empty() { String::new() } else { format!(" of {}", agents.join(", ")) };
+        let names = self.marks.iter().take(NAMED).map(|mark| format!("`{}`", short(&mark.cmd, NAME_CHARS)));
+        let mut named: Vec<String> = names.collect();
+        let rest = self.count() - named.len() as u64;
+        if rest > 0 && !named.is_empty() {
+            named.push(format!("{rest} more"));
+        }
+        let named = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+        Some(format!("{commands}{of} ran outside the record, because no runtime could be had{named}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(super) fn mark(agent: &str, cmd: &str) -> Mark {
+        Mark {
+            at: Timestamp::UNIX_EPOCH,
+            agent: Some(agent.to_owned()),
+            session: None,
+            workdir: "/w".into(),
+            cmd: cmd.to_owned(),
+            why: "no runtime".into(),
+        }
+    }
+
+    fn file(marks: &[Mark]) -> Vec<u8> {
+        let lines = marks.iter().map(|mark| serde_json::to_string(mark).expect("JSON") + "\n");
+        lines.collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn one_line_names_the_first_commands_and_counts_the_others() {
+        let notice = |marks: &[Mark]| Marks::parse(&file(marks)).notice();
+        assert_eq!(notice(&[]), None);
+        let (one, two) = (mark("claude", "npm test"), mark("gemini", "make\nmake install"));
+        let because = "ran outside the record, because no runtime could be had";
+        assert_eq!(
+            notice(std::slice::from_ref(&one)),
+            Some(format!("1 command of claude {because}: `npm test`"))
+        );
+        let many = [one.clone(), two, one.clone(), one.clone(), Mark { agent: None, ..one }];
+        assert_eq!(
+            notice(&many),
+            Some(format!(
+                "5 commands of claude, gemini {because}: `npm test`, `make make install`, `npm test`, 2 more"
+            ))
+        );
+        assert_eq!(Marks::parse(b"\n\n").notice(), Some(format!("2 commands {because}")));
+    }
+
+    #[test]
+    fn a_line_that_says_nothing_is_a_command_all_the_same() {
+        let mut lines = file(&[mark("claude", "ls")]);
+        lines.extend(b"\n{\"at\":3}\n\xff\xfe\n{\"at\":\"2026-01-01T00:00:00Z\",\"cm");
+        let marks = Marks::parse(&lines);
+        assert_eq!((marks.count(), marks.marks.len()), (5, 1));
+        assert_eq!(Marks::parse(&marks.lines().expect("JSON")), marks);
+        let many = Marks::parse(&file(&vec![mark("claude", "ls"); DESCRIBED + 3]));
+        assert_eq!((many.marks.len(), many.more), (DESCRIBED, 3));
+    }
+
+    #[test]
+    fn what_is_kept_of_a_command_is_short_and_has_no_secrets() {
+        let long = mark("claude", &format!("API_TOKEN=hunter2-door run {}", "é".repeat(20_000))).kept();
+        assert_eq!(long.cmd.chars().count(), CMD_CHARS);
+        assert!(long.cmd.starts_with("API_TOKEN=[masked] run "), "{}", long.cmd);
+        // Written by somebody else, it is no longer and says no more when it is read.
+        let written = Mark { why: "x".repeat(5_000), ..mark("a", "export API_TOKEN=hunter2-door") };
+        let read = Marks::parse(&file(&[written]));
+        assert_eq!(read.marks[0].cmd, "export API_TOKEN=[masked]");
+        assert_eq!(read.marks[0].why.len(), TEXT_CHARS);
+    }
+
+    proptest! {
+        #[test]
+        fn a_notice_is_one_short_line_whatever_the_file_says(
+            marks in prop::collection::vec((".{0,80}", "(?s).{0,200}"), 0..8),
+            noise in prop::collection::vec(any::<u8>(), 0..64),
+        ) {
+            let marks: Vec<Mark> = marks.iter().map(|(agent, cmd)| mark(agent, cmd)).collect();
+            let notice = Marks::parse(&[file(&marks), noise].concat()).notice().unwrap_or_default();
+            prop_assert!(crate::envelope::SafeText::is_line(&notice), "{notice:?}");
+            prop_assert!(notice.chars().count() < 2_000, "{}", notice.chars().count());
+        }
+    }
+}
