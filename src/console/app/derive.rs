@@ -47,7 +47,7 @@ impl App {
         }
     }
 
-    /// Has the panes shown anew, to a hold that does not know them.
+    /// Reports all visible panes again: an operator handle that was just put in place has not been told of them.
     pub(in crate::console) fn show_again(&mut self) {
         self.shown = Default::default();
         self.touch();

@@ -21,7 +21,7 @@ impl Driver {
         fleet.open(running);
         self.operator = Operator::Fleet(fleet);
         self.effects.hold(self.operator.clone());
-        // The hold before is part of the new one; its panes are shown anew.
+        // The fleet contains the handle used so far, but does not know yet which panes are visible: they are reported again.
         self.times.has_other_hold = true;
         self.app.show_again();
     }
