@@ -21,6 +21,18 @@ fn go_to(console: &Console, name: &str) {
     console.wait_for("the palette is closed", |screen| !screen.contents().contains("─ all "));
 }
 
+/// Types into a task that repeats what it is told, and goes back to the list.
+fn type_into(console: &Console, name: &str, says: &str) {
+    go_to(console, name);
+    console.keys(b"\r");
+    console.shows(&format!(" INPUT {name}"));
+    console.keys(b"one\r");
+    console.shows(&format!("{says} <one>"));
+    console.keys(b"\x1d");
+    console.shows(" OBSERVE ");
+    console.keys(b"1");
+}
+
 #[test]
 fn tasks_of_two_workspaces_are_seen_typed_into_and_stopped_in_one_console() {
     let home = Home::new();
@@ -35,14 +47,7 @@ fn tasks_of_two_workspaces_are_seen_typed_into_and_stopped_in_one_console() {
     console.shows(" workspace  1 task");
 
     for (name, says) in [("web-fix/t01", "there"), ("workspace/t01", "here")] {
-        go_to(&console, name);
-        console.keys(b"\r");
-        console.shows(&format!(" INPUT {name}"));
-        console.keys(b"one\r");
-        console.shows(&format!("{says} <one>"));
-        console.keys(b"\x1d");
-        console.shows(" OBSERVE ");
-        console.keys(b"1");
+        type_into(&console, name, says);
     }
     go_to(&console, "web-fix/t01");
     console.keys(b"s");
@@ -198,14 +203,7 @@ fn the_runtimes_of_another_machine_stand_beside_those_of_this_one() {
     console.shows(" workspace  1 task");
     console.shows(" box:workspace  1 task");
     for (name, says) in [("box:workspace/t01", "there"), ("workspace/t01", "here")] {
-        go_to(&console, name);
-        console.keys(b"\r");
-        console.shows(&format!(" INPUT {name}"));
-        console.keys(b"one\r");
-        console.shows(&format!("{says} <one>"));
-        console.keys(b"\x1d");
-        console.shows(" OBSERVE ");
-        console.keys(b"1");
+        type_into(&console, name, says);
     }
     assert!(there.run(&["serve", "--stop"]).status.success());
     console.shows("box:workspace: its runtime has ended");

@@ -11,7 +11,6 @@ use pilothouse::runtime::{
     self, Closing, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason,
     StopEffect, StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
-use pilothouse::terminal::Size;
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{
     Cursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list, task_output,
@@ -20,6 +19,7 @@ use pilothouse::tools::{
 
 use proptest::prelude::*;
 
+use crate::console_fixture::task;
 use crate::support::must_be_an_envelope;
 
 const START: &str = "2026-11-20T12:00:00Z";
@@ -36,39 +36,17 @@ fn agent() -> Actor {
 pub(crate) fn running(cmd: &str) -> TaskView {
     TaskView {
         id: "task_4k2m9x7a".parse().expect("an id"),
-        number: 7,
-        status: TaskStatus::Running,
-        cmd: cmd.into(),
-        cmd_chars: None,
         description: Some("why".into()),
-        name: None,
         workdir: "/home/ada/widgets".into(),
-        shell: "/bin/bash".into(),
-        login: true,
-        tty: false,
-        size: Size::default(),
-        size_asked: false,
-        accepts_input: false,
-        side_terminal: false,
-        started_by: agent(),
         call: 12,
-        from_task: None,
-        promoted: true,
-        item: None,
-        held: None,
-        timeout_ms: None,
-        lease: None,
-        waiting: None,
         created_at: at(0),
         started_at: Some(at(0)),
         updated_at: at(0),
-        stop: None,
-        ended: None,
         output: OutputView { bytes: 2048, lines: 40, dropped_bytes: 0, last_at: Some(at(30)) },
         pid: Some(4242),
         folder: "/state/tasks/task_4k2m9x7a".into(),
         events: Vec::new(),
-        place: None,
+        ..task(7, cmd, 0, 0)
     }
 }
 

@@ -194,46 +194,11 @@ mod tests {
 
     use super::*;
     use crate::envelope::Actor;
-    use crate::runtime::{OutputView, TaskStatus};
-    use crate::terminal::Size;
+    use crate::link::operator::fleet::tests::running;
+    use crate::runtime::TaskStatus;
 
     fn task(id: u8, number: u32) -> Arc<TaskView> {
-        Arc::new(TaskView {
-            id: TaskId::from_random([id; 8]),
-            number,
-            status: TaskStatus::Running,
-            cmd: "sleep 1".into(),
-            cmd_chars: None,
-            description: None,
-            name: None,
-            workdir: "/".into(),
-            shell: "/bin/sh".into(),
-            login: true,
-            tty: false,
-            size: Size::default(),
-            size_asked: false,
-            accepts_input: false,
-            side_terminal: false,
-            started_by: Actor::Cli,
-            call: 1,
-            from_task: None,
-            promoted: true,
-            item: None,
-            held: None,
-            timeout_ms: None,
-            lease: None,
-            waiting: None,
-            created_at: jiff::Timestamp::UNIX_EPOCH,
-            started_at: None,
-            updated_at: jiff::Timestamp::UNIX_EPOCH,
-            stop: None,
-            ended: None,
-            output: OutputView::default(),
-            pid: None,
-            folder: "/".into(),
-            events: Vec::new(),
-            place: None,
-        })
+        Arc::new(TaskView { number, ..running(id, "sleep 1") })
     }
 
     fn call(seq: u64, duration: u64) -> Arc<CallSummary> {

@@ -144,8 +144,8 @@ fn flags() -> i32 {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::super::tests::mark;
     use super::*;
+    use crate::runtime::outside::tests::mark;
 
     struct Place {
         _folder: tempfile::TempDir,

@@ -14,7 +14,7 @@ mod totals;
 mod translate;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,6 +3,8 @@
 
 mod world;
 
+pub(in crate::link::operator) use world::running;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;

@@ -72,7 +72,7 @@ pub(super) fn task_id(id: u8) -> TaskId {
 }
 
 /// A task that says in its command whose it is.
-pub(super) fn task(id: u8, whose: &str) -> TaskView {
+pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
     let start = Timestamp::UNIX_EPOCH;
     TaskView {
         id: task_id(id),
@@ -167,7 +167,7 @@ impl Published {
         };
         Snapshot {
             recording: whose.into(),
-            tasks: self.tasks.iter().map(|id| Arc::new(task(*id, whose))).collect(),
+            tasks: self.tasks.iter().map(|id| Arc::new(running(*id, whose))).collect(),
             calls: self.calls.iter().map(|id| Arc::new(call(id))).collect(),
             questions: self.questions.iter().map(|id| Arc::new(question(id))).collect(),
             agents: self.agents.iter().map(agent).collect(),
