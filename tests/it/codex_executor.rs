@@ -318,10 +318,7 @@ fn a_process_on_a_terminal_is_a_pane_and_lives_on_when_codex_is_killed() {
 #[test]
 fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
     let home = Home::new();
-    let recordings = home.places().recordings();
-    std::fs::create_dir_all(recordings.parent().expect("a folder")).expect("created");
-    // Where its recordings would be lies a file: no runtime can begin.
-    std::fs::write(&recordings, "").expect("written");
+    let _starting = home.never_listening();
     for switch in ["off", "on"] {
         let mut codex = Codex::with(&home, &[("PILOTHOUSE_SHELL", switch)]);
         let request =
@@ -345,7 +342,6 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
         "{refused}"
     );
     codex.leave();
-    std::fs::remove_file(recordings).expect("removed");
 }
 
 #[test]

@@ -299,11 +299,7 @@ fn without_a_runtime_it_runs_plainly_and_says_so_or_does_not_run_as_the_settings
 #[test]
 fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     let door = Door::new();
-    let lock = door.home.places().lock;
-    std::fs::create_dir_all(lock.parent().expect("a folder")).expect("created");
-    let starting = File::create(&lock).expect("created");
-    rustix::fs::flock(&starting, rustix::fs::FlockOperation::LockExclusive)
-        .expect("held, and nobody listens");
+    let starting = door.home.never_listening();
     let script = "source /h/s.sh 2>/dev/null || true && eval 'API_TOKEN=hunter2-door echo \x1b[2J' < /dev/null && pwd -P >| /dev/null";
     for mut call in [door.call(true, "echo one; exit 4"), door.of_claude("a", script)] {
         let output = call.output().expect("runs");
@@ -317,8 +313,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     assert!(none.contains(" 2 commands ran without one."), "{none}");
 
     // It is on record although no console is open, and waits for one.
-    // Not by closing the file alone: a process that another test is just starting may have a copy of it.
-    rustix::fs::flock(&starting, rustix::fs::FlockOperation::Unlock).expect("let go");
+    drop(starting);
     let mut served = door.home.serve();
     let shown = || told(&["audit", "show", "latest", "--kind", "outside"]);
     wait_until("both are on record", || shown().lines().count() == 2);

@@ -94,6 +94,15 @@ impl Home {
         served
     }
 
+    /// Takes the place of a runtime that never gets to listen, until it is dropped: none can be had, and nobody starts one.
+    pub(crate) fn never_listening(&self) -> NeverListening {
+        let lock = self.places().lock;
+        std::fs::create_dir_all(lock.parent().expect("a folder")).expect("created");
+        let lock = std::fs::File::create(lock).expect("created");
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("held");
+        NeverListening(lock)
+    }
+
     /// Stops the runtime and waits until `served`, which serves it, is gone.
     #[track_caller]
     pub(crate) fn stop(&self, served: &mut Child) {
@@ -118,6 +127,16 @@ impl Home {
             let is_over = || std::fs::read_link(process.join("exe")).is_err();
             wait_until("the runtime ends with its test", is_over);
         }
+    }
+}
+
+/// A held lock of a workspace.
+pub(crate) struct NeverListening(std::fs::File);
+
+impl Drop for NeverListening {
+    fn drop(&mut self) {
+        // Not by closing the file alone: a process that another test is just starting may have a copy of it.
+        rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock).expect("let go");
     }
 }
 
