@@ -384,6 +384,7 @@ fn what_the_agents_sandbox_forbids_stays_forbidden_and_nothing_of_it_runs_outsid
     let mut fenced = Command::new("setpriv");
     door.home.settle(&mut fenced);
     fenced
+        .env("PILOTHOUSE_SHELL_DOOR", door.home.workspace())
         .args(["--no-new-privs", "--"])
         .arg(&door.shell)
         .args(["-c", "grep NoNewPrivs /proc/self/status; exit 5"]);
