@@ -37,7 +37,8 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
 }
 
 async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
-    if let Some(address) = Holder::of(&start.places).address()
+    if operator.only_looks().is_none()
+        && let Some(address) = Holder::of(&start.places).address()
         && address.config != start.places.config_dir
     {
         // What this person wants to be asked about holds whatever the runtime was started with.

@@ -17,16 +17,16 @@ use crate::console_fixture::{ago, console, ended, now, obstacle, press, shown, t
 
 const NAMES: [&str; 3] = ["web-fix", "api", "docs"];
 
-fn name(at: usize) -> Arc<PlaceName> {
+pub(crate) fn name(at: usize) -> Arc<PlaceName> {
     Arc::new(PlaceName { id: PlaceId::from(NAMES[at]), name: NAMES[at].to_owned() })
 }
 
-fn id(at: usize, number: u32) -> TaskId {
+pub(crate) fn id(at: usize, number: u32) -> TaskId {
     format!("task_{at}{number:07}").parse().expect("an id")
 }
 
 /// A task of a place, the same number in each.
-fn at(place: usize, number: u32, cmd: &str, age: i64) -> TaskView {
+pub(crate) fn at(place: usize, number: u32, cmd: &str, age: i64) -> TaskView {
     TaskView {
         id: id(place, number),
         number,
@@ -63,7 +63,7 @@ fn call(place: usize, number: u64, age: i64) -> CallSummary {
     }
 }
 
-fn place(at: usize, link: PlaceLink) -> Arc<PlaceState> {
+pub(crate) fn place(at: usize, link: PlaceLink) -> Arc<PlaceState> {
     let own = tasks().into_iter().filter(|task| task.place == Some(name(at)));
     let metrics = Metrics {
         exec_command_items: 40 + at as u64,
@@ -112,7 +112,7 @@ fn opened(size: (u16, u16)) -> App {
     app
 }
 
-fn select(app: &mut App, wanted: &TaskId) {
+pub(crate) fn select(app: &mut App, wanted: &TaskId) {
     let _ = press(app, &["g"]);
     for _ in 0..9 {
         if app.selected().is_some_and(|task| task.id == *wanted) {

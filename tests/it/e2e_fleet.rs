@@ -12,7 +12,7 @@ use crate::support::{Agent, Console, Home, wait_until};
 const SIZE: (u16, u16) = (120, 40);
 
 /// Goes to a task by its name, from the palette.
-fn go_to(console: &Console, name: &str) {
+pub(crate) fn go_to(console: &Console, name: &str) {
     console.keys(b":");
     console.shows("─ all ");
     console.keys(name.as_bytes());

@@ -21,7 +21,11 @@ use crate::support::Home;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits until the places look like that.
-async fn published(fleet: &Operator, what: &str, fact: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
+pub(crate) async fn published(
+    fleet: &Operator,
+    what: &str,
+    fact: impl Fn(&Snapshot) -> bool,
+) -> Arc<Snapshot> {
     let mut snapshots = fleet.snapshot();
     let waited = tokio::time::timeout(PATIENCE, snapshots.wait_for(|snapshot| fact(snapshot))).await;
     match waited {
@@ -30,16 +34,16 @@ async fn published(fleet: &Operator, what: &str, fact: impl Fn(&Snapshot) -> boo
     }
 }
 
-fn place<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a PlaceState> {
+pub(crate) fn place<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a PlaceState> {
     snapshot.places.iter().find(|place| place.name.name == name).map(|place| &**place)
 }
 
-fn is(snapshot: &Snapshot, name: &str, link: impl Fn(&PlaceLink) -> bool) -> bool {
+pub(crate) fn is(snapshot: &Snapshot, name: &str, link: impl Fn(&PlaceLink) -> bool) -> bool {
     place(snapshot, name).is_some_and(|place| link(&place.link))
 }
 
 /// Starts a command that answers lines, at a place.
-async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> TaskId {
+pub(crate) async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> TaskId {
     let cmd = format!("while read -r line; do echo \"{says} <$line>\"; done");
     let input = json!({"cmd": cmd, "tty": true, "cols": 40, "rows": 6, "yield_time_ms": 0});
     let reply = fleet.ask_at(Some(place), Request::call("ExecCommand", input)).await.expect("an answer");
@@ -49,11 +53,11 @@ async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> TaskId {
     id.as_str().expect("a task").parse().expect("an id")
 }
 
-fn line(task: &TaskId, text: &str) -> Request {
+pub(crate) fn line(task: &TaskId, text: &str) -> Request {
     Request::Send { task: task.clone(), input: Input::Raw(format!("{text}\r").into_bytes()) }
 }
 
-async fn shows(fleet: &Operator, task: &TaskId, text: &str) {
+pub(crate) async fn shows(fleet: &Operator, task: &TaskId, text: &str) {
     let changed = fleet.screens_changed();
     let seen = async {
         while !fleet.screen(task).is_some_and(|screen| screen.text().contains(text)) {

@@ -78,7 +78,9 @@ impl App {
         let pane = place(is_listed || self.screen == Screen::Program, "beside panes only");
         let receipts = place(self.screen == Screen::Receipts, "in receipts only");
         let program = place(self.screen == Screen::Program, "on the program's screen");
-        let card = place(self.held_call().is_some(), "on the card of a call: approvals");
+        let held = self.held_call();
+        let card = place(held.is_some(), "on the card of a call: approvals");
+        let answerable = held.map_or(Ok(()), |held| self.number_is_attached(held.ticket));
         let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
         let prompt = if let Mode::Write(prompt, _) = &self.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
@@ -222,14 +224,15 @@ impl App {
             Approvals => {
                 anywhere.and(need(!self.view.snapshot.gate.held.is_empty(), "no call needs approval"))
             }
-            Approve | Deny | NextHeld => card,
+            NextHeld => card,
+            Approve | Deny => card.and(answerable),
             ApproveExact => {
                 let is_ruled = self.held_call().is_some_and(|call| is_rule(&call.reason));
-                card.and(need(is_ruled, "there is nothing to do it to"))
+                card.and(answerable).and(need(is_ruled, "there is nothing to do it to"))
             }
             ApproveWider => {
                 let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
-                card.and(need(is_plain, "there is nothing to do it to"))
+                card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
             Fold if self.screen == Screen::Tasks => need(self.is_in_batch(), "the task is of no batch"),
             NextColumn | PreviousColumn | Fold => {

@@ -141,7 +141,8 @@ fn is_useful(app: &App, action: Action) -> bool {
         Action::Restart => app.at_hand().is_some_and(|task| task.status.is_terminal()),
         _ => true,
     };
-    !app.layers.is_empty() || app.can(action) && is_worth
+    let is_answer = matches!(action, Action::Approve | Action::Deny);
+    !app.layers.is_empty() && !is_answer || app.can(action) && is_worth
 }
 
 pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {

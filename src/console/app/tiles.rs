@@ -21,8 +21,10 @@ const SIDE_COLUMNS: u16 = 54;
 impl Layout {
     pub(super) fn tasks(&mut self, app: &App, body: Rect) {
         if app.tasks().is_empty() {
-            // Places are listed with their heads also where none of them has a task.
-            self.list = if app.is_fleet() { body } else { Rect::ZERO };
+            // How places stand is told also where none has a task.
+            if !app.listed().rows.is_empty() {
+                (self.list, self.stage) = (body, Rect::ZERO);
+            }
             return;
         }
         if app.is_zoomed || self.breakpoint == Breakpoint::Small {

@@ -195,7 +195,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
 /// Returns everything that a held call would run, and what may be answered.
 fn call_lines(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
     let mut lines = vec![Line::reply(title(held, 1, 1, "..."))];
-    lines.extend(said(card::lines(held, zone)));
+    lines.extend(said(card::lines(held, &held.call.to_string(), zone)));
     lines.push(Line::reply(format!(
         "answer {}; words behind deny are told to whoever called",
         call_words(held)

@@ -147,6 +147,14 @@ impl Operator {
         }
     }
 
+    /// Tells whether a runtime that is only looked at can be asked that; any other one can.
+    fn answers(&self, request: &Request) -> bool {
+        match self {
+            Self::Remote(remote) => remote.answers(request),
+            Self::Local(_) | Self::Recorded(_) | Self::Fleet(_) => true,
+        }
+    }
+
     /// Returns why the connection broke, where it has and a program carried it.
     #[must_use]
     pub fn why_lost(&self) -> Option<String> {

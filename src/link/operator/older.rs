@@ -5,24 +5,44 @@ use serde_json::{Value, json};
 
 use crate::link::frame::Frame;
 use crate::link::protocol::{Request, ServerMessage};
+use crate::link::way::cure;
 use crate::link::{Error, VERSION};
 use crate::runtime::Snapshot;
 use crate::tools;
 
-/// Returns why a runtime of another version is only looked at; none when it cannot be that either.
-pub(super) fn only_looks(theirs: u32, host: Option<&str>) -> Option<String> {
-    let cure = match host {
-        Some(host) => format!("`pilothouse host install {host}` puts this one there"),
-        None => "end it with the pilothouse that started it, and start this one".to_owned(),
-    };
-    let why = format!(
-        "read-only: that runtime speaks version {theirs} of the link, this console version {VERSION}; {cure}"
-    );
-    (theirs + 1 == VERSION).then_some(why)
+/// The first version of the link whose runtimes return pieces of logs. An older one hangs up on a request that it does not know.
+const LOGS: u32 = 6;
+
+/// A runtime that is only looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Older {
+    /// The version it speaks.
+    pub(super) version: u32,
+    /// Why it is only looked at.
+    pub(super) why: String,
+}
+
+impl Older {
+    /// Returns how a runtime of another version is looked at; none when it cannot be that either.
+    pub(super) fn of(version: u32, host: Option<&str>) -> Option<Self> {
+        let why = format!(
+            "read-only: that runtime speaks version {version} of the link, this console version {VERSION}; {}",
+            cure(version, host)
+        );
+        (version + 1 == VERSION).then_some(Self { version, why })
+    }
+
+    /// Tells whether a request only reads, and is one that it knows.
+    pub(super) fn answers(&self, request: &Request) -> bool {
+        match request {
+            Request::Log { .. } => self.version >= LOGS,
+            request => is_look(request),
+        }
+    }
 }
 
 /// Tells whether a request only reads.
-pub(super) fn is_look(request: &Request) -> bool {
+fn is_look(request: &Request) -> bool {
     match request {
         Request::Record { .. }
         | Request::Command { .. }
@@ -100,12 +120,18 @@ mod tests {
 
     #[test]
     fn one_version_older_is_looked_at_and_no_other() {
-        assert!(only_looks(VERSION - 1, Some("box")).expect("looked at").contains("host install box"));
+        assert!(Older::of(VERSION - 1, Some("box")).expect("looked at").why.contains("host install box"));
         for theirs in [VERSION - 2, VERSION, VERSION + 1] {
-            assert_eq!(only_looks(theirs, None), None);
+            assert_eq!(Older::of(theirs, None), None);
         }
         assert!(is_look(&Request::Metrics) && is_look(&Request::call("TaskList", json!({}))));
         assert!(!is_look(&Request::call("ExecCommand", json!({}))));
         assert!(!is_look(&Request::Pause { paused: true, nonce: None }));
+        let task = "task_00000001".parse().expect("an id");
+        let log = Request::Log { task, part: crate::runtime::LogPart::ALL[0], from: 0 };
+        for (version, knows_it) in [(LOGS - 1, false), (LOGS, true)] {
+            let older = Older { version, why: String::new() };
+            assert_eq!((older.answers(&log), older.answers(&Request::Metrics)), (knows_it, true));
+        }
     }
 }

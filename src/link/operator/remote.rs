@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
 use super::heard::{Heard, Silence};
-use super::older;
+use super::older::{self, Older};
 use super::screen::ScreenUpdate;
 use super::update::Known;
 use crate::envelope::TaskId;
@@ -50,8 +50,8 @@ struct State {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// What answers must carry.
     nonces: Mutex<HashMap<CardId, String>>,
-    /// Why the runtime is only looked at.
-    only_looks: Option<String>,
+    /// The runtime is one version older and only looked at.
+    older: Option<Older>,
     /// Why the connection broke.
     lost: OnceLock<String>,
     next_id: AtomicU64,
@@ -60,19 +60,19 @@ struct State {
 impl Remote {
     pub(super) async fn attach(way: &Way, cwd: PathBuf) -> Result<Self, Error> {
         let hello = Hello::new(Role::Operator, cwd);
-        let (mut dialed, only_looks) = match way.dial(&hello).await {
+        let (mut dialed, older) = match way.dial(&hello).await {
             Err(Error::OtherVersion { theirs, reason, host }) => {
-                let Some(why) = older::only_looks(theirs, host.as_deref()) else {
+                let Some(older) = Older::of(theirs, host.as_deref()) else {
                     return Err(Error::OtherVersion { theirs, reason, host });
                 };
-                (way.dial(&Hello { v: theirs, ..hello }).await?, Some(why))
+                (way.dial(&Hello { v: theirs, ..hello }).await?, Some(older))
             }
             dialed => (dialed?, None),
         };
         let mut link = dialed.take_link();
         let patience = if link.is_carried() { CARRIED_PATIENCE } else { PATIENCE };
         let mut reader = Heard::new(dialed.lines.into_reader());
-        let first = tokio::time::timeout(patience, first_snapshot(&mut reader, only_looks.is_some()));
+        let first = tokio::time::timeout(patience, first_snapshot(&mut reader, older.is_some()));
         let (known, first) = match first.await {
             Ok(Ok(first)) => first,
             Ok(Err(error)) => return Err(link.why().await.unwrap_or(error)),
@@ -87,7 +87,7 @@ impl Remote {
             screens_changed: Arc::default(),
             waiting: Mutex::default(),
             nonces: Mutex::default(),
-            only_looks,
+            older,
             lost: OnceLock::new(),
             next_id: AtomicU64::new(1),
         });
@@ -139,7 +139,12 @@ impl Remote {
 
     /// Returns why the runtime is only looked at.
     pub(super) fn only_looks(&self) -> Option<&str> {
-        self.state.only_looks.as_deref()
+        self.state.older.as_ref().map(|older| older.why.as_str())
+    }
+
+    /// Tells whether the runtime can be asked that.
+    pub(super) fn answers(&self, request: &Request) -> bool {
+        self.state.older.as_ref().is_none_or(|older| older.answers(request))
     }
 
     /// Returns why the connection broke.
@@ -148,7 +153,7 @@ impl Remote {
     }
 
     pub(super) async fn ask(&self, ask: Request) -> Result<Reply, Error> {
-        if let Some(why) = self.only_looks().filter(|_| !older::is_look(&ask)) {
+        if let Some(why) = self.only_looks().filter(|_| !self.answers(&ask)) {
             return Err(Error::OnlyLooks { why: why.to_owned() });
         }
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
@@ -252,7 +257,7 @@ struct Reading {
 impl Reading {
     async fn run(mut self) -> Result<(), Error> {
         while let Some(frame) = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await? {
-            let Some(message) = parsed(&frame, self.state.only_looks.is_some())? else { continue };
+            let Some(message) = parsed(&frame, self.state.older.is_some())? else { continue };
             match message {
                 ServerMessage::Screen(update) => {
                     self.state.draw(update);

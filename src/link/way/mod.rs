@@ -135,7 +135,8 @@ impl Way {
                 // What is too long to be sent is not tried.
                 let bytes = hello.to_bytes()?;
                 let stream = socket::connect(path).await?;
-                let (ack, lines, writer) = hello::shake(stream, &bytes, PATIENCE, 0).await?;
+                let shaken = hello::shake(stream, &bytes, PATIENCE, 0).await;
+                let (ack, lines, writer) = shaken.map_err(|error| with_cure(error, None))?;
                 Ok(Dialed { ack, lines, writer, carrier: None })
             }
             Self::Through(through) => through.dial(hello).await,
@@ -154,19 +155,36 @@ impl Through {
         match hello::shake(stream, &bytes, CARRIED_PATIENCE, NOISE).await {
             Ok((ack, lines, writer)) => Ok(Dialed { ack, lines, writer, carrier: Some(carrier) }),
             Err(Error::Talk(_) | Error::Handshake { .. }) => Err(carrier.why().await),
-            Err(Error::OtherVersion { theirs, reason, .. }) => {
-                let name = self.host.name.clone();
-                let cure = if theirs < VERSION {
-                    format!("put this one there with `pilothouse host install {name}`")
-                } else {
-                    "install the newer pilothouse here".to_owned()
-                };
-                Err(Error::OtherVersion { theirs, reason: format!("{reason}; {cure}"), host: Some(name) })
-            }
             Err(Error::NoRuntime { .. }) => {
                 Err(carrier.error(Carried::NoRuntime { place: self.place.clone() }))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(with_cure(error, Some(&self.host.name))),
         }
+    }
+}
+
+/// Says what to do about a runtime of another version, on this machine or the named one.
+pub(super) fn cure(theirs: u32, host: Option<&str>) -> String {
+    match host {
+        Some(host) if theirs < VERSION => {
+            format!(
+                "`pilothouse host install {host}` puts this one there, to serve once that runtime has ended"
+            )
+        }
+        None if theirs < VERSION => {
+            "end it with the pilothouse that started it, and start this one".to_owned()
+        }
+        Some(_) => "install the newer pilothouse here".to_owned(),
+        None => "use the newer pilothouse that started it".to_owned(),
+    }
+}
+
+fn with_cure(error: Error, host: Option<&str>) -> Error {
+    match error {
+        Error::OtherVersion { theirs, reason, .. } => {
+            let reason = format!("{reason}; {}", cure(theirs, host));
+            Error::OtherVersion { theirs, reason, host: host.map(str::to_owned) }
+        }
+        error => error,
     }
 }

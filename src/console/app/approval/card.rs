@@ -88,11 +88,11 @@ pub(crate) fn rows(app: &App, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
         let preview = preview.map(|preview| preview.rows(call, room, app.setup.theme.glyphs.cut));
         return preview.unwrap_or_else(|unfit| vec![vec![piece(unfit.to_string(), Role::Failed)]]);
     }
-    wrapped(&lines(call, &app.setup.zone), room)
+    wrapped(&lines(call, &app.call_name(call.call), &app.setup.zone), room)
 }
 
-/// Returns the same, however long the lines are.
-pub(crate) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
+/// Returns the same, however long the lines are. `name` is what the call is called.
+pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Piece>> {
     let mut lines = Vec::new();
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
         lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
@@ -128,7 +128,7 @@ pub(crate) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
     lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
     let at = call.since.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
     let hash: String = call.hash.chars().take(SHORT_HASH).collect();
-    lines.push(vec![piece(format!("since {at}   call {}   request {hash}", call.call), Role::Faint)]);
+    lines.push(vec![piece(format!("since {at}   call {name}   request {hash}"), Role::Faint)]);
     lines
 }
 
@@ -180,6 +180,9 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
     if card.is_answered {
         return [vec![piece("answered", Role::Faint)], Vec::new()];
     }
+    if let Err(why) = app.availability(Action::Approve) {
+        return [vec![piece(why.to_string(), Role::Waiting)], others(painter)];
+    }
     if !card.is_read {
         let mut row = vec![piece(format!("{below} more rows   "), Role::Waiting)];
         row.extend(painter.keys(Context::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
@@ -195,7 +198,8 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
 fn others(painter: &Painter<'_>) -> Vec<Piece> {
     let gate = &painter.app.view.snapshot.gate;
     let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
-    let go_on = gate.paused.map(|_| (Action::Pause, "resume agents"));
+    let may = painter.app.can(Action::Approve);
+    let go_on = gate.paused.filter(|_| may).map(|_| (Action::Pause, "resume agents"));
     let ways = [next, go_on, Some((Action::TellAgent, "tell agent")), Some((Action::Back, "later"))];
     painter.keys(Context::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
 }

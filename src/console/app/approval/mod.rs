@@ -31,14 +31,16 @@ impl App {
 
     /// Pauses agent calls, or resumes them; calls that wait only for that are shown first.
     pub(super) fn toggle_pause(&mut self) {
-        if self.view.snapshot.gate.paused.is_none() {
+        if !self.can_resume() {
             let key = self.setup.keymap.key(self.view_context(), Action::TellAgent);
             let why = key.filter(|_| self.has_agent()).map(|key| format!("; {key} tells why"));
             self.say(format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default()));
             self.effects.push(Effect::Ask(Request::Pause { paused: true, nonce: None }));
             return;
         }
-        let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
+        let waits = |held: &&HeldCall| {
+            held.reason == HoldReason::Paused && self.refusal_of_number(held.ticket).is_none()
+        };
         match self.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Approval(Card::of(ticket))),
             None => self.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None })),
@@ -58,6 +60,13 @@ impl App {
         let call = self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
         let Some(call) = call else { return };
         let has_settled = card.has_settled(now);
+        use Action::{Approve, ApproveExact, ApproveWider, Deny};
+        if matches!(action, Approve | ApproveExact | ApproveWider | Deny | Action::Pause)
+            && let Some(told) = self.refusal_of_number(call.ticket)
+        {
+            self.say(told);
+            return self.layers.push(Layer::Approval(card));
+        }
         match action {
             Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !card.is_read => {
                 self.say("read it to its end first");
@@ -155,10 +164,13 @@ impl App {
         }));
     }
 
-    /// The next held call after one, around.
+    /// The next held call after one, around. Tickets of several places are in no order.
     fn next_held(&self, ticket: u64) -> u64 {
         let held = &self.view.snapshot.gate.held;
-        let next = held.iter().find(|held| held.ticket > ticket).or(held.first());
+        let next = match held.iter().position(|held| held.ticket == ticket) {
+            Some(at) => held.iter().cycle().nth(at + 1),
+            None => held.iter().find(|held| held.ticket > ticket).or(held.first()),
+        };
         next.map_or(ticket, |held| held.ticket)
     }
 

@@ -78,10 +78,38 @@ impl App {
 
     /// Tells whether something can be done at the place of the task at hand.
     pub(super) fn place_is_attached(&self) -> Result<(), Why> {
-        match self.at_hand().and_then(|task| self.place_of(task)).map(|place| &place.link) {
-            None | Some(PlaceLink::Live) => Ok(()),
-            Some(PlaceLink::ReadOnly(_)) => Err(Why::ReadOnly),
-            Some(_) => Err(Why::Place),
+        is_attached(self.at_hand().and_then(|task| self.place_of(task)))
+    }
+
+    /// Tells whether something can be done at the place of a call or a held call.
+    pub(super) fn number_is_attached(&self, number: u64) -> Result<(), Why> {
+        is_attached(self.place_of_number(number))
+    }
+
+    /// Says why nothing can be done at the place of a call or a held call.
+    pub(super) fn refusal_of_number(&self, number: u64) -> Option<String> {
+        self.place_of_number(number).and_then(|place| refusal(place))
+    }
+
+    /// Says of each place where nothing can be done why, if one of these tasks is there; leaves the tasks of the others.
+    pub(super) fn refused_of(&self, tasks: &mut Vec<TaskId>) -> Vec<String> {
+        let mut refused: Vec<String> = Vec::new();
+        tasks.retain(|id| {
+            let place = self.view.task(id).and_then(|task| self.place_of(task));
+            let told = place.and_then(|place| refusal(place));
+            refused.extend(told.clone().filter(|told| !refused.contains(told)));
+            told.is_none()
+        });
+        refused
+    }
+
+    /// Tells whether agents are paused somewhere where they can be let go on.
+    pub(super) fn can_resume(&self) -> bool {
+        let snapshot = &self.view.snapshot;
+        let is_paused = |place: &&Arc<PlaceState>| place.snapshot.gate.paused.is_some();
+        match &snapshot.places[..] {
+            [] => snapshot.gate.paused.is_some(),
+            places => places.iter().filter(is_paused).any(|place| place.link == PlaceLink::Live),
         }
     }
 
@@ -286,6 +314,14 @@ impl App {
 /// A resize that follows a pane is nobody's wish.
 fn is_of_a_person(effect: &Effect) -> bool {
     !matches!(effect, Effect::Ask(Request::Send { input: Input::Resize(_), .. }))
+}
+
+fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Why> {
+    match place.map(|place| &place.link) {
+        None | Some(PlaceLink::Live) => Ok(()),
+        Some(PlaceLink::ReadOnly(_)) => Err(Why::ReadOnly),
+        Some(_) => Err(Why::Place),
+    }
 }
 
 /// Says why nothing can be done at a place, where that is so.

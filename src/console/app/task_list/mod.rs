@@ -226,8 +226,13 @@ impl App {
     /// Clears all finished tasks; for a while that can be undone.
     pub(super) fn clear_finished(&mut self) {
         let ended = self.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
-        let ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
-        self.clear(ended);
+        let mut ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
+        for told in self.refused_of(&mut ended) {
+            self.toasts.fail(told, None);
+        }
+        if !ended.is_empty() {
+            self.clear(ended);
+        }
     }
 
     /// Takes finished tasks off the list; the runtime hears of it once it is not undone any more.

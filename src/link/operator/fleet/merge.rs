@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::place::Place;
 use super::totals;
-use crate::runtime::{CallSummary, GateView, Metrics, Notice, RecordView, Snapshot};
+use crate::runtime::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Snapshot};
 
 /// Calls listed, of all places together.
 const MOST_CALLS: usize = 4_000;
@@ -80,11 +80,18 @@ pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot 
         },
         gate: GateView {
             paused: live().filter_map(|snapshot| snapshot.gate.paused).min(),
-            held: parts().flat_map(|part| part.held.iter().cloned()).collect(),
+            held: held(places),
             allowed: live().map(|snapshot| snapshot.gate.allowed).sum(),
         },
         places: places.iter().map(|place| Arc::new(place.state())).collect(),
     }
+}
+
+/// The held calls of all places, the one that has waited longest first.
+fn held(places: &[Place]) -> Vec<HeldCall> {
+    let mut held: Vec<HeldCall> = places.iter().flat_map(|place| place.part.held.iter().cloned()).collect();
+    held.sort_by_key(|held| held.since);
+    held
 }
 
 /// The calls of all places by their time, the newest last. Those of one place keep their order, whatever its clock did.

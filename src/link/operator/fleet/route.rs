@@ -11,7 +11,7 @@ use super::{Fleet, Operator, State};
 use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::protocol::{Reply, Request};
-use crate::runtime::{PlaceId, Slot, TaskUsage};
+use crate::runtime::{PlaceId, PlaceLink, Slot, TaskUsage};
 use crate::tools::Answer;
 
 /// A place that something is asked of.
@@ -60,18 +60,27 @@ impl Fleet {
         attached.map(|(slot, operator)| (operator, its(slot))).filter(|(_, its)| !its.is_empty()).collect()
     }
 
-    /// Pauses the agents of every place that is attached, or lets them go on, where that changes anything.
+    /// Pauses the agents of every place, or lets them go on, where that changes anything. A place where it cannot be done is
+    /// named, and keeps no other from it.
     async fn pause_all(&self, paused: bool) -> Result<Reply, Error> {
-        let targets: Vec<Target> = {
+        let request = Request::Pause { paused, nonce: None };
+        let targets: Vec<Result<Target, Error>> = {
             let state = self.inner.state();
-            let differs = |place: &&Place| place.snapshot.gate.paused.is_some() != paused;
-            state.places.iter().filter(differs).filter_map(|place| place.target().ok()).collect()
+            let differs = |place: &&Place| {
+                let is_gone = matches!(place.link, PlaceLink::Gone { .. });
+                !is_gone && place.snapshot.gate.paused.is_some() != paused
+            };
+            state.places.iter().filter(differs).map(|place| place.target(&request)).collect()
         };
         let mut refused = Vec::new();
         for target in targets {
-            let name = target.translation.name.name.clone();
-            if let Err(error) = target.ask(Request::Pause { paused, nonce: None }).await {
-                refused.push(format!("{name}: {error}"));
+            match target {
+                Ok(target) => {
+                    let name = target.translation.name.name.clone();
+                    let asked = target.ask(request.clone()).await;
+                    refused.extend(asked.err().map(|error| format!("{name}: {error}")));
+                }
+                Err(error) => refused.push(error.to_string()),
             }
         }
         if refused.is_empty() { Ok(Reply::Done) } else { Err(declined(refused.join("; "))) }
@@ -103,23 +112,32 @@ impl Target {
 }
 
 impl Place {
-    /// Returns the place to ask something of.
+    /// Returns the place to ask that of.
     ///
     /// # Errors
-    /// When it is not attached, with the reason.
-    pub(super) fn target(&self) -> Result<Target, Error> {
-        let refused = |why: String| declined(format!("{} is {why}", self.translation.name.name));
-        let (None, Some(operator)) = (self.link.refusal(), &self.operator) else {
-            return Err(refused(self.link.refusal().unwrap_or_else(|| "not attached".to_owned())));
+    /// When it is not attached, or only looked at and that is more than a look; with the reason.
+    pub(super) fn target(&self, request: &Request) -> Result<Target, Error> {
+        let may = |operator: &&Operator| match self.link {
+            PlaceLink::Live => true,
+            PlaceLink::ReadOnly(_) => operator.answers(request),
+            _ => false,
         };
-        Ok(Target { operator: operator.clone(), translation: self.translation.clone() })
+        match self.operator.as_ref().filter(may) {
+            Some(operator) => {
+                Ok(Target { operator: operator.clone(), translation: self.translation.clone() })
+            }
+            None => {
+                let why = self.link.refusal().unwrap_or_else(|| "not attached".to_owned());
+                Err(declined(format!("{} is {why}", self.translation.name.name)))
+            }
+        }
     }
 }
 
 impl State {
     fn target(&self, chosen: Option<&PlaceId>, mut request: Request) -> Result<(Target, Request), Error> {
         let place = self.route(chosen, &mut request)?;
-        Ok((place.target()?, request))
+        Ok((place.target(&request)?, request))
     }
 
     /// Finds out whom a request is about, and says it in that place's own numbers and names.

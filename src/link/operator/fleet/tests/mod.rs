@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
+use crate::link::protocol::Request;
 use crate::runtime::{Notice, TaskView};
 use world::{Event, Published, World, event, place_id};
 
@@ -56,12 +57,26 @@ fn an_id_stays_with_the_place_that_had_it_first() {
 }
 
 #[test]
+fn what_is_held_stands_by_how_long_it_has_waited() {
+    let mut world = World::default();
+    for (at, since) in [(2, 20), (0, 10), (1, 30)] {
+        world.happen(Event::Publishes(at, Published { held: vec![1], ..Published::default() }));
+        let (place, owners, _) = world.state.by_id(&place_id(at)).expect("it is there");
+        let mut next = Snapshot::clone(&place.snapshot);
+        next.gate.held[0].since = Timestamp::from_second(since).expect("a time");
+        place.take(Arc::new(next), owners);
+    }
+    let since: Vec<i64> = world.merged().gate.held.iter().map(|held| held.since.as_second()).collect();
+    assert_eq!(since, [10, 20, 30]);
+}
+
+#[test]
 fn a_place_that_is_not_attached_refuses_with_the_reason_and_keeps_what_it_showed() {
     let mut world = World::default();
     world.happen(Event::Publishes(2, Published { tasks: vec![1], ..Published::default() }));
     world.happen(Event::Lost(2));
     assert_eq!(world.merged().tasks.len(), 1);
-    let target = world.state.places[0].target();
+    let target = world.state.places[0].target(&Request::Metrics);
     let Err(error) = target else { panic!("refused") };
     assert_eq!(error.to_string(), "api is lost: a test");
 }
