@@ -35,7 +35,8 @@ pub struct Places {
 pub struct Locks {
     /// Their folder.
     pub folder: PathBuf,
-    /// What follows the workspace's id in the name of a lock: `.lock`, or `.<boot>.lock` in a home that machines may share.
+    /// What follows the workspace's id in the name of a lock: `.lock`, or `.<boot>.lock` and `.<boot>-<container>.lock` in
+    /// a home that machines and containers may share.
     suffix: String,
 }
 
@@ -68,6 +69,8 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// Which boot of the machine this is: a home may be shared by machines.
     pub boot_id: String,
+    /// Which container of it this is, where it is one: a home may be shared by containers.
+    pub container: Option<String>,
 }
 
 impl Surroundings {
@@ -76,8 +79,19 @@ impl Surroundings {
         match (&self.lock_dir, &self.user_dir) {
             (Some(folder), _) => Some(folder.join(format!("{id}.lock"))),
             (None, Some(folder)) => Some(folder.join("pilothouse").join(format!("{id}.lock"))),
-            (None, None) => Some(in_home(self.home.as_ref()?).join(format!("{id}.{}.lock", self.boot_id))),
+            (None, None) => {
+                let container = self.container.iter().map(|name| format!("-{name}")).collect::<String>();
+                let name = format!("{id}.{}{container}.lock", self.boot_id);
+                Some(in_home(self.home.as_ref()?).join(name))
+            }
         }
+    }
+
+    /// Returns the folder of sockets below a state folder that containers may share; none where it is not to be shared.
+    fn own_sockets(&self, state: &Path, id: &str) -> Option<PathBuf> {
+        let is_own = self.runtime_dir.is_some() || self.user_dir.is_some();
+        let container = self.container.as_ref().filter(|_| !is_own)?;
+        Some(state.join("run").join(format!("{id}-{container}")))
     }
 }
 
@@ -107,8 +121,9 @@ impl Places {
         let state = project.state_dir().unwrap_or_else(|| project.data_dir());
         let runtime = around.runtime_dir.as_deref().or(around.user_dir.as_deref());
         let places = Self::beneath(cwd, state, runtime)?;
+        let runtime_dir = around.own_sockets(state, &places.id).unwrap_or(places.runtime_dir);
         let lock = around.lock(&places.id).unwrap_or(places.lock);
-        Ok(Self { lock, config_dir: project.config_dir().to_owned(), ..places })
+        Ok(Self { runtime_dir, lock, config_dir: project.config_dir().to_owned(), ..places })
     }
 
     /// Finds the folders with a state folder chosen by the caller (tests, demo); settings lie in it too, and the lock
@@ -263,6 +278,7 @@ mod tests {
             lock_dir: None,
             home: Some("/home/ada".into()),
             boot_id: "b00t".into(),
+            container: None,
         };
         let lock = |around: &Surroundings| around.lock("0123").expect("a place");
         assert_eq!(lock(&around), Path::new("/run/user/7/pilothouse/0123.lock"));
@@ -270,6 +286,31 @@ mod tests {
         assert_eq!(lock(&bare), Path::new("/home/ada/.local/state/pilothouse/run/0123.b00t.lock"));
         let test = Surroundings { lock_dir: Some("/t".into()), ..around };
         assert_eq!(lock(&test), Path::new("/t/0123.lock"));
+    }
+
+    /// An agent's command for one of them ran in the other.
+    #[test]
+    fn containers_that_share_a_home_share_neither_locks_nor_sockets() {
+        let places = |container: Option<&str>, user_dir: Option<&str>| {
+            let around = Surroundings {
+                user_dir: user_dir.map(PathBuf::from),
+                home: Some("/home/ada".into()),
+                boot_id: "b00t".into(),
+                container: container.map(str::to_owned),
+                ..Surroundings::default()
+            };
+            Places::find(Path::new("/"), &around).expect("places")
+        };
+        let (machine, one, other) = (places(None, None), places(Some("7"), None), places(Some("8"), None));
+        for (here, there) in [(&machine, &one), (&one, &other)] {
+            assert_ne!(here.lock, there.lock);
+            assert_ne!(here.runtime_dir, there.runtime_dir);
+            assert_eq!(here.recordings(), there.recordings());
+        }
+        assert_eq!(one.locks().id("0123456789ab.b00t-7.lock"), Some("0123456789ab"));
+        assert_eq!(one.locks().id("0123456789ab.b00t-8.lock"), None);
+        // What is mounted there is not the home.
+        assert_eq!(places(Some("7"), Some("/run/user/7")), places(None, Some("/run/user/7")));
     }
 
     #[test]

@@ -337,6 +337,7 @@ fn surroundings() -> Surroundings {
         lock_dir,
         home: home_on_file().or_else(|| folder("HOME")),
         boot_id: process::boot_id(),
+        container: process::container(),
     }
 }
 

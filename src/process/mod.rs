@@ -61,7 +61,7 @@ pub use exit_record::{EndReason, ExitRecord};
 pub use fence::Fence;
 pub use fork_server::fork_server_main;
 pub use guard::install as install_guards;
-pub use identity::{ConsoleProcess, Identity, boot_id};
+pub use identity::{ConsoleProcess, Identity, boot_id, container};
 pub use limits::{keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
