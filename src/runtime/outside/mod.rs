@@ -1,7 +1,7 @@
 //! Commands of agents' own shells that ran outside the record, because no runtime could be had. Each leaves a mark in a
 //! file of its workspace. The runtime that is reached next puts it on record and tells the person, once a console is open.
 //! Whoever may write that file may write anything into it: what is read is cut to size before it is kept. Pure but for
-//! [`file`].
+//! [`mod@file`].
 
 mod file;
 
