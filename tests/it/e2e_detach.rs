@@ -151,6 +151,26 @@ fn a_console_whose_terminal_goes_away_detaches_where_the_settings_say_so() {
 }
 
 #[test]
+fn a_terminal_that_goes_away_in_the_middle_of_a_frame_is_a_hangup_as_well() {
+    for _ in 0..4 {
+        let home = Home::new();
+        home.configure("config.toml", "[console]\non_hangup = \"detach\"\n");
+        let mut console = Console::open(&home, &[], SIZE);
+        console.shows("no agent yet");
+        let agent = Agent::connect(&home, &[]);
+        agent.task("while :; do seq 1000; done");
+        console.asks_until(b"\r", " INPUT t01");
+        console.shows("1000");
+        let (runtime, terminal) = (served(&home), console.terminal());
+        console.hang_up();
+        assert_eq!(console.exit(), 0);
+        goes_on_without(&terminal, runtime);
+        assert!(home.run(&["serve", "--stop"]).status.success());
+        agent.leave();
+    }
+}
+
+#[test]
 fn a_detached_runtime_ends_with_its_keeper_and_by_a_signal() {
     for is_keeper in [true, false] {
         let (home, tag) = (Home::new(), Tag::new());

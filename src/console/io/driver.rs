@@ -120,6 +120,14 @@ impl Driver {
     /// # Errors
     /// When the terminal fails in another way than by going away.
     pub(in crate::console) async fn run(&mut self) -> Result<Ending, Error> {
+        match self.run_while_there().await {
+            // Written to between its end and the news of it: the same hang-up.
+            Err(Error::Terminal(error)) if is_gone(&error) => Ok(self.gone()),
+            ended => ended,
+        }
+    }
+
+    async fn run_while_there(&mut self) -> Result<Ending, Error> {
         let mut news = News::of(&self.operator);
         let effects = self.app.update(Msg::Tick(self.clock.now().wall));
         if let Some(ending) = self.carry_out(effects)? {
@@ -132,9 +140,7 @@ impl Driver {
             if let Some(ending) = self.on_time()? {
                 return Ok(ending);
             }
-            if let Some(ending) = self.draw_if_due()? {
-                return Ok(ending);
-            }
+            self.draw_if_due()?;
             let event = self.next(&mut news).await;
             self.app.tick(self.clock.now().wall);
             if let Some(ending) = self.take(event, &news)? {
@@ -371,4 +377,8 @@ impl Driver {
 /// The time until a moment, none when it has passed.
 pub(super) fn until(now: jiff::Timestamp, at: jiff::Timestamp) -> Duration {
     Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
+}
+
+fn is_gone(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EIO) || error.kind() == std::io::ErrorKind::BrokenPipe
 }

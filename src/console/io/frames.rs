@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::driver::{Driver, ECHO, Ending};
+use super::driver::{Driver, ECHO};
 use crate::console::Error;
 use crate::console::msg::Msg;
 
@@ -44,9 +44,9 @@ impl Frames {
 
 impl Driver {
     /// Draws when something is new and the last frame is old enough, or somebody waits for it.
-    pub(super) fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
+    pub(super) fn draw_if_due(&mut self) -> Result<(), Error> {
         if !self.app.is_dirty() && !self.times.screens_changed {
-            return Ok(None);
+            return Ok(());
         }
         let now = self.clock.now().mono;
         // Keys that wait go first: a frame for each of them would put off the last one.
@@ -56,20 +56,16 @@ impl Driver {
             (true, false) => self.display.pace(),
         };
         if now < self.times.last_frame + pace {
-            return Ok(None);
+            return Ok(());
         }
         (self.times.screens_changed, self.times.is_urgent) = (false, false);
         self.take_pictures();
         if !self.app.is_dirty() {
             // A screen that could not be read is looked at again in a while, not at once.
             self.times.last_frame = now;
-            return Ok(None);
+            return Ok(());
         }
-        let drawn = match self.display.draw(&self.app) {
-            Ok(drawn) => drawn,
-            Err(error) if is_gone(&error) => return Ok(Some(Ending::Gone)),
-            Err(error) => return Err(Error::Terminal(error)),
-        };
+        let drawn = self.display.draw(&self.app).map_err(Error::Terminal)?;
         self.app.drawn();
         let after = self.clock.now();
         self.frames.add(after.mono.saturating_sub(now));
@@ -82,7 +78,7 @@ impl Driver {
             let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);
             after.mono + Duration::from_millis(left.unsigned_abs())
         });
-        Ok(None)
+        Ok(())
     }
 
     /// Takes new pictures of the shown screens that have changed; a busy one keeps its last.
@@ -114,10 +110,6 @@ impl Driver {
             self.operator.screen_generation(task) != seen
         })
     }
-}
-
-fn is_gone(error: &std::io::Error) -> bool {
-    error.raw_os_error() == Some(libc::EIO) || error.kind() == std::io::ErrorKind::BrokenPipe
 }
 
 #[cfg(test)]
