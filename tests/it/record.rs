@@ -266,13 +266,17 @@ fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
     command.env(WRITER, format!("{filling}:{}", dir.path().display()));
     let mut writer = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the writer starts");
     let mut acknowledged = 0;
-    for line in BufReader::new(writer.stderr.take().expect("its words")).lines().map_while(Result::ok) {
-        if let Some(n) = line.strip_prefix("acknowledged ") {
+    let mut words = BufReader::new(writer.stderr.take().expect("its words"));
+    let mut line = String::new();
+    while words.read_line(&mut line).is_ok_and(|read| read > 0) {
+        // One that it was killed in the middle of has no end, and acknowledges nothing.
+        if let Some(n) = line.strip_suffix('\n').and_then(|line| line.strip_prefix("acknowledged ")) {
             acknowledged = n.parse().expect("a number");
             if acknowledged == after {
                 writer.kill().expect("killed");
             }
         }
+        line.clear();
     }
     writer.wait().expect("gone");
     assert!(acknowledged >= after, "the writer ended by itself after {acknowledged}");
