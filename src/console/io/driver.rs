@@ -26,8 +26,8 @@ use crate::console::app::App;
 use crate::console::msg::{Effect, Leave, Msg};
 use crate::console::{Cue, Error};
 
-/// After a key, an echo in the focused pane is drawn at once for so long.
-pub(super) const ECHO: Duration = Duration::from_millis(100);
+/// While keys wait, a frame is drawn this often.
+pub(super) const KEYS_PACE: Duration = Duration::from_millis(100);
 /// Sizes that follow each other this closely are one.
 const RESIZING: Duration = Duration::from_millis(50);
 /// Changes of files that follow each other this closely are one.

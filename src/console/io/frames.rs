@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::driver::{Driver, ECHO};
+use super::driver::{Driver, KEYS_PACE};
 use crate::console::Error;
 use crate::console::msg::Msg;
 
+/// After a key, what its task answers first is drawn at once for so long: on another machine it takes a round trip.
+const ANSWERED: Duration = Duration::from_secs(1);
 /// Frames remembered: two minutes at full pace.
 const KEPT: usize = 8_192;
 
@@ -51,7 +53,7 @@ impl Driver {
         let now = self.clock.now().mono;
         // Keys that wait go first: a frame for each of them would put off the last one.
         let pace = match (self.keys.is_empty(), self.times.is_urgent) {
-            (false, _) => ECHO,
+            (false, _) => KEYS_PACE,
             (true, true) => Duration::ZERO,
             (true, false) => self.display.pace(),
         };
@@ -103,7 +105,7 @@ impl Driver {
     /// in the same pane gets no more than that.
     pub(super) fn is_echo(&mut self) -> bool {
         let now = self.clock.now().mono;
-        self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ECHO);
+        self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ANSWERED);
         let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
         task.is_some_and(|task| {
             let seen = self.app.view.pictures.get(task).map(|picture| picture.generation);
