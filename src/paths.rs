@@ -177,7 +177,7 @@ impl Places {
         self.state_dir.join("history").join(format!("{}.json", self.id))
     }
 
-    /// Returns the file in which commands leave a mark that ran without a runtime.
+    /// Returns the file in which commands that ran without a runtime leave a mark.
     #[must_use]
     pub fn outside(&self) -> PathBuf {
         self.state_dir.join("outside").join(format!("{}.jsonl", self.id))

@@ -14,7 +14,7 @@ use crate::paths::{Error as PathError, Places};
 /// Carries until the runtime hangs up.
 pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
     let relay = match access(&input.place) {
-        // It changes what passes, and one that `docker exec` has made is never closed.
+        // A terminal changes the bytes, and one made by `docker exec -t` is never closed.
         _ if std::io::stdin().is_terminal() => Err(Error::Terminal),
         Ok((access, may_start)) => Relay::to(&access, door, may_start).await,
         Err(error) => Err(error),

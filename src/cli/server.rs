@@ -143,7 +143,7 @@ impl Service {
     }
 }
 
-/// Where commands leave a mark that ran without a runtime.
+/// The file in which commands that ran without a runtime leave a mark.
 #[derive(Clone)]
 struct Outside {
     path: Arc<Path>,
@@ -151,7 +151,7 @@ struct Outside {
 }
 
 impl Outside {
-    /// Has commands told of that could not reach the runtime, now that somebody has.
+    /// Has the marks read, if there are any: somebody has reached the runtime, and others may have failed to before.
     fn is_reached(&self) {
         if self.path.symlink_metadata().is_ok() {
             self.reached.notify_one();

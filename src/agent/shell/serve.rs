@@ -50,7 +50,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
     let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
     if enclosing.as_ref().is_some_and(|task| !task.is_agent) {
-        // As by a caller that sees so itself: it is part of that task.
+        // The caller runs it as part of that task, as one does that notices this by itself.
         line.tell(&ShellReply::Fenced).await;
         return Ok(());
     }
@@ -209,7 +209,7 @@ impl Call {
         }
     }
 
-    /// The caller has gone. A command that was on its way to its start is told of once more when it has come there.
+    /// The caller has gone. If its command has not started yet, the runtime is told again once it has, so that it ends then.
     async fn leave(mut self, has_started: bool) {
         self.runtime.caller_gone(&self.id).await;
         if has_started {

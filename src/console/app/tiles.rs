@@ -21,7 +21,7 @@ const SIDE_COLUMNS: u16 = 54;
 impl Layout {
     pub(super) fn tasks(&mut self, app: &App, body: Rect) {
         if app.tasks().is_empty() {
-            // How places stand is told also where none has a task.
+            // Places and their state are listed even when none of them has a task.
             if !app.listed().rows.is_empty() {
                 (self.list, self.stage) = (body, Rect::ZERO);
             }

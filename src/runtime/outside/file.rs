@@ -1,5 +1,5 @@
-//! The file of marks: whoever leaves one appends a line, and the runtime takes the whole file away. What is on record is
-//! kept in another file until a person has been told.
+//! The file of marks: each command that runs without a runtime appends a line, and the next runtime moves the whole file
+//! away. Marks that are on record stay in a second file until a person has been told.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -73,7 +73,7 @@ fn recorded(path: &Path) -> io::Result<Marks> {
     }
 }
 
-/// A file of marks that nobody finds any more who leaves one.
+/// A file of marks that was moved away: new marks no longer go into it.
 #[derive(Debug)]
 pub(in crate::runtime) struct Taken {
     file: File,

@@ -162,7 +162,7 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     let at = app.call_at();
     let rows = app.call_rows();
     let place = place(painter, rows.len(), layout.list_items());
-    // Headings give way to what is told of the list.
+    // Headings are left out, the last one first, where the filter and the count need their room.
     let room = usize::from(head.width.saturating_sub(columns(&place)));
     let heading = heading(layout.list.width);
     let mut headings = heading.as_str();
