@@ -182,7 +182,8 @@ fn a_connected_agent_is_expected_where_the_settings_say_so() {
     let args = ["run", "p.prose", "--plain", "--session", "mcp"];
     let alone = home.run(&args);
     assert!(ends(&alone, 3).contains("session critic"), "{}", text(&alone));
-    let agent = Agent::connect(&home, &["--label", "helper"]);
+    // The shim greets its client before it reaches the runtime; a call answered is an agent that the runtime knows of.
+    let agent = Agent::connect_first(&home, &["--label", "helper"]);
     let run = home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     let found = agent.call("Question", &json!({"block": true, "timeout_ms": 45_000}));
     let question: Value = found.result("/questions/0").clone();

@@ -55,7 +55,7 @@ impl Agent {
         Self { service, runtime, errors }
     }
 
-    /// Connects to a workspace that has no runtime yet and calls a tool, which starts one.
+    /// Connects and calls a tool: the runtime is there, started where there was none, and knows of the agent.
     #[track_caller]
     pub(crate) fn connect_first(home: &Home, args: &[&str]) -> Self {
         let agent = Self::connect(home, args);
