@@ -11,6 +11,7 @@ use std::sync::Arc;
 use portable_pty::PtySize;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::ioctl_fionread;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize,
@@ -126,11 +127,13 @@ impl Pty {
         rustix::fs::fstat(slave).ok().map(|slave| slave.st_rdev)
     }
 
-    /// Has the kernel do what typing does, such as the echo: it would get to it in a moment, by itself.
+    /// Makes the kernel process what was typed, echo included, which it would otherwise do a moment later.
     pub fn settle(&self) {
         if let Some(slave) = &self.slave {
-            // To answer, it takes in what is on its way to the other side.
+            // Where no line is ready, the kernel first takes in what is on its way to the slave.
             let _ = poll(&mut [PollFd::new(slave, PollFlags::IN)], Some(&AT_ONCE));
+            // A line is ready before its echo is written: to count what is ready, the kernel waits until it has done both.
+            let _ = ioctl_fionread(slave);
         }
     }
 

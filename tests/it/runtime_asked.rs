@@ -36,11 +36,10 @@ async fn typed(bench: &Bench, id: &TaskId, text: &str) {
 #[tokio::test]
 async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
     let bench = bench(SideTerminal::Always, LONG);
-    // The echo and the output come by two descriptors: what stands first is another test's.
     let id = bench
         .promoted(bench.request(
             "printf out; printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read secret </dev/tty; \
-             stty echo </dev/tty; printf 'Name: ' >/dev/tty; read name </dev/tty; sleep 0.3; printf \"${#secret} $name\"",
+             stty echo </dev/tty; printf 'Name: ' >/dev/tty; read name </dev/tty; printf \"${#secret} $name\"",
         ))
         .await;
     let waiting = asks(&bench, &id).await;
