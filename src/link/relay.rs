@@ -46,8 +46,8 @@ impl Relay {
     /// Carries bytes in both directions until the runtime disconnects, or until a console has been silent for longer
     /// than a live one can be. The end of the input is passed on, and answers after that are still carried back.
     ///
+    /// # Errors
     /// If the runtime or the output fails.
-    /// When the runtime or the output fails.
     pub async fn carry(
         self,
         mut input: impl AsyncRead + Unpin,

@@ -19,8 +19,8 @@ pub struct Playback {
 impl Playback {
     /// Opens the log of a task at its beginning.
     ///
+    /// # Errors
     /// If it cannot be read.
-    /// When it cannot be read.
     pub fn open(task: &TaskView) -> io::Result<Self> {
         let log = StoredLog::open(task)?;
         Ok(Self {
