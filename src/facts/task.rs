@@ -341,7 +341,7 @@ mod tests {
         let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: Actor::System, fact };
         let text = format!(r#"{start},"since":"1970-01-01T00:00:00Z"}}"#);
         assert_eq!(serde_json::to_string(&event).expect("written"), text);
-        // As it was written before there was more to say.
+        // In the format from before `since` was added.
         assert_eq!(serde_json::from_str::<TaskEvent>(&format!("{start}}}")).expect("read"), event);
     }
 }

@@ -218,7 +218,7 @@ pub(super) mod failing {
         Short,
     }
 
-    /// Which calls fail, counted from 1.
+    /// Which calls fail, counting from 1.
     #[derive(Debug, Clone)]
     pub(in crate::journal) struct Failing {
         pub(in crate::journal) call: Call,

@@ -242,7 +242,7 @@ mod tests {
         ];
         let queued: Vec<_> = std::iter::from_fn(|| connections.queue(Origin::Task(1))).collect();
         assert_eq!(queued.len(), WAITING_EACH);
-        // Without a wait: it would be one too many of those, too.
+        // Refused without waiting: it would also exceed the limit of waiting connections.
         assert_eq!(limit(connections.enter(Origin::Task(1)).await), 2);
         connections.enter(Origin::Task(2)).await.expect("another task is not kept out");
     }

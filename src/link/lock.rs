@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(Holder::of(&places).address(), Some(&mine));
         let me = std::process::id();
         assert!(matches!(Lock::take(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
-        // A caller with other variables is led to the same sockets.
+        // A caller with other environment variables gets the same sockets.
         let other = Places { runtime_dir: "/elsewhere".into(), ..places.clone() };
         assert_eq!(Holder::of(&other).places(&other).agent_socket(), places.agent_socket());
         drop(lock);

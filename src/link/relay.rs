@@ -147,7 +147,7 @@ mod tests {
         carried.await.expect("joins").expect("carried");
     }
 
-    /// Nobody says that a link has died where what carried it there was never told: a terminal, a connection that was cut off.
+    /// A dead link goes unnoticed if its carrier never learned of it: a terminal, a connection that was cut off.
     #[tokio::test(start_paused = true)]
     async fn a_console_that_has_gone_silent_is_let_go_and_an_agent_is_not() {
         for (door, ends) in [(Door::Operator, true), (Door::Agent, false)] {

@@ -395,7 +395,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a connection on which these bytes come, and nothing more; `hang_up` closes it then.
+    /// Returns the outcome of a connection that receives only these bytes; `hang_up` closes it after them.
     async fn admitted(bytes: &[u8], hang_up: bool) -> (Result<Client, Error>, Option<Ack>) {
         let gate = Gate::new("/w".into(), ConnectionLimits::default(), Duration::from_millis(200));
         let (mut ours, theirs) = UnixStream::pair().expect("a pair");
@@ -408,7 +408,7 @@ mod tests {
         };
         let (admitted, ()) = tokio::join!(gate.admit(Socket::Agent, theirs, arrival), say);
         let admitted = admitted.map(|(client, _place)| client);
-        // One that was admitted stays connected.
+        // An admitted connection stays open.
         let mut answer = vec![0; 4096];
         let read = ours.read(&mut answer).await.expect("an answer");
         (admitted, serde_json::from_slice(&answer[..read]).ok())
@@ -426,7 +426,7 @@ mod tests {
         assert!(ack.expect("an ack").ok);
         assert!(client.hello.environment.as_ref() == Some(&environment));
         assert!(!format!("{:?}", client.hello).contains("xxx"), "values are not shown");
-        // What does not fit is refused by its own side: no runtime is asked.
+        // An oversized environment is refused by its own side, before a runtime is contacted.
         let large = Environment::new(vec![("L".into(), "x".repeat(MAX_BYTES).into())], None);
         let refused =
             dial("/nowhere".as_ref(), &Hello { environment: Some(large), ..hello(Role::Mcp) }).await;

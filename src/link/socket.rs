@@ -293,7 +293,7 @@ mod tests {
         let first = Sockets::open(&places).expect("opens");
         let me = std::process::id();
         assert!(matches!(Sockets::open(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
-        // As after kill -9: the lock is free, the files are still there.
+        // As after `kill -9`: the lock is free, but the files are still there.
         let kept = temp.path().join("kept");
         std::fs::rename(places.agent_socket(), &kept).expect("moves");
         drop(first);
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(sockets.repair(), None);
         connect(&places.operator_socket()).await.expect("heard again");
 
-        // Another runtime that came meanwhile keeps what is its own.
+        // Another runtime that was started meanwhile keeps its own files.
         std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
         let second = Sockets::open(&places).expect("nobody holds the lock any more");
         assert!(sockets.repair().expect("said").contains("end one of the two"));

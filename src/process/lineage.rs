@@ -195,7 +195,7 @@ mod tests {
 
     const SHELL: i32 = 50;
 
-    /// A process below the first one, without a mark.
+    /// An unmarked process below the first one.
     fn plain() -> Link {
         Link { parent: 1, session: SHELL, variables: Some(TaskVariables::default()), ..Link::default() }
     }
@@ -230,7 +230,7 @@ mod tests {
             71 => below(70),
             72 => strange(70, 91),
             73 => strange(72, 73),
-            // Marked itself; below a marked shell; below a shell that a marked terminal started.
+            // Marked itself; below a marked shell; below a shell started by a marked terminal.
             100 => Link { variables: marked("task_11111111", false), ..strange(1, 100) },
             101 => strange(100, 100),
             102 => strange(101, 102),
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_process_belongs_to_the_topmost_task_above_it() {
-        // 93 is a runtime that the task of host 90 has started, 94 its task host.
+        // 93 is a runtime started by the task of host 90, 94 its task host.
         let look = |pid| match pid {
             93 => Some(Link { parent: 91, ..plain() }),
             94 => Some(Link { parent: 93, is_host: true, ..plain() }),

@@ -61,9 +61,9 @@ pub(super) fn is_posix(shell: &Path) -> bool {
     matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"))
 }
 
-/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or `set
-/// -e`, and right after it, for one that sets its own trap. Uses `>|` because the command may have set `noclobber`.
-/// The exit status is the command's.
+/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or by
+/// `set -e`, and right after it, for one that sets its own trap. Uses `>|` because the command may have set
+/// `noclobber`. The exit status is the command's.
 fn wrapper(command: &Path, report: &Path) -> String {
     let report =
         format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quoted(report.as_os_str().as_bytes()));

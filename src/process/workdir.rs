@@ -244,7 +244,7 @@ mod tests {
                     std::fs::rename(&away, &path).expect("moved back");
                 }
             });
-            // Until both have happened, and at least so often.
+            // Until both outcomes have occurred, and for at least this many attempts.
             while inside + refused < 10_000 || inside == 0 || refused == 0 {
                 match resolve(&folders.root, &folders.root, Some("src")) {
                     Ok(workdir) => {

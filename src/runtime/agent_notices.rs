@@ -353,7 +353,7 @@ mod tests {
     use crate::runtime::supervisor::tests::{at, id, running};
     use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};
 
-    /// The agent that started the task of the supervisor's tests.
+    /// The agent that started the task in the supervisor's tests.
     const AGENT: &str = "a";
 
     fn watch(notices: &mut AgentNotices, supervisor: &Supervisor, actions: &[Action]) {

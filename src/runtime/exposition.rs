@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Reads a sample line as Prometheus does: name, labels, value.
+    /// Parses a sample line as Prometheus does: name, labels, value.
     fn sample(line: &str) -> Option<(String, String, f64)> {
         let end = line.find(['{', ' '])?;
         let (name, rest) = line.split_at(end);

@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
         session.agent_gone("claude-code");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code");
-        // One that comes back after a restart names the label it had.
+        // An agent that reconnects after a restart asks for the label it had.
         assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#4");
         session.agent_gone("claude-code#3");
         assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#3");

@@ -107,7 +107,7 @@ mod tests {
         let (silence, asked) = (heard.silence(), Cell::new(0));
         let began = Instant::now();
         let answers = async {
-            // As long as each question is answered, the link is alive.
+            // As long as each request is answered, the link is alive.
             for _ in 0..10 {
                 sleep(Duration::from_millis(1500)).await;
                 far.write_all(b"x").await.expect("writes");
@@ -124,7 +124,7 @@ mod tests {
         assert!((10..=13).contains(&asked.get()), "{}", asked.get());
     }
 
-    /// The other end takes a console that has not said anything for two minutes for dead.
+    /// The other end considers a console dead after two minutes of silence.
     #[tokio::test(start_paused = true)]
     async fn a_link_that_is_never_silent_is_asked_now_and_then() {
         let (mut far, near) = tokio::io::duplex(64);

@@ -90,7 +90,7 @@ mod tests {
         TaskId::from_random([1; 8])
     }
 
-    /// What arrives at the other side.
+    /// Returns what arrives at the other side.
     fn arrived(update: &ScreenUpdate) -> ScreenUpdate {
         Frame::json(update).expect("a frame").parse().expect("parses")
     }
@@ -172,7 +172,7 @@ mod tests {
             assert!(frame.length() < 2 * MAX_ROWS, "{} bytes", frame.length());
             frame.parse::<ScreenUpdate>().expect("parses").apply(&mut console);
             updates += 1;
-            // The first row never comes to rest.
+            // The first row never stops changing.
             let runs = vec![crate::terminal::Run {
                 text: updates.to_string(),
                 single: false,

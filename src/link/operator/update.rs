@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// What a console makes of frames, and how many items and bytes each of them has.
+    /// Returns the snapshot that a console gets from frames, and the number of items and bytes in each frame.
     fn received(console: &mut Known, frames: &[Frame]) -> (Option<Snapshot>, Vec<(usize, usize)>) {
         let (mut snapshot, mut pages) = (None, Vec::new());
         for frame in frames {
@@ -336,7 +336,7 @@ mod tests {
         assert!(frames.iter().map(Frame::length).sum::<usize>() > 2 * MAX_FROM_RUNTIME);
         assert!(frames[..frames.len() - 1].iter().all(|frame| frame.length() < 2 * PAGE));
         assert_eq!(received(&mut console, &frames).0, Some(snapshot.clone()));
-        // The last thing a console hears is no longer than what changed.
+        // The last update is no longer than what changed.
         let last = Snapshot { seq: 9, notices: (2..=101).map(notice).collect(), ..snapshot };
         let frames = runtime.frames(&last).expect("frames");
         let (shown, pages) = received(&mut console, &frames);

@@ -204,7 +204,7 @@ mod tests {
         let at = |word: &str| argv.iter().position(|given| given == word);
         assert!(at("-oControlPath=/run/user/7/pilothouse/cm-%C") < at("box"), "{argv:?}");
         assert!(at("-oForwardAgent=no").is_some() && at("-oBatchMode=yes").is_some(), "{argv:?}");
-        // One word for the shell there: nothing in it is expanded.
+        // A single word for the remote shell: nothing in it is expanded.
         let line = argv.last().expect("a line");
         assert!(line.starts_with("sh -c 'for p in"), "{line}");
         assert!(line.ends_with(r"pilothouse relay agent '/w/it'\''s $x'"), "{line}");

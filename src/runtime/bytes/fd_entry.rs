@@ -36,7 +36,7 @@ pub(super) struct FdEntry {
     pub(super) paused: bool,
 }
 
-/// A drain under way.
+/// A drain in progress.
 pub(super) struct Drain {
     pub(super) since: Duration,
     pub(super) last_byte: Duration,

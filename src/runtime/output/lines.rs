@@ -286,7 +286,7 @@ mod tests {
     use super::*;
     use crate::runtime::log::OutputLog;
 
-    /// Reads bytes line by line, in pieces of so many.
+    /// Reads bytes line by line, feeding `piece` bytes at a time.
     fn read(bytes: &[u8], piece: usize) -> Vec<String> {
         let mut all = Vec::new();
         let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Everything in a folder's log of seven lines: lines, and gaps as `+bytes (lines)`.
+    /// Returns the contents of a folder's log of seven lines: lines, and gaps as `+bytes (lines)`.
     fn stored(folder: &std::path::Path, stream: Stream) -> Vec<String> {
         let output = Output::new(folder.to_owned(), false, None).expect("a log").of_so_many_lines(7);
         let mut all = Vec::new();

@@ -187,7 +187,7 @@ mod tests {
         place.leave("three");
         assert_eq!(untold(&place.path), 4);
         assert_eq!([count(&mut taken), count(&mut taken)], [1, 0]);
-        // A runtime that died before it had told of them: the next one begins with those.
+        // If a runtime dies before its marks were shown, the next one starts with them.
         drop(taken);
         let mut taken = place.take().expect("the same file");
         assert_eq!(count(&mut taken), 3);

@@ -210,7 +210,7 @@ mod tests {
         let long = mark("claude", &format!("API_TOKEN=hunter2-door run {}", "é".repeat(20_000))).kept();
         assert_eq!(long.cmd.chars().count(), CMD_CHARS);
         assert!(long.cmd.starts_with("API_TOKEN=[masked] run "), "{}", long.cmd);
-        // Written by somebody else, it is no longer and says no more when it is read.
+        // A mark written by another program is cut and masked in the same way when it is read.
         let written = Mark { why: "x".repeat(5_000), ..mark("a", "export API_TOKEN=hunter2-door") };
         let read = Marks::parse(&file(&[written]));
         assert_eq!(read.marks[0].cmd, "export API_TOKEN=[masked]");

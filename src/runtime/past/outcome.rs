@@ -137,7 +137,7 @@ mod tests {
         let codex = || Actor::Agent("codex".into());
         let start = || (TaskFact::Start { pid: None }, Actor::Cli);
         let terminated = || (TaskFact::Exit(Exit::Signal("SIGTERM".into())), Actor::System);
-        // The cause is known once it has ended.
+        // The cause is known once the task has ended.
         let ended = |events: &[(TaskFact, Actor)]| decide(task(false, events), None);
         let signalled = ended(&[start(), (TaskFact::Signal(StopSignal::Term), codex()), terminated()]);
         assert_eq!(signalled.cause().as_deref(), Some("signalled by agent:codex"));

@@ -176,7 +176,7 @@ mod tests {
         keep_recordings: 4,
     };
 
-    /// Finished recordings of so many bytes, begun so many days ago.
+    /// Finished recordings, each given by its size in bytes and its age in days.
     fn finished(of: &[(u64, i64)]) -> Vec<Finished> {
         let day = |days: i64| Timestamp::UNIX_EPOCH - SignedDuration::from_hours(24 * days);
         let one = |(bytes, days): &(u64, i64)| Finished {

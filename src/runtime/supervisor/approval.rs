@@ -396,7 +396,7 @@ mod tests {
         Actor::Agent("a".into())
     }
 
-    /// A task of an agent that is held because of a pause.
+    /// An agent's task, held because of a pause.
     fn held() -> Supervisor {
         let mut supervisor = Supervisor::new(&Limits::default());
         supervisor.pause(at(0), true);
@@ -464,7 +464,7 @@ mod tests {
         assert_eq!(supervisor.step(at(10_000), due), [Action::Hold(id())]);
         assert_eq!(status(&supervisor), TaskStatus::Queued);
         assert!(supervisor.get(&id()).expect("the task").promoted, "it has a handle");
-        // Let go later, it is a task that runs.
+        // Released later, it runs as a task.
         assert!(answer(&mut supervisor, &Decision::Once).contains(&Action::Spawn(id())));
         let actions = supervisor.step(at(200), Input::Started { id: id(), pid: 1 });
         assert!(!actions.contains(&Action::Promote(id())));
@@ -522,7 +522,7 @@ mod tests {
         assert_eq!(status(&supervisor), TaskStatus::Queued);
         assert!(supervisor.decide(at(2), ticket, &hash, &Decision::Once).is_some());
         assert_eq!(supervisor.decide(at(3), ticket, &hash, &Decision::Once), None);
-        // The same command again is asked about again.
+        // The same command needs approval again.
         let (again, _) = supervisor.admit_batch(at(4), batch(&["ls"], 2), None);
         assert!(again.is_some());
     }
@@ -615,7 +615,7 @@ mod tests {
         assert!(supervisor.step(at(0), new_task(request)).contains(&Action::Spawn(id())));
     }
 
-    /// A task of an agent that runs, and a call out of it.
+    /// An agent's running task, and a call from it.
     fn out_of(owner: Actor, cmd: &str, is_agent: bool) -> (Supervisor, Within) {
         let mut supervisor = Supervisor::new(&rules());
         supervisor.step(at(0), new_task(asked(cmd, owner)));
