@@ -76,6 +76,6 @@ pub enum Scope {
     Foreground,
     /// The command's own process group.
     Group,
-    /// Every process of the command, in whatever session.
+    /// Every process of the command, in any session.
     Tree,
 }

@@ -35,7 +35,7 @@ pub fn can_detach() -> bool {
     ORDERS.get().is_some()
 }
 
-/// Leaves the terminal and has the launcher exit with code 0. The terminal must have been restored, and nothing may
+/// Leaves the terminal and makes the launcher exit with code 0. The terminal must have been restored, and nothing may
 /// read it any more.
 ///
 /// # Errors

@@ -314,8 +314,8 @@ mod tests {
         assert!(link.parent >= 0 && !link.is_host && !link.is_guard && link.variables.is_some());
     }
 
-    /// 50 is a person's shell, 90 the host of a task below a runtime 80; 95 has cleared its environment, 96 says that it is
-    /// an agent; 70 was left behind by a host that was killed.
+    /// 50 is a person's shell, 90 the host of a task below the runtime 80; 95 has cleared its environment, 96 is
+    /// marked as an agent; 70 was left behind by a killed host.
     fn nested(pid: i32) -> Option<Link> {
         Some(match pid {
             50 => Link { parent: 1, ..Link::default() },

@@ -67,7 +67,8 @@ pub(crate) fn take_short_turns() {
         sched_deadline: 0,
         sched_period: 0,
     };
-    // SAFETY: `attributes` is a whole sched_attr of the size it names and outlives the call. A refusal changes nothing.
+    // SAFETY: `attributes` is a complete sched_attr of the size it states and outlives the call. A refusal changes
+    // nothing.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
@@ -91,14 +92,14 @@ pub(super) fn reset_signals() {
     const SET_BYTES: usize = 8;
     for signal in 1..=64 {
         // SAFETY: all zeros is SIG_DFL without flags or mask, and DEFAULT is larger than any kernel's
-        // sigaction; the old one is not asked for. Not libc's call, which refuses the two signals it
-        // keeps for itself but has posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
+        // sigaction; the old one is not requested. Not libc's call, which refuses the two signals that it
+        // reserves, but makes posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
         unsafe {
             libc::syscall(libc::SYS_rt_sigaction, signal, DEFAULT.as_ptr(), ptr::null::<u64>(), SET_BYTES)
         };
     }
     let none = signal_set(&[]);
-    // SAFETY: `none` is an initialised set that outlives the call; the old mask is not asked for.
+    // SAFETY: `none` is an initialised set that outlives the call; the old mask is not requested.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
 }
 
@@ -128,8 +129,8 @@ pub(crate) fn before_death(act: fn()) {
         sa_restorer: None,
     };
     for signal in FATAL {
-        // SAFETY: `action` is a whole sigaction that outlives the call; its handler has the type that goes without
-        // SA_SIGINFO and does nothing but what a handler may, which `act` promises too.
+        // SAFETY: `action` is a complete sigaction that outlives the call; its handler has the type for use without
+        // SA_SIGINFO and does only what a handler may, which `act` promises too.
         unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
     }
 }
@@ -155,13 +156,13 @@ pub(super) fn block(signals: &[libc::c_int]) -> io::Result<(OwnedFd, Mask)> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just created and has no other owner.
     Ok((unsafe { OwnedFd::from_raw_fd(fd) }, Mask(before)))
 }
 
 /// Restores the signal mask to the given one.
 pub(super) fn unblock(mask: &Mask) {
-    // SAFETY: the set is initialised and outlives the call; the old mask is not asked for.
+    // SAFETY: the set is initialised and outlives the call; the old mask is not requested.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const mask.0, ptr::null_mut()) };
 }
 
@@ -233,8 +234,8 @@ fn lend<F: FnOnce()>(group: Option<BorrowedFd<'_>>, child: &mut Option<F>) -> Op
     /// The new process's entry point, on its own stack. Never returns.
     extern "C" fn run<F: FnOnce()>(child: *mut Option<F>) -> ! {
         let work = || {
-            // SAFETY: `lend` was given this as an exclusive reference and stands still until this process is gone from
-            // its memory.
+            // SAFETY: `lend` was given this as an exclusive reference and is suspended until this process no longer
+            // uses its memory.
             if let Some(child) = unsafe { (*child).take() } {
                 child();
             }
@@ -248,11 +249,11 @@ fn lend<F: FnOnce()>(group: Option<BorrowedFd<'_>>, child: &mut Option<F>) -> Op
     let size = u64::try_from(stack.capacity() * size_of::<u128>()).ok()?;
     let args = clone_args(CLONE_VM | CLONE_VFORK, group, (stack.as_mut_ptr().addr() as u64, size))?;
     let mut pid = libc::SYS_clone3;
-    // SAFETY: `args` is a whole `clone_args` of that size. The new process begins behind `syscall` with these registers and
-    // its own stack, aligned to 16 bytes, touches nothing of this one's, and never comes out of `run`. This process has one
-    // thread (see `spawn`), which the kernel lets go on only when the other one is gone from this memory: the two never run
-    // at once, and `stack`, `args` and `child` outlive it. What libc knows of its thread is shared in turns, as with
-    // `posix_spawn`.
+    // SAFETY: `args` is a complete `clone_args` of that size. The new process starts after `syscall` with these
+    // registers and its own stack, aligned to 16 bytes, touches nothing on this one's, and never returns from `run`.
+    // This process has one thread (see `spawn`), which the kernel resumes only when the other one no longer uses this
+    // memory: the two never run at the same time, and `stack`, `args` and `child` outlive it. The two share libc's
+    // state of the thread in turns, as with `posix_spawn`.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -285,9 +286,9 @@ fn lend<F: FnOnce()>(_: Option<BorrowedFd<'_>>, _: &mut Option<F>) -> Option<lib
 fn clone_into(group: BorrowedFd<'_>) -> Option<libc::pid_t> {
     // Without a separate stack, as in a fork.
     let args = clone_args(0, Some(group), (0, 0))?;
-    // SAFETY: `args` is a whole `clone_args` of that size and outlives the call. Memory is copied, not shared, and this
-    // process has one thread (see `spawn`). What libc knows of its thread stays the host's: only the copy's own next
-    // exec or end follows, and neither asks.
+    // SAFETY: `args` is a complete `clone_args` of that size and outlives the call. Memory is copied, not shared, and
+    // this process has one thread (see `spawn`). In the copy, libc's state of the thread remains that of the host:
+    // only the copy's exec or exit follows, and neither uses it.
     let pid = unsafe { libc::syscall(libc::SYS_clone3, args.as_ptr(), size_of_val(&args)) };
     libc::pid_t::try_from(pid).ok().filter(|pid| *pid >= 0)
 }
@@ -297,9 +298,9 @@ fn clone_into(group: BorrowedFd<'_>) -> Option<libc::pid_t> {
 pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
     const NONE: libc::c_long = 0;
     let flags = libc::c_long::from(libc::CLONE_PARENT);
-    // SAFETY: no memory is shared and no address is given, so this is a fork; the fork server has one thread, so that no
-    // lock of the allocator or of libc is held, and the copy may do whatever it could. What libc knows of its thread
-    // stays the number of the fork server's; only a signal to itself would need it, and the copy sends none.
+    // SAFETY: no memory is shared and no address is given, so this is a fork; the fork server has one thread, so that
+    // no lock of the allocator or of libc is held, and the copy may do whatever the server could. libc's cached
+    // thread id remains the fork server's; only a signal to itself would need it, and the copy sends none.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, NONE, NONE, NONE, NONE) };
     match i32::try_from(pid) {
         Ok(0) => Ok(None),
@@ -319,7 +320,7 @@ pub(super) fn split() -> io::Result<Option<Pid>> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("the process has several threads"));
     }
-    // SAFETY: this is the only thread, as was just seen, and nobody else could start one: no lock of the
+    // SAFETY: this is the only thread, as was just checked, and nothing else could start one: no lock of the
     // allocator or of libc is held, so the copy may do whatever this process could.
     let pid = unsafe { libc::fork() };
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(pid)) }

@@ -83,7 +83,7 @@ mod tests {
     use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
     use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
 
-    /// The view others get of the one task.
+    /// The task's public view.
     fn cause(supervisor: &Supervisor) -> Option<String> {
         let task = supervisor.get(&id()).expect("the task");
         task.cause()
