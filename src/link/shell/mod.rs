@@ -119,7 +119,7 @@ fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellReply {
-    /// The caller must run the command itself: it is inside another sandbox than the runtime, or part of a task.
+    /// The caller must run the command itself: it is not in the runtime's sandbox, or is part of a task.
     Fenced,
     /// The command was not run, and will not be.
     Refused {

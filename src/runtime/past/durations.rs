@@ -10,7 +10,7 @@ use crate::journal::{Item, Reader};
 use crate::runtime::TaskStatus;
 use crate::runtime::view::Ended;
 
-/// The number of recordings read, newest first.
+/// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;
 /// The number of rows read in total.
 const MOST_ROWS: usize = 400_000;

@@ -54,7 +54,7 @@ pub(crate) struct Task {
     was_late: bool,
     /// Whether its caller had waited long enough before it started.
     overdue: bool,
-    /// Whether a question of its was not answered in time: further ones are not waited for until someone types.
+    /// Whether one of its questions was not answered in time: further ones are not waited for until someone types.
     pub(super) is_unattended: bool,
     /// How long its questions are waited for.
     pub(super) ask_within: Duration,
