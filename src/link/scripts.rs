@@ -1,4 +1,4 @@
-//! The role `cli`: tool calls in frames, programs and metrics, nothing else.
+//! The role `cli`: tool calls, streams of commands, programs and a few read-only requests, in frames.
 
 use std::path::{Path, PathBuf};
 
