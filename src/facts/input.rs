@@ -1,4 +1,4 @@
-//! What a task wants typed, and why input is refused.
+//! The input a task wants, and the reasons input is refused.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,40 +18,42 @@ pub enum Need {
     Secret,
 }
 
-/// How it is known that a task waits (docs/contract.md#waiting-for-input).
+/// The evidence that a task waits for input (docs/contract.md#waiting-for-input).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum InputEvidence {
-    /// The kernel shows it reading its terminal.
+    /// The kernel shows the task reading its terminal.
     TtyRead,
-    /// Its terminal does not echo.
+    /// The task's terminal does not echo.
     EchoOff,
-    /// It sleeps until its terminal becomes readable, perhaps for something else too, behind a line it has not ended: weak.
+    /// Weak: the task has left a line unfinished and sleeps until its terminal becomes readable, perhaps polling
+    /// other files as well.
     TtyPoll,
-    /// It has written nothing for a while: weak.
+    /// Weak: the task has written nothing for a while.
     Quiet,
 }
 
-/// InputEvidence that a task wants input.
+/// A task's wait for input, with the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// What it wants.
+    /// What the task wants.
     pub kind: Need,
-    /// How that is known.
+    /// The evidence for it.
     pub evidence: InputEvidence,
     /// Since when.
     pub since: Timestamp,
-    /// The name of the program that asks, where it asks at a terminal beside the command's streams.
+    /// The name of the program that asks, if it asks on a terminal other than the command's streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
 }
 
 impl Waiting {
-    /// Tells whether it is known. At a terminal beside a command's streams nothing else reads. Elsewhere a program that reads single keys, or waits for its terminal among other things, may as
-    /// well be an editor, a pager or a shell at its prompt.
+    /// Tells whether the task certainly waits for input. On a terminal beside a command's streams nothing else would
+    /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
+    /// be an editor, a pager or a shell at its prompt.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
@@ -88,7 +90,7 @@ pub enum RejectionReason {
 }
 
 impl RejectionReason {
-    /// Returns the word used on every surface.
+    /// Returns the reason's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()

@@ -1,5 +1,5 @@
-//! What happens, as typed facts. A row of the journal says one of them, and everything that is shown of a task follows
-//! from them, in the order they came: in a running runtime and for a recording alike. Pure.
+//! What happens to a task, as typed facts. Each journal row states one fact, and all that is shown of a task is
+//! derived from its facts in order, in a running runtime and in a recording alike. Pure.
 
 mod input;
 mod status;

@@ -1,4 +1,4 @@
-//! Where a task stands, what ends it, and how it ended.
+//! A task's status, the signals that can stop it, and how its shell exited.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,13 +40,13 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    /// Tells whether nothing will change any more.
+    /// Tells whether the status is final.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         self >= Self::Completed
     }
 
-    /// Returns the word used on every surface.
+    /// Returns the status's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -59,14 +59,14 @@ impl TaskStatus {
 pub enum HoldReason {
     /// The operator has paused agent calls.
     Paused,
-    /// An approval rule asks; its words.
+    /// An approval rule matched; holds the text to show.
     Rule(String),
 }
 
 impl HoldReason {
     const PAUSED: &str = "agent calls are paused";
 
-    /// Returns the words of the timeline.
+    /// Returns the text shown in the timeline.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -75,7 +75,7 @@ impl HoldReason {
         }
     }
 
-    /// Reads the words of the timeline.
+    /// Parses the text shown in the timeline.
     pub(super) fn of(words: &str) -> Self {
         if words == Self::PAUSED { Self::Paused } else { Self::Rule(words.to_owned()) }
     }
@@ -105,8 +105,8 @@ pub enum StopSignal {
 }
 
 impl StopSignal {
-    /// Tells whether a command that this signal ended ends like this: by the signal itself, or with the status a shell
-    /// gives when it ended its command.
+    /// Tells whether `exit` is explained by this signal: the command died of the signal itself, or exited with the
+    /// status a shell reports for a command that died of it.
     #[must_use]
     pub fn explains(self, exit: &Exit) -> bool {
         let own = Signal::from(self);
@@ -136,6 +136,6 @@ impl From<StopSignal> for Signal {
 pub enum Exit {
     /// It exited with this status.
     Code(i32),
-    /// This signal ended it, e.g. `SIGKILL`.
+    /// Killed by this signal, e.g. `SIGKILL`.
     Signal(String),
 }

@@ -1,4 +1,4 @@
-//! What happens to a task.
+//! The events of a task.
 
 use std::borrow::Cow;
 
@@ -12,31 +12,31 @@ use crate::terminal::Size;
 
 /// One event of a task.
 ///
-/// As JSON it is `{"at", "actor", "what", "note", "bytes"}`: the word of the fact, its details in a few words (never
-/// typed text), and bytes where that makes sense, else null. Beside them stands what the words do not say, where it is
-/// known: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`.
+/// In JSON an event is `{"at", "actor", "what", "note", "bytes"}`: the fact's name, a short description of its
+/// details (never typed text), and a byte count where one makes sense, otherwise null. Optional further fields carry
+/// details that the description leaves out: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEvent {
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// Who.
+    /// Who caused it.
     pub actor: Actor,
-    /// What.
+    /// What happened.
     pub fact: TaskFact,
 }
 
-/// What changes about a task: an event of its timeline, or something that is only shown.
+/// A change to a task: an event of its timeline, or a change that is only shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskUpdate {
-    /// An event.
+    /// An event of the timeline.
     Event(TaskEvent),
-    /// It no longer waits for input.
+    /// The task no longer waits for input.
     NotWaiting,
-    /// The operator's lease lasts until then unless another key comes.
+    /// The operator's lease now lasts until this time, unless another key extends it.
     LeasedUntil(Timestamp),
-    /// The operator gave it a name, or took it away.
+    /// The operator named the task, or removed its name.
     Named(Option<String>),
-    /// Its caller has its id and no longer waits, while it is still held.
+    /// The caller has received the task's id and stopped waiting while the task is still held.
     Deferred,
 }
 
@@ -44,66 +44,66 @@ pub enum TaskUpdate {
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum TaskFact {
-    /// It waits for the operator's approval; why.
+    /// The task waits for the operator's approval, for this reason.
     Held(HoldReason),
-    /// The operator approved it, with a note.
+    /// The operator approved the task, with a note.
     Approved(String),
-    /// The operator denied it, with a note.
+    /// The operator denied the task, with a note.
     Denied(String),
-    /// Its shell runs.
+    /// The task's shell was started.
     Start {
-        /// The shell's process id; recordings before this was noted have none.
+        /// The shell's process id; missing in recordings made before it was recorded.
         pid: Option<u32>,
     },
-    /// It began to wait for input.
+    /// The task began to wait for input.
     Waiting(Waiting),
-    /// It outlived its call; or it was kept as a task because of the processes it left behind.
+    /// The task outlived its call, or was kept as a task because of processes it left behind.
     Promoted {
-        /// It was kept because of its leftovers.
+        /// The task was kept because of its leftovers.
         kept: bool,
     },
-    /// It goes on though its caller has gone; why.
+    /// The task continues although its caller is gone, for this reason.
     Outlived(String),
-    /// So many bytes were typed into it.
+    /// This many bytes were typed into the task.
     Input(u64),
-    /// Nobody answered in time, and it was given the end of its input.
+    /// Nobody answered in time, so the task was sent end-of-input.
     Unanswered,
-    /// An input was refused.
+    /// Input was refused.
     Refused(RejectionReason),
-    /// The operator took its input.
+    /// The operator took a lease on the task's input.
     Lease,
     /// The operator's lease ended.
     Released,
-    /// Its terminal has another size.
+    /// The task's terminal was resized.
     Resize(Size),
-    /// It is being stopped.
+    /// The task is being stopped.
     Stop {
-        /// KILL was asked for at once.
+        /// KILL was requested immediately.
         force: bool,
-        /// Why, where there is more to say than who.
+        /// The reason, where it adds something to the actor.
         why: Option<String>,
-        /// When the grace ends and KILL follows; recordings before this was noted have none.
+        /// When the grace period ends and KILL follows; missing in recordings made before it was recorded.
         kill_at: Option<Timestamp>,
     },
-    /// It was sent a signal.
+    /// The task was sent a signal.
     Signal(StopSignal),
-    /// Its time was over.
+    /// The task's time limit was exceeded.
     Timeout,
-    /// It wrote more than so many bytes.
+    /// The task wrote more than this many bytes.
     OutputLimit(u64),
-    /// Its terminal's parser failed and was rebuilt from the log.
+    /// The parser of the task's terminal failed and was rebuilt from the log.
     ScreenReset,
-    /// Its shell ended.
+    /// The task's shell exited.
     Exit(Exit),
-    /// Names of processes that were still alive after its shell.
+    /// Names of processes that outlived the task's shell.
     Leftovers(Vec<String>),
-    /// It has ended. Recordings before this was noted have nothing but the status.
+    /// The task has ended. Older recordings hold only the status.
     End {
-        /// How.
+        /// The final status.
         status: TaskStatus,
-        /// How long it ran, in milliseconds, by the clock that never jumps.
+        /// How long the task ran, in milliseconds of the monotonic clock.
         ran_ms: Option<u64>,
-        /// Kind and message of an error that no event before has told.
+        /// Kind and message of an error that no earlier event reported.
         error: Option<(String, String)>,
         /// Names of processes that could not be killed.
         survivors: Vec<String>,
@@ -111,13 +111,13 @@ pub enum TaskFact {
 }
 
 impl TaskFact {
-    /// Returns its word: `output_limit`.
+    /// Returns the fact's name, e.g. `output_limit`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         self.into()
     }
 
-    /// Returns its details in a few words.
+    /// Returns a short description of the details.
     #[must_use]
     pub fn note(&self) -> Cow<'_, str> {
         match self {
@@ -147,7 +147,7 @@ impl TaskFact {
         }
     }
 
-    /// Returns the bytes concerned, where that makes sense.
+    /// Returns the byte count, for facts that have one.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self {
@@ -157,7 +157,7 @@ impl TaskFact {
     }
 }
 
-/// An event as it stands in a row.
+/// The serialised form of an event in a journal row.
 #[derive(Serialize, Deserialize)]
 struct Words<'a> {
     at: Timestamp,
@@ -212,7 +212,7 @@ impl<'a> Words<'a> {
         words
     }
 
-    /// Reads the fact. None when the words say nothing known.
+    /// Parses the fact; `None` if the fact is unknown.
     fn fact(self) -> Option<TaskFact> {
         let Self { at, what, note, bytes, pid, since, program, kill_at, ran_ms, error, survivors, .. } = self;
         let text = || note.clone().into_owned();
@@ -341,7 +341,7 @@ mod tests {
         let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: Actor::System, fact };
         let text = format!(r#"{start},"since":"1970-01-01T00:00:00Z"}}"#);
         assert_eq!(serde_json::to_string(&event).expect("written"), text);
-        // As it was written before there was more to say.
+        // In the format from before `since` was added.
         assert_eq!(serde_json::from_str::<TaskEvent>(&format!("{start}}}")).expect("read"), event);
     }
 }

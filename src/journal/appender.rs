@@ -1,5 +1,5 @@
-//! The chain as it grows: rows in, lines on disk. Knows what to do when a call fails; never waits,
-//! never decides whether the program may go on.
+//! Appends rows to the hash chain on disk. Handles failed calls, but never waits, and never decides whether the
+//! program may continue.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -16,14 +16,14 @@ use super::layout::{self, Head, Hold};
 use super::line_file::LineFile;
 use super::parts;
 
-/// How large things may become.
+/// Size limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Bytes of a line; what is larger goes to files beside.
+    /// Bytes of a line; larger values are moved to separate files.
     pub line: usize,
     /// Bytes of a segment.
     pub segment: u64,
-    /// Bytes of all segments of a recording; beyond, the oldest is removed.
+    /// Bytes of all segments of a recording; beyond this, the oldest segment is removed.
     pub journal: u64,
 }
 
@@ -33,9 +33,9 @@ impl Default for Bounds {
     }
 }
 
-/// Bytes that the chain adds to a body, at most.
+/// The most bytes the chain adds to a body.
 const ENVELOPE_BYTES: usize = 512;
-/// Bytes not yet synced that force a sync, whatever waits for it.
+/// The number of unsynced bytes that forces a sync, whether or not a caller waits for one.
 const UNSYNCED_BYTES: usize = 4 << 20;
 
 /// The writing end of a recording.
@@ -45,48 +45,48 @@ pub(super) struct Appender {
     session: String,
     bounds: Bounds,
     hold: Hold,
-    /// When the last row was made.
+    /// When the last row was created.
     ts: Timestamp,
     seq: u64,
     hash: Hash,
     segment: Option<Segment>,
     next_segment: u32,
-    /// Segments that are full, oldest first.
+    /// Full segments, oldest first.
     full: VecDeque<Segment>,
     line: Vec<u8>,
-    /// The lines since the last sync, to be written again when a sync fails.
+    /// The lines since the last sync, to be rewritten if a sync fails.
     unsynced: Vec<u8>,
     unsynced_rows: usize,
     parts: Vec<File>,
     parts_made: u32,
-    /// The last segment was given up because it is no longer to be found.
+    /// The last segment was abandoned because it could no longer be found.
     is_removed: bool,
 }
 
 struct Segment {
     number: u32,
     lines: LineFile,
-    /// The last line in it.
+    /// The last line in the segment.
     last: (u64, Hash),
 }
 
-/// Where a chain goes on after a repair.
+/// Where a chain continues after a repair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     pub(super) seq: u64,
     pub(super) hash: Hash,
-    /// The segment to append to and its length; none begins a new one.
+    /// The segment to append to and its length; `None` starts a new one.
     pub(super) segment: Option<(u32, u64)>,
     pub(super) next_segment: u32,
 }
 
 impl Appender {
-    /// Begins a chain in an empty recording.
+    /// Starts a chain in an empty recording.
     pub(super) fn create(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds) -> Result<Self, Error> {
         let hold = Hold::take(&*disk, recording)?;
         let end = End { seq: 0, hash: Hash::NONE, segment: None, next_segment: 1 };
         let mut appender = Self::at(disk, recording, bounds, (hold, end));
-        // From here on a recording without a seal is one that somebody took it from.
+        // From here on, a recording without a seal is one whose seal was removed.
         if let Err(error) = appender.disk.overwrite(&appender.hold.0, &appender.head().to_bytes()) {
             tracing::warn!(%error, "write the record's head");
         }
@@ -95,7 +95,7 @@ impl Appender {
         Ok(appender)
     }
 
-    /// Goes on with a chain that was read to its end.
+    /// Continues a chain that was read to its end.
     pub(super) fn resume(
         disk: Box<dyn Disk>,
         recording: &Path,
@@ -135,12 +135,12 @@ impl Appender {
         }
     }
 
-    /// The last line.
+    /// Returns the position of the last line.
     pub(super) fn head(&self) -> Head {
         Head { seq: self.seq, hash: self.hash }
     }
 
-    /// Rows written since the last sync.
+    /// Returns the number of rows written since the last sync.
     pub(super) fn unsynced_rows(&self) -> usize {
         self.unsynced_rows
     }
@@ -162,13 +162,13 @@ impl Appender {
         Ok(())
     }
 
-    /// Puts everything written so far on disk.
+    /// Syncs everything written so far to disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         if self.unsynced_rows == 0 && self.parts.is_empty() && !self.is_removed {
             return Ok(());
         }
         while let Some(part) = self.parts.pop() {
-            // Never tried again on the same file, as with segments.
+            // Never retried on the same file, as with segments.
             self.disk.sync(&part)?;
         }
         self.sync_lines()?;
@@ -176,14 +176,14 @@ impl Appender {
         self.unsynced.clear();
         self.unsynced_rows = 0;
         if let Err(error) = self.disk.overwrite(&self.hold.0, &self.head().to_bytes()) {
-            // The rows are safe; only a cut end could not be told from a whole one.
+            // The rows are safe; but without the head, a truncated end could not be distinguished from an intact one.
             tracing::warn!(%error, "write the record's head");
         }
         Ok(())
     }
 
-    /// Looks whether what is written can still be found: a segment whose folder was removed takes every row and keeps
-    /// none. It is given up; the rows not yet known to be on disk go to the next one.
+    /// Checks that the current segment can still be found: a segment whose folder was removed accepts every row and
+    /// keeps none. Such a segment is abandoned, and the rows not yet known to be on disk go to the next one.
     pub(super) fn look(&mut self) -> io::Result<()> {
         let path = |number| layout::segment_path(&self.recording, number);
         let is_there = |segment: &Segment| self.disk.is_in_place(segment.lines.file(), &path(segment.number));
@@ -215,7 +215,7 @@ impl Appender {
         let Some(segment) = &mut self.segment else { return Err(io::ErrorKind::NotFound.into()) };
         if let Err(error) = segment.lines.append(&*self.disk, &self.line) {
             if segment.lines.is_torn() {
-                // Its end cannot be trusted: it is left as it is, and the next line begins a new segment.
+                // The segment's end cannot be trusted: leave it as it is, and start a new segment with the next line.
                 self.seal();
             }
             return Err(error);
@@ -225,13 +225,13 @@ impl Appender {
         self.unsynced.extend_from_slice(&self.line);
         self.unsynced_rows += 1;
         if self.unsynced.len() > UNSYNCED_BYTES {
-            // The line is written: that it is not synced is said by the next sync that somebody waits for.
+            // The line is written; a failed sync is reported by the next sync that a caller waits for.
             let _ = self.sync();
         }
         Ok(())
     }
 
-    /// Syncs the lines; where that fails, in a new segment that repeats them.
+    /// Syncs the lines; if that fails, rewrites them to a new segment and syncs that.
     fn sync_lines(&mut self) -> io::Result<()> {
         if let Some(segment) = &self.segment {
             let Err(error) = self.disk.sync(segment.lines.file()) else { return Ok(()) };
@@ -247,7 +247,7 @@ impl Appender {
         synced
     }
 
-    /// Begins a new segment after a full one.
+    /// Starts a new segment after a full one.
     fn turn(&mut self) -> io::Result<()> {
         self.sync()?;
         self.seal();
@@ -255,7 +255,7 @@ impl Appender {
         self.prune()
     }
 
-    /// Opens the next segment; it begins with the lines that are not known to be on disk.
+    /// Opens the next segment, starting with the lines that are not known to be on disk.
     fn open_segment(&mut self) -> io::Result<()> {
         let number = self.next_segment;
         self.next_segment += 1;
@@ -274,7 +274,7 @@ impl Appender {
         self.full.extend(self.segment.take());
     }
 
-    /// Removes the oldest segments while there are too many; the chain says where it begins now.
+    /// Removes the oldest segments while there are too many; a row records where the chain now begins.
     fn prune(&mut self) -> io::Result<()> {
         let size = |appender: &Self| appender.full.iter().map(|segment| segment.lines.length()).sum::<u64>();
         while size(self) + self.bounds.segment > self.bounds.journal {
@@ -293,7 +293,7 @@ impl Appender {
     }
 }
 
-/// Makes a row of the journal's own.
+/// Creates one of the journal's own rows.
 pub(super) fn own_row(kind: &str, data: &serde_json::Value, ts: Timestamp) -> Entry {
     Entry { ts, mono: 0, body: format!("\"kind\":\"{kind}\",\"data\":{data}").into_bytes() }
 }

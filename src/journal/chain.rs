@@ -1,4 +1,4 @@
-//! One line of the journal: what the chain adds to a row, and what makes a line believable. Pure.
+//! One line of the journal: what the chain adds to a row, and how a line is validated. Pure.
 
 use std::fmt;
 use std::io::Write as _;
@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The version of the lines written.
+/// The version of the lines this program writes.
 pub(super) const VERSION: u64 = 1;
-/// What every line begins with; the version follows.
+/// The start of every line; the version follows.
 const START: &[u8] = b"{\"v\":";
-/// What stands between the hashed bytes and their hash.
+/// The separator between the hashed bytes and their hash.
 const BEFORE_HASH: &[u8] = b",\"hash\":\"";
 const AFTER_HASH: &[u8] = b"\"}";
 const HEX: usize = 64;
@@ -23,7 +23,7 @@ const HEX: usize = 64;
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// What the first line of a recording names as the one before it.
+    /// The previous hash named by the first line of a recording.
     pub const NONE: Self = Self([0; 32]);
 
     /// Returns the hash of bytes.
@@ -32,7 +32,7 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Returns its first 8 digits, for people.
+    /// Returns the first 8 hex digits, for display.
     #[must_use]
     pub fn short(&self) -> String {
         let mut text = self.to_string();
@@ -85,35 +85,35 @@ impl TryFrom<String> for Hash {
     }
 }
 
-/// The part of a line that stands before what the row says.
+/// The part of a line that precedes the row's own data.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Header {
     /// Version of the line.
     pub v: u64,
-    /// Its number in the recording, from 1.
+    /// The line's number in the recording, starting at 1.
     pub seq: u64,
-    /// When it was made, by the wall clock.
+    /// When the row was created, by the wall clock.
     pub ts: Timestamp,
-    /// When it was made, in microseconds since the runtime started.
+    /// When the row was created, in microseconds since the runtime started.
     pub mono: u64,
-    /// The recording.
+    /// The recording's name.
     pub session: String,
-    /// What kind of row it is.
+    /// The kind of row.
     pub kind: String,
     /// The hash of the line before.
     pub prev: Hash,
 }
 
-/// What is to become a line: all that is known before its place in the chain.
+/// The content of a future line: everything known before its place in the chain.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) ts: Timestamp,
     pub(super) mono: u64,
-    /// `"kind":…,"data":…`, perhaps `,"parts":…`.
+    /// `"kind":…,"data":…`, optionally followed by `,"parts":…`.
     pub(super) body: Vec<u8>,
 }
 
-/// Writes a line, its line feed included, into `line`; returns its hash.
+/// Writes a line into `line`, including its line feed, and returns its hash.
 pub(super) fn write(line: &mut Vec<u8>, entry: &Entry, session: &str, seq: u64, prev: Hash) -> Hash {
     line.clear();
     line.extend_from_slice(START);
@@ -135,25 +135,25 @@ pub(super) fn write(line: &mut Vec<u8>, entry: &Entry, session: &str, seq: u64, 
     hash
 }
 
-/// What a line turned out to be.
+/// The result of reading a line.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// Whole, and as it was written.
+    /// Complete and unchanged.
     Valid(Header, Hash),
-    /// Written by a program this one does not know.
+    /// Written by a version of the program that this one does not know.
     Version(u64),
     /// Anything else.
     Invalid,
 }
 
-/// Reads a line without its line feed.
+/// Parses a line given without its line feed.
 pub(super) fn read(line: &[u8]) -> Line {
     match version(line) {
         Some(VERSION) => match valid(line) {
             Some((header, hash)) => Line::Valid(header, hash),
             None => Line::Invalid,
         },
-        // A flipped digit is damage: another version is believed when its line is whole.
+        // A flipped digit is damage: another version is only believed if the line's hash is valid.
         Some(other) if hashed(line).is_some() => Line::Version(other),
         _ => Line::Invalid,
     }
@@ -165,7 +165,7 @@ fn version(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
 }
 
-/// Returns the hashed part and its hash, when they belong together.
+/// Returns the hashed part and its hash, if they match.
 fn hashed(line: &[u8]) -> Option<(&[u8], Hash)> {
     let end = line.len().checked_sub(BEFORE_HASH.len() + HEX + AFTER_HASH.len())?;
     let (body, rest) = line.split_at(end);
@@ -179,7 +179,7 @@ fn valid(line: &[u8]) -> Option<(Header, Hash)> {
     Some((serde_json::from_slice(line).ok()?, hash))
 }
 
-/// Reads what the row of a valid line says.
+/// Parses the data of a valid line's row.
 pub(super) fn data<T: DeserializeOwned>(line: &[u8]) -> serde_json::Result<T> {
     #[derive(Deserialize)]
     struct Said<T> {

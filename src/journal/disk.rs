@@ -1,4 +1,4 @@
-//! The file-system calls of the record, through one seam: a test makes the k-th of them fail.
+//! The file-system calls of the journal, behind a trait so that a test can make the k-th call fail.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -7,30 +7,30 @@ use std::path::Path;
 
 use crate::files;
 
-/// What a record asks of a file system.
+/// The file-system operations a journal needs.
 #[expect(clippy::missing_errors_doc, reason = "each fails as the file system does")]
 pub trait Disk: std::fmt::Debug + Send + Sync {
     /// Creates a file to append to; it must not exist.
     fn create(&self, path: &Path) -> io::Result<File>;
     /// Opens an existing file to append to.
     fn open(&self, path: &Path) -> io::Result<File>;
-    /// Opens a file to write over, creating it if need be.
+    /// Opens a file for overwriting, creating it if necessary.
     fn open_over(&self, path: &Path) -> io::Result<File>;
-    /// Writes once; may write less.
+    /// Makes a single write, which may be partial.
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize>;
-    /// Writes over the beginning of a file that is not opened to append.
+    /// Overwrites the beginning of a file that was not opened in append mode.
     fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
-    /// Puts what was written on disk.
+    /// Syncs a file's contents to disk.
     fn sync(&self, file: &File) -> io::Result<()>;
-    /// Cuts a file.
+    /// Truncates a file.
     fn truncate(&self, file: &File, length: u64) -> io::Result<()>;
-    /// Gives a file another name.
+    /// Renames a file.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Puts the names in a folder on disk.
+    /// Syncs a folder's entries to disk.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Tells whether an open file is still the one of that name: not when its folder was removed or moved away.
+    /// Tells whether an open file is still the one at `path`; false after its folder was removed or moved away.
     fn is_in_place(&self, file: &File, path: &Path) -> bool {
         let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
         let own = file.metadata().ok().filter(|facts| facts.nlink() > 0).map(of);
@@ -38,7 +38,7 @@ pub trait Disk: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// The real one.
+/// The real file system.
 #[derive(Debug, Clone, Copy)]
 pub struct Os;
 
@@ -86,12 +86,12 @@ impl Disk for Os {
     }
 }
 
-/// Writes all of `bytes` in one call; less than all is an error.
+/// Writes all of `bytes` in one call; a partial write is an error.
 pub(super) fn write_once(disk: &dyn Disk, file: &File, bytes: &[u8]) -> io::Result<()> {
     loop {
         match disk.write(file, bytes) {
             Ok(written) if written == bytes.len() => return Ok(()),
-            // The rest would not have fitted either: a regular file is cut short only for want of room.
+            // The rest would not have fitted either: a write to a regular file is only cut short for lack of space.
             Ok(_) => return Err(io::Error::from(io::ErrorKind::StorageFull)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -101,24 +101,24 @@ pub(super) fn write_once(disk: &dyn Disk, file: &File, bytes: &[u8]) -> io::Resu
 
 #[cfg(test)]
 pub(super) mod blocking {
-    //! A disk that lets nothing through while it is blocked, then goes on as if nothing had been.
+    //! A disk whose calls wait while it is blocked, and then continue normally.
 
     use std::sync::{Arc, Condvar, Mutex};
 
     use super::*;
 
-    /// Whether writes and syncs wait. Clones are the same.
+    /// Whether writes and syncs wait. Clones share the same state.
     #[derive(Debug, Clone, Default)]
     pub(crate) struct Block(Arc<(Mutex<(bool, usize)>, Condvar)>);
 
     impl Block {
-        /// Lets calls wait from now on, or lets those go that wait.
+        /// Makes calls wait from now on, or releases those that wait.
         pub(crate) fn set(&self, blocked: bool) {
             self.0.0.lock().expect("block").0 = blocked;
             self.0.1.notify_all();
         }
 
-        /// How many calls have had to wait.
+        /// Returns how many calls have had to wait.
         pub(crate) fn held(&self) -> usize {
             self.0.0.lock().expect("block").1
         }
@@ -132,7 +132,7 @@ pub(super) mod blocking {
         }
     }
 
-    /// The real disk behind a block.
+    /// The real disk behind a [`Block`].
     #[derive(Debug)]
     pub(in crate::journal) struct Blocked(pub(in crate::journal) Block);
 
@@ -191,7 +191,7 @@ pub(super) mod blocking {
 
 #[cfg(test)]
 pub(super) mod failing {
-    //! A disk on which one call fails, or all from one on.
+    //! A disk on which one call fails, or every call from a given one on.
 
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex};
@@ -218,7 +218,7 @@ pub(super) mod failing {
         Short,
     }
 
-    /// Which calls fail, counted from 1.
+    /// Which calls fail, counting from 1.
     #[derive(Debug, Clone)]
     pub(in crate::journal) struct Failing {
         pub(in crate::journal) call: Call,
@@ -233,7 +233,7 @@ pub(super) mod failing {
             Self { call, from, count, way, seen: Arc::default() }
         }
 
-        /// How often the failing call was made.
+        /// Returns how often the failing call was made.
         pub(in crate::journal) fn made(&self) -> usize {
             self.seen.lock().expect("seen").get(&self.call).copied().unwrap_or_default()
         }

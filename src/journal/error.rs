@@ -1,17 +1,17 @@
-//! What the record could not do.
+//! Errors of the journal.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a row is not on record, or a recording not usable.
+/// Why a row could not be recorded, or a recording cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be used.
     #[error("{what} {path}")]
     Io {
-        /// What was tried.
+        /// What was attempted.
         what: &'static str,
-        /// On what.
+        /// The path it was attempted on.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,
@@ -19,18 +19,18 @@ pub enum Error {
     /// The row cannot be written; nothing it announces may happen.
     #[error("append to the journal")]
     Append(#[source] io::Error),
-    /// The row is no JSON value.
+    /// The row cannot be encoded as JSON.
     #[error("write a row as JSON")]
     Encode(#[source] serde_json::Error),
-    /// A row cannot be read as what it should be.
+    /// A row cannot be decoded as the expected type.
     #[error("read row {seq} of the journal")]
     Decode {
-        /// Its number.
+        /// The row's number.
         seq: u64,
-        /// Why not.
+        /// Why it cannot be decoded.
         source: serde_json::Error,
     },
-    /// A file that a row names is not what the row says.
+    /// A file named by a row does not have the contents the row states.
     #[error("row {seq} names {path}, which is not what was put there")]
     Part {
         /// Number of the row.
@@ -38,7 +38,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The recording has a form this program does not know.
+    /// The recording has a format this program does not know.
     #[error("the recording {recording} was written by a newer program (version {version})")]
     Version {
         /// The recording.
@@ -46,7 +46,7 @@ pub enum Error {
         /// Its version.
         version: u64,
     },
-    /// Somebody else writes the recording.
+    /// Another process is writing the recording.
     #[error("the recording {recording} is being written by another runtime")]
     Held {
         /// The recording.
@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a closure that wraps an I/O error with what was tried on which path.
+    /// Returns a closure that wraps an I/O error with the attempted operation and its path.
     pub(super) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { what, path, source }

@@ -1,4 +1,5 @@
-//! The files of a recording, and the two small ones beside its lines: what it is, and where it ends.
+//! The files of a recording, and the two small ones beside the journal: `meta.json` (what it is) and `head.json`
+//! (where it ends).
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -16,43 +17,43 @@ use super::Error;
 use super::chain::{Hash, VERSION};
 use super::disk::{Disk, write_once};
 
-/// The file that tells where a recording ends: its seal.
+/// The file that says where a recording ends: its seal.
 pub(super) const HEAD: &str = "head.json";
-/// Bytes of `head.json`: always the same, so that writing over it leaves nothing of the old one.
+/// Bytes of `head.json`: always the same number, so that overwriting it leaves nothing of the old contents.
 const HEAD_BYTES: usize = 128;
-/// The largest small file that is read.
+/// The size limit for reading small files.
 const SMALL_BYTES: u64 = 64 << 10;
-/// How often a lock is tried, and the pause between.
+/// How often taking a lock is attempted, and the pause between attempts.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// What a recording is: `meta.json`, written once.
+/// A recording's description: `meta.json`, written once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Version of the recording's form.
+    /// Version of the recording's format.
     pub version: u64,
-    /// The workspace it is of.
+    /// The workspace the recording belongs to.
     pub workspace: PathBuf,
-    /// The runtime's process id: for people, and only together with the next two.
+    /// The runtime's process id: for people; it identifies a process only together with the next two fields.
     pub pid: u32,
     /// When that process started, in clock ticks since boot.
     pub start: u64,
-    /// Which boot of the machine it ran in.
+    /// The machine's boot id when it ran.
     pub boot_id: String,
-    /// When it started.
+    /// When the recording started.
     pub started_at: Timestamp,
     /// The program's version.
     pub program: String,
 }
 
 impl Meta {
-    /// Reads the description of a recording; `None` when it has none that can be read.
+    /// Reads the description of a recording; `None` if there is none or it cannot be read.
     #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
         serde_json::from_slice(&read_small(&recording.join("meta.json")).ok()?).ok()
     }
 
-    /// Writes it whole or not at all.
+    /// Writes the description atomically.
     pub(super) fn write(&self, disk: &dyn Disk, recording: &Path) -> Result<(), Error> {
         let (path, beside) = (recording.join("meta.json"), recording.join(".meta.json"));
         let mut bytes = serde_json::to_vec(self).map_err(Error::Encode)?;
@@ -66,26 +67,26 @@ impl Meta {
     }
 }
 
-/// The version every recording of this program has.
+/// The format version of every recording this program creates.
 pub const META_VERSION: u64 = VERSION;
 
 /// Where a recording ended when it was last synced: `head.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// Number of the line.
+    /// Number of the last line.
     pub seq: u64,
     /// Its hash.
     pub hash: Hash,
 }
 
 impl Head {
-    /// Reads where a recording ended; `None` when nothing tells.
+    /// Reads where a recording ended; `None` if its head is missing or unreadable.
     #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
         serde_json::from_slice(&read_small(&head_path(recording)).ok()?).ok()
     }
 
-    /// Returns the file's content, always of one length.
+    /// Returns the file's content, always of the same length.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let mut text = format!("{{\"seq\":{},\"hash\":\"{}\"}}", self.seq, self.hash).into_bytes();
         text.resize(HEAD_BYTES - 1, b' ');
@@ -94,19 +95,19 @@ impl Head {
     }
 }
 
-/// Holds a recording for its one writer. Gone with the process, however that ends.
+/// A writer's exclusive lock on a recording. The lock ends with the process, however that ends.
 #[derive(Debug)]
 pub(super) struct Hold(pub(super) File);
 
 impl Hold {
-    /// Takes hold of a recording.
+    /// Locks a recording for writing.
     pub(super) fn take(disk: &dyn Disk, recording: &Path) -> Result<Self, Error> {
         let path = head_path(recording);
         let file = disk.open_over(&path).map_err(Error::io("open", &path))?;
         for _ in 0..ATTEMPTS {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Self(file)),
-                // Somebody writes it, or looks for an instant whether somebody does.
+                // Another process writes it, or is briefly checking whether one does.
                 Err(Errno::WOULDBLOCK) => pause(),
                 Err(error) => return Err(Error::io("lock", path)(error.into())),
             }
@@ -119,14 +120,14 @@ fn pause() {
     let _ = poll(&mut [], Timespec::try_from(PAUSE).ok().as_ref());
 }
 
-/// Tells whether somebody writes a recording now.
+/// Tells whether a recording is being written now.
 #[must_use]
 pub fn is_held(recording: &Path) -> bool {
     let mut options = File::options();
     let Ok(file) = options.read(true).custom_flags(libc::O_NOFOLLOW).open(head_path(recording)) else {
         return false;
     };
-    // Shared, so that two who ask at once do not take each other for the writer.
+    // A shared lock, so that two simultaneous checks do not mistake each other for the writer.
     matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
 }
 
@@ -154,7 +155,7 @@ pub(super) fn segments(recording: &Path) -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Reads a plain file; a folder, a FIFO or a link in its place is an error, not a trap.
+/// Reads a regular file; a folder, FIFO or symbolic link in its place is an error rather than followed or blocked on.
 pub(super) fn read_plain(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options().read(true).custom_flags(flags).open(path)?;

@@ -1,8 +1,9 @@
-//! The record: every call and task event, as a chain of lines that shows any change made to it.
+//! The journal of a recording: every call and task event, as a hash chain of lines in which any change is detectable.
 //!
-//! A recording's folder holds the journal in segments, `meta.json` (what it is), `head.json` (where
-//! it ended when last synced) and `parts/` (what is too large for a line). One thread writes; anyone
-//! may read meanwhile. It never interprets rows. What is promised and what is not: docs/reliability.md.
+//! A recording's folder holds the journal in segments, `meta.json` (what the recording is), `head.json` (where the
+//! journal ended when it was last synced) and `parts/` (values too large for a line). A single thread writes; anyone
+//! may read at the same time. The journal never interprets its rows. See docs/reliability.md for what is guaranteed
+//! and what is not.
 
 mod appender;
 mod chain;
@@ -55,11 +56,12 @@ use crate::clock::Clock;
 /// When a row counts as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// On disk: for what takes effect only afterwards (starts, input).
+    /// Once it is on disk: for rows whose effect may only happen afterwards (starts, input).
     Synced,
-    /// Handed to the operating system, which survives the death of this process; on disk soon after.
+    /// Once it is handed to the operating system, which survives the death of this process; synced to disk soon
+    /// after.
     Written,
-    /// As `Written`, on disk with the next row that needs to be.
+    /// As `Written`, but synced to disk only with the next row that requires it.
     Late,
 }
 
@@ -74,16 +76,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins the journal of a new recording, in its folder. `changed` is notified when the record
-    /// becomes degraded or whole again.
+    /// Creates the journal of a new recording in its folder. `changed` is notified when the record becomes degraded
+    /// or recovers.
     ///
     /// # Errors
-    /// When there is one already or a file cannot be created.
+    /// If a journal already exists or a file cannot be created.
     pub fn create(recording: &Path, meta: &Meta, clock: Clock, changed: Arc<Notify>) -> Result<Self, Error> {
         Self::create_with(Box::new(Os), recording, (meta, Bounds::default()), (clock, changed))
     }
 
-    /// Begins one on a disk that a test blocks.
+    /// Creates a journal on a disk that a test can block.
     #[cfg(test)]
     pub(crate) fn create_blocked(
         block: &Block,
@@ -127,23 +129,23 @@ impl Journal {
         &self.recording
     }
 
-    /// Returns how the record is.
+    /// Returns the current health of the record.
     #[must_use]
     pub fn health(&self) -> Health {
         self.health.borrow().clone()
     }
 
-    /// Returns for how long the disk has not answered the writer, once that is worth telling.
+    /// Returns for how long the disk has not responded to the writer, once that is long enough to report.
     #[must_use]
     pub fn stalled(&self) -> Option<Duration> {
         self.queue.stalled(self.clock.now().mono)
     }
 
-    /// Appends a row and waits until it counts as written, first for room among the rows that wait. A row is an object of
-    /// `kind` and `data`.
+    /// Appends a row and waits until it counts as written; before that, waits for room in the queue. A row is an
+    /// object with the fields `kind` and `data`.
     ///
     /// # Errors
-    /// When it is not: what it announces must then not happen.
+    /// If the row could not be written: what it announces must then not happen.
     pub async fn append(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
         let (done, written) = oneshot::channel();
         let entry = self.entry(row)?;
@@ -152,29 +154,29 @@ impl Journal {
         written.await.map_err(|_| Error::Closed)?.map_err(Error::Append)
     }
 
-    /// Appends a row and waits for no more than room among the rows that wait. It stands before every row appended later;
-    /// the writer holds on to what it cannot write.
+    /// Appends a row, waiting only for room in the queue. The row is ordered before every row appended later; the
+    /// writer keeps what it cannot write yet.
     ///
     /// # Errors
-    /// When the row cannot be encoded or the journal is closed.
+    /// If the row cannot be encoded or the journal is closed.
     pub async fn enqueue(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
         let entry = self.entry(row)?;
         let room = self.queue.room(entry.body.len()).await?;
         self.queue.send(Row { entry, durability, done: None, room })
     }
 
-    /// Appends a row without waiting; the writer holds on to what it cannot write.
+    /// Appends a row without waiting; the writer keeps what it cannot write yet.
     ///
     /// # Errors
-    /// When the row cannot be encoded, the journal is closed, or the disk has stood still for so long that there is no
-    /// room for another row; a `gap` row counts those.
+    /// If the row cannot be encoded, the journal is closed, or the disk has stalled for so long that there is no room
+    /// for another row. Rows dropped that way are counted by a `gap` row.
     pub fn note(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
         let entry = self.entry(row)?;
         let room = self.queue.room_now(entry.body.len())?;
         self.queue.send(Row { entry, durability, done: None, room })
     }
 
-    /// Writes what is queued and ends the writer.
+    /// Writes the queued rows and stops the writer.
     pub fn close(&self) {
         self.queue.close();
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -187,7 +189,7 @@ impl Journal {
 
     fn entry(&self, row: &impl Serialize) -> Result<Entry, Error> {
         let mut body = serde_json::to_vec(row).map_err(Error::Encode)?;
-        // The chain brings the braces.
+        // The chain adds the braces.
         body.pop();
         body.drain(..1);
         let now = self.clock.now();

@@ -1,4 +1,4 @@
-//! Rows that are too large for a line: their largest members go to files beside it.
+//! Rows too large for a line: their largest members are moved to separate files.
 
 use std::fs::File;
 use std::io;
@@ -11,26 +11,26 @@ use super::chain::Hash;
 use super::disk::{Disk, write_once};
 use super::layout::read_plain;
 
-/// The folder of a recording that holds them.
+/// The folder of a recording that holds these files.
 const FOLDER: &str = "parts";
-/// The largest part that is read back.
+/// The size limit for reading a part back.
 const READ_BYTES: u64 = 64 << 20;
 
-/// A member of a row's `data` that stands in a file.
+/// A member of a row's `data` that is stored in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its place in `data`, as a JSON pointer; empty for all of it.
+    /// The member's place in `data`, as a JSON pointer; empty for all of `data`.
     pub at: String,
     /// The file's name in `parts`.
     pub path: String,
     /// SHA-256 of the file.
     pub sha256: Hash,
-    /// Its length.
+    /// The file's length.
     pub bytes: u64,
 }
 
-/// Moves the largest members of a body to files until it is shorter than `limit`; returns the new
-/// body and the files, which are not yet synced.
+/// Moves the largest members of a body to files until the body is no longer than `limit`; returns the new body and
+/// the files, which are not yet synced.
 pub(super) fn spill(
     disk: &dyn Disk,
     recording: &Path,
@@ -72,7 +72,7 @@ fn body_of(kind: &str, data: &Value, parts: &[Part]) -> io::Result<Vec<u8>> {
     Ok(format!("\"kind\":{kind},\"data\":{data},\"parts\":{parts}").into_bytes())
 }
 
-/// Takes the largest member out of `data`, or all of it when no member is worth a file.
+/// Takes the largest member out of `data`, or all of `data` if no member is large enough to be worth a file.
 fn take_largest(data: &mut Value, limit: usize) -> io::Result<(String, Vec<u8>)> {
     let mut largest: Option<(String, usize)> = None;
     for (name, value) in data.as_object().into_iter().flatten() {
@@ -89,10 +89,9 @@ fn take_largest(data: &mut Value, limit: usize) -> io::Result<(String, Vec<u8>)>
     Ok((at, serde_json::to_vec(&taken)?))
 }
 
-/// Puts the parts of a line back into its data; the name of the first that is not what it should be
-/// otherwise.
+/// Puts the parts of a line back into its data. Fails with the name of the first part whose file does not match.
 pub(super) fn restore(recording: &Path, data: &mut Value, parts: &[Part]) -> Result<(), String> {
-    // The whole is taken last, so it comes back first.
+    // If all of `data` was moved, that was the last part, so it is restored first.
     for part in parts.iter().rev() {
         let broken = || part.path.clone();
         let is_plain = !part.path.is_empty() && !part.path.contains('/') && !part.path.starts_with('.');

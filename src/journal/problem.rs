@@ -1,47 +1,47 @@
-//! What can be wrong with a recording, and how that is said.
+//! What can be wrong with a recording, and how that is described.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Something about a recording that is not as it was written.
+/// A place where a recording is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// What it is.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// The first line concerned.
+    /// The first affected line.
     pub first: u64,
-    /// The last line concerned.
+    /// The last affected line.
     pub last: u64,
     /// The file.
     pub segment: String,
-    /// Where in it.
+    /// The byte offset in the file.
     pub offset: u64,
 }
 
-/// What is not as it was written.
+/// A kind of problem with a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The lines were changed.
     Changed,
-    /// The lines are not there.
+    /// The lines are missing.
     Missing,
     /// The line does not follow from the one before it.
     Unlinked,
-    /// A line that does not belong there.
+    /// A line that does not belong in this place.
     Foreign,
-    /// The end is torn: what was being written when the writer died.
+    /// The end is torn: a line was being written when the writer died.
     Torn,
     /// The line was written by a newer program; nothing after it is read.
     Version,
     /// The file cannot be read.
     Unreadable,
-    /// Lines that were synced are no longer at the end.
+    /// Lines that were synced are missing at the end.
     CutOff,
-    /// The line stands there a second time, where no segment takes over from the one before.
+    /// The line is repeated although no segment takes over from its predecessor here.
     Repeated,
-    /// `head.json` is missing or broken: whether the end was cut, nothing tells.
+    /// `head.json` is missing or broken, so whether the end was cut off cannot be determined.
     Unsealed,
 }
 

@@ -1,5 +1,5 @@
-//! Reads a recording line by line and says where it is not what was written. Changes nothing; a
-//! writer may go on meanwhile.
+//! Reads a recording line by line and reports where it differs from what was written. Read-only; a writer may be
+//! active at the same time.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use super::layout::{self, read_plain};
 use super::parts::{self, Part};
 use super::problem::{Problem, ProblemKind};
 
-/// The largest segment that is read; a writer never makes one half as large.
+/// The size limit for reading a segment; a writer never makes one even half as large.
 const SEGMENT_BYTES: u64 = 64 << 20;
 
-/// One line, whole and as it was written.
+/// One line, complete and unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// What stands before what the row says.
+    /// The part that precedes the row's own data.
     pub header: Header,
     /// Its hash.
     pub hash: Hash,
@@ -28,10 +28,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads what the row says; parts that stand in files are read from the recording.
+    /// Decodes the row's data; parts stored in files are read from the recording.
     ///
     /// # Errors
-    /// When it says something else, or a file is not what was put there.
+    /// If the data does not decode as `T`, or a file does not have the expected contents.
     pub fn data<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, Error> {
         let seq = self.header.seq;
         let decode = |source| Error::Decode { seq, source };
@@ -45,7 +45,7 @@ impl Record {
         serde_json::from_value(data).map_err(decode)
     }
 
-    /// Returns the line as it stands in the journal, without its line feed.
+    /// Returns the line as stored in the journal, without its line feed.
     #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.line
@@ -61,12 +61,12 @@ impl Record {
     }
 }
 
-/// What a reader comes upon.
+/// What a [`Reader`] yields.
 #[derive(Debug)]
 pub enum Item {
-    /// A line.
+    /// A valid line.
     Record(Record),
-    /// Something wrong, at this place.
+    /// A problem found at this place.
     Problem(Problem),
 }
 
@@ -79,7 +79,7 @@ pub struct Reader {
     at: usize,
     number: u32,
     known: Known,
-    /// Lines that are none, since the last good one.
+    /// Invalid lines since the last valid one.
     bad: Option<Bad>,
     ready: VecDeque<Item>,
     version: Option<u64>,
@@ -87,15 +87,15 @@ pub struct Reader {
     is_stopped: bool,
 }
 
-/// Whether lines may stand a second time here: a segment begins with those that its predecessor may have lost, each
-/// of them up to the last one.
+/// Whether repeated lines are allowed here: a segment starts with the lines that its predecessor may have lost,
+/// consecutively up to the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeats {
-    /// At the beginning of a segment.
+    /// Allowed: at the beginning of a segment.
     May,
-    /// They have come as far as this line.
+    /// Under way: the repeated lines have reached this one.
     Reached(u64),
-    /// No longer in this segment.
+    /// No longer allowed in this segment.
     Over,
 }
 
@@ -106,17 +106,17 @@ struct Known {
     hashes: Vec<Hash>,
 }
 
-/// A run of lines that are none.
+/// A run of invalid lines.
 #[derive(Debug, Clone, Copy)]
 struct Bad {
     number: u32,
     offset: u64,
     lines: u64,
-    /// The last of them ends as a line does.
+    /// The last of them ends with a line feed.
     has_end: bool,
 }
 
-/// Where the believable part of a recording ends.
+/// Where the valid part of a recording ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) seq: u64,
@@ -146,22 +146,22 @@ impl Reader {
         })
     }
 
-    /// Returns where the believable part ends, once everything is read.
+    /// Returns where the valid part ends, once everything is read.
     pub(super) fn reached(&self) -> Reached {
         Reached { seq: self.known.last(), hash: self.known.last_hash(), segment: self.number }
     }
 
-    /// Returns the version of the first line that a newer program wrote.
+    /// Returns the version of the first line written by a newer program.
     pub(super) fn newer_version(&self) -> Option<u64> {
         self.version
     }
 
-    /// Returns the hash of a line read before.
+    /// Returns the hash of a line read earlier.
     pub(super) fn hash_of(&self, seq: u64) -> Option<Hash> {
         self.known.get(seq)
     }
 
-    /// Reads until something is ready; false at the end.
+    /// Reads until an item is ready; returns false at the end.
     fn advance(&mut self) -> bool {
         if self.is_stopped {
             return false;
@@ -174,7 +174,7 @@ impl Reader {
         let end = memchr::memchr(b'\n', rest);
         let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         self.at = offset + line.len() + usize::from(end.is_some());
-        // Without its line feed even a whole line may be the beginning of a longer one.
+        // Without its line feed, even a complete line may be the beginning of a longer one.
         let read = if end.is_some() { chain::read(line) } else { Line::Invalid };
         let line = line.to_vec();
         match read {
@@ -213,7 +213,7 @@ impl Reader {
         true
     }
 
-    /// The last thing to say: how the end looks.
+    /// Reports problems at the end of the recording.
     fn end(&mut self) -> bool {
         let seq = self.known.last() + 1;
         let Some(bad) = self.bad.take() else {
@@ -262,7 +262,7 @@ impl Reader {
         self.ready.push_back(Item::Record(record));
     }
 
-    /// A line with a number that was there before.
+    /// Handles a line whose number was seen before.
     fn again(&mut self, seq: u64, hash: Hash, place: (u32, u64)) {
         if self.known.get(seq) != Some(hash) {
             return self.report(ProblemKind::Foreign, (seq, seq), place);
@@ -288,7 +288,7 @@ impl Reader {
                 let end = seq.saturating_sub(1).max(1);
                 self.report(ProblemKind::Changed, (1, end), (bad.number, bad.offset));
             }
-            // Where the oldest segments were removed, a later row says so: `verify` knows.
+            // If the oldest segments were removed, a later row says so; `verify` takes that into account.
             None if seq > 1 => self.report(ProblemKind::Missing, (1, seq - 1), place),
             None => {}
         }
@@ -311,7 +311,7 @@ impl Iterator for Reader {
     }
 }
 
-/// Returns the last line of a recording, when it is whole; the lines before it are not looked at.
+/// Returns the last line of a recording if it is valid; earlier lines are not checked.
 #[must_use]
 pub fn last(recording: &Path) -> Option<Record> {
     let number = layout::segments(recording).ok()?.pop()?;
@@ -339,11 +339,11 @@ impl Known {
         self.hashes.get(at).copied()
     }
 
-    /// Notes a line; of those skipped nothing is known.
+    /// Adds a line; nothing is known of any lines skipped before it.
     fn pass_to(&mut self, seq: u64, hash: Hash) {
         let skipped = seq.saturating_sub(self.last() + 1);
         if skipped > 0 {
-            // No line before this one can be repeated by a later segment.
+            // A later segment cannot repeat any line before this one.
             *self = Self { first: seq, hashes: vec![hash] };
         } else {
             self.hashes.push(hash);

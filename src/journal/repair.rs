@@ -1,4 +1,4 @@
-//! Makes a recording whose writer died one that ends in a whole line, and goes on with it.
+//! Repairs a recording whose writer died, so that it ends in a complete line, and continues its journal.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,24 +20,24 @@ use super::{Error, Journal};
 use crate::clock::Clock;
 use crate::files;
 
-/// The largest torn end that is kept: a line is shorter, a segment not longer.
+/// The size limit for keeping a torn end: a line is shorter, and a segment is no longer than this.
 const TORN_BYTES: u64 = 64 << 20;
 
-/// What was done to a recording.
+/// What a repair found and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Repaired {
-    /// What was found.
+    /// The problems found.
     pub problems: Vec<Problem>,
-    /// Bytes of the torn end, and the file they were moved to.
+    /// The size of the torn end in bytes, and the file it was moved to.
     pub torn: Option<(u64, PathBuf)>,
-    /// The segment that was made read-only because a line in it is not as it was written.
+    /// The segment that was made read-only because a line in it has changed.
     pub sealed: Option<String>,
 }
 
-/// Repairs a recording that nobody writes and returns its journal, to be gone on with.
+/// Repairs a recording that is not being written and returns its journal, ready to continue.
 ///
 /// # Errors
-/// When somebody writes it, a newer program did, or the repair fails.
+/// If the recording is being written or was written by a newer program, or the repair fails.
 pub fn repair(recording: &Path, clock: Clock) -> Result<(Journal, Repaired), Error> {
     repair_with(Box::new(Os), recording, clock)
 }
@@ -63,7 +63,7 @@ pub(super) fn repair_with(
     let reached = reader.reached();
     let number = layout::segments(recording).map_err(Error::io("list", recording))?.last().copied();
     let mut repaired = Repaired { problems, ..Repaired::default() };
-    // What stands behind the last good line, torn or changed, is no part of the chain.
+    // Whatever follows the last valid line, torn or changed, is not part of the chain.
     let is_end = |problem: &Problem| {
         matches!(problem.kind, ProblemKind::Torn | ProblemKind::Changed) && problem.first > reached.seq
     };
@@ -83,7 +83,7 @@ pub(super) fn repair_with(
             repaired.sealed = Some(layout::segment_name(number));
         }
     }
-    // Said for good: the next seal will know nothing of it.
+    // Recorded permanently: the next seal will not show it.
     repaired.problems.extend(end_of(&reader, head, reached.seq));
     let mut appender = Appender::resume(disk, recording, (hold, end))?;
     if !repaired.problems.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn repair_with(
     Ok((journal, repaired))
 }
 
-/// Moves a torn end to `quarantine/` and cuts it off.
+/// Moves a torn end to `quarantine/` and truncates the segment.
 fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, PathBuf), Error> {
     let path = recording.join(&problem.segment);
     let bytes = read_plain(&path, TORN_BYTES).map_err(Error::io("read", &path))?;
@@ -110,7 +110,7 @@ fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, Pat
     Ok((torn.len() as u64, kept))
 }
 
-/// Writes the torn bytes whole or not at all: an earlier repair may have died here.
+/// Writes the torn bytes completely or not at all: an earlier repair may have died here.
 fn keep(disk: &dyn Disk, kept: &Path, torn: &[u8]) -> io::Result<()> {
     let beside = kept.with_extension("part");
     match fs::remove_file(&beside) {

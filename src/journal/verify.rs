@@ -1,4 +1,4 @@
-//! Whether a recording is as it was written: everything that can be told without trusting anyone.
+//! Verifies that a recording is as it was written, as far as that can be determined without trusting anyone.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use super::problem::{Problem, ProblemKind};
 use super::reader::{Item, Reader};
 use super::{Error, Record};
 
-/// What a check of a recording found.
+/// The result of verifying a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Lines that are as they were written.
+    /// Number of valid lines.
     pub records: u64,
-    /// Number of the last of them.
+    /// Number of the last valid line.
     pub seq: u64,
     /// Its hash.
     pub hash: Hash,
-    /// Somebody writes it now.
+    /// The recording is being written now.
     pub live: bool,
-    /// Its last row says that it was closed.
+    /// Its last row says that the recording was closed.
     pub closed: bool,
-    /// What is not as it was written, in order.
+    /// Everything that is not as it was written, in order.
     pub problems: Vec<Problem>,
 }
 
@@ -35,25 +35,25 @@ impl Report {
     }
 }
 
-/// A row that says where the journal begins, since its oldest segment was removed.
+/// A row that says where the journal begins after its oldest segment was removed.
 #[derive(Deserialize)]
 struct Pruned {
     seq: u64,
 }
 
-/// A row that says what a repair found: what it made good shows no longer, what was taken away stays so.
+/// A row that lists what a repair found: problems it fixed no longer show, lost rows remain lost.
 #[derive(Deserialize)]
 struct Repaired {
     problems: Vec<Problem>,
 }
 
-/// Checks a recording: each line, the links between them, the files they name, and the end.
+/// Verifies a recording: each line, the links between lines, the files they name, and the end.
 ///
 /// # Errors
 /// When its folder cannot be listed.
 pub fn verify(recording: &Path) -> Result<Report, Error> {
     let live = is_held(recording);
-    // Read before the lines: what is written meanwhile only adds to them.
+    // Read before the lines: anything written in the meantime only adds to them.
     let head = Head::read(recording);
     let mut reader = Reader::open(recording)?;
     let (mut problems, mut records, mut closed) = (Vec::new(), 0, false);
@@ -85,13 +85,13 @@ pub fn verify(recording: &Path) -> Result<Report, Error> {
         !(is_pruned || live && problem.kind == ProblemKind::Torn)
     });
     if let Some(head) = head {
-        // Of bad lines at the end, no more were rows than were synced.
+        // Of the bad lines at the end, only as many can have been rows as were synced.
         for end in problems.iter_mut().filter(|problem| problem.first > reached.seq) {
             end.last = end.last.min(head.seq.max(end.first));
         }
     }
     let told = problems.iter().map(|problem| problem.last).fold(reached.seq, u64::max);
-    // Whoever writes it now writes its seal as well.
+    // The process that writes it now also writes its seal.
     problems.extend(
         end_of(&reader, head, told).filter(|problem| !(live && problem.kind == ProblemKind::Unsealed)),
     );
@@ -112,13 +112,13 @@ fn broken_part(record: &Record, recording: &Path) -> Option<Problem> {
     }
 }
 
-/// Tells whether such a problem outlives a repair: rows are gone, or may be.
+/// Tells whether such a problem remains after a repair: rows are lost, or may be.
 fn is_loss(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::CutOff | ProblemKind::Unsealed)
 }
 
-/// Compares the end of what was read, row `seq`, with what was last synced: the chain alone cannot tell that it was
-/// cut. Without that nothing can.
+/// Compares the end of what was read, row `seq`, with the last synced head: the chain alone cannot show that its end
+/// was cut off, and without the head nothing can.
 pub(super) fn end_of(reader: &Reader, head: Option<Head>, seq: u64) -> Option<Problem> {
     let segment = layout::segment_name(reader.reached().segment);
     let problem =

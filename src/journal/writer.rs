@@ -1,5 +1,4 @@
-//! The one thread that writes: takes rows in order, shares syncs among them, holds what the disk
-//! refuses.
+//! The single writer thread: takes rows in order, groups them for syncing, and keeps rows the disk refuses.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,48 +15,48 @@ use super::chain::{Entry, Hash};
 use super::queue::{Room, State};
 use crate::clock::Clock;
 
-/// A written row is on disk after this long at the latest.
+/// The longest time a written row stays unsynced.
 const GROUP_TIME: Duration = Duration::from_millis(50);
-/// And after so many rows.
+/// The most rows written between syncs.
 const GROUP_ROWS: usize = 64;
 /// Rows kept in memory while the disk refuses them.
 const HELD_ROWS: usize = 1_000;
-/// Pause before what is held is tried again when no row comes.
+/// How long to wait before retrying held rows when no new row arrives.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How the record is.
+/// The health of the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// Number of the last line.
     pub seq: u64,
     /// Its hash.
     pub hash: Hash,
-    /// Why rows are not on disk, while they are not.
+    /// Why rows are not on disk; `None` while all is well.
     pub degraded: Option<Degraded>,
 }
 
 /// Why rows are not on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Degraded {
-    /// What the operating system said.
+    /// The operating system's error message.
     pub reason: String,
     /// The disk is full.
     pub is_full: bool,
-    /// Rows that wait in memory.
+    /// Rows held in memory.
     pub held: usize,
-    /// Rows that were dropped from there.
+    /// Rows dropped from memory.
     pub lost: u64,
 }
 
-/// How often a recording in which nothing is written is looked after.
+/// How often the recording is checked while nothing is written.
 const WATCH: Duration = Duration::from_secs(3);
 
-/// A row on its way.
+/// A row on its way to the disk.
 pub(super) struct Row {
     pub(super) entry: Entry,
     pub(super) durability: Durability,
     pub(super) done: Option<Done>,
-    /// Its room in the queue, until it is taken.
+    /// Its room in the queue, released once the row is taken.
     pub(super) room: Room,
 }
 
@@ -73,11 +72,11 @@ pub(super) struct Writer {
     lost: u64,
     trouble: Option<io::Error>,
     failed_at: Duration,
-    /// Nothing comes any more: what is left is tried at once.
+    /// No more rows will come: what is left is tried immediately.
     is_last: bool,
-    /// Rows that wait for the next sync.
+    /// Callers waiting for the next sync.
     waiting: Vec<Done>,
-    /// When the rows written must be on disk.
+    /// When the written rows must be synced at the latest.
     due: Option<Duration>,
 }
 
@@ -105,7 +104,7 @@ impl Writer {
         self.health.subscribe()
     }
 
-    /// Writes until nobody can send any more, then syncs.
+    /// Writes until every sender is gone, then syncs.
     pub(super) fn run(mut self, queue: &Receiver<Row>) {
         loop {
             self.state.rest();
@@ -135,7 +134,7 @@ impl Writer {
         queue.recv_timeout(wait.unwrap_or(WATCH))
     }
 
-    /// Looks after the recording while nothing is written.
+    /// Checks the recording while nothing is written.
     fn watch(&mut self) {
         if self.trouble.is_none()
             && let Err(error) = self.appender.look()
@@ -174,7 +173,7 @@ impl Writer {
         }
     }
 
-    /// Syncs when somebody waits for it, the group is large enough, or its time has come.
+    /// Syncs if a caller waits for it, the group is large enough, or the deadline has passed.
     fn settle(&mut self) {
         let now = self.clock.now().mono;
         let is_due = self.due.is_some_and(|due| due <= now);
@@ -197,10 +196,10 @@ impl Writer {
         if synced.is_ok() && self.held.is_empty() {
             self.trouble = None;
         }
-        // Whoever hears of a failure finds it told.
+        // Publish first: a caller that receives the error finds the health already updated.
         self.tell();
         for done in self.waiting.drain(..) {
-            // Whoever did not wait has dropped the receiver.
+            // A caller that did not wait has dropped the receiver.
             let _ = done.send(synced.as_ref().map_err(again).copied());
         }
     }
@@ -213,7 +212,7 @@ impl Writer {
         self.failed_at = self.clock.now().mono;
     }
 
-    /// Tells whether the disk is left alone after a failure: each attempt may leave a file behind.
+    /// Tells whether to leave the disk alone after a failure: each attempt may leave a file behind.
     fn rests(&self) -> bool {
         !self.is_last && self.trouble.is_some() && self.clock.now().mono < self.failed_at + RETRY
     }
@@ -226,7 +225,7 @@ impl Writer {
         self.held.push_back(entry);
     }
 
-    /// Writes what the disk refused before; tells whether nothing waits any more.
+    /// Writes the rows that the disk refused before; returns whether none are left.
     fn flush_held(&mut self) -> bool {
         self.lost += self.state.take_lost();
         if self.lost > 0 {
@@ -248,7 +247,7 @@ impl Writer {
         true
     }
 
-    /// Tells how the record is.
+    /// Publishes the current health.
     fn tell(&self) {
         let head = self.appender.head();
         let degraded = self.trouble.as_ref().map(|error| Degraded {
@@ -267,12 +266,12 @@ impl Writer {
 
 fn answer(done: Option<Done>, result: io::Result<()>) {
     if let Some(done) = done {
-        // Whoever asked may have gone away.
+        // The caller may be gone.
         let _ = done.send(result);
     }
 }
 
-/// Returns an error that says the same.
+/// Returns an equivalent copy of an error.
 fn again(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

@@ -1,4 +1,4 @@
-//! Reaching the runtime of a workspace: the one that serves it, wherever it is, else one that is started.
+//! Connects to a workspace's runtime: the one that serves it, wherever that is, or else one that is started.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -12,30 +12,32 @@ use super::lock::Holder;
 use super::{Error, Started, background};
 use crate::paths::Places;
 
-/// How long a runtime that is there and does not answer may keep its caller waiting: it may be ending.
+/// How long a running runtime that does not answer may keep its caller waiting: it may be shutting down.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one may that was started and has said nothing yet.
+/// The same for a runtime that was started and has no address yet.
 const STARTING: Duration = Duration::from_secs(30);
-/// Pause between two attempts meanwhile.
+/// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// How the runtime of a workspace is reached.
+/// How to reach the runtime of a workspace.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The folders of the workspace, as the caller's variables name them.
+    /// The folders of the workspace, according to the caller's environment variables.
     pub places: Places,
-    /// This very program, to start a runtime with.
+    /// The path of this program, for starting a runtime.
     pub program: PathBuf,
-    /// A runtime that is started goes on after the caller's last logout, where the machine's systemd can see to that.
+    /// Whether a started runtime should survive the caller's last logout, where the machine's systemd can provide
+    /// that.
     pub outlives_logout: bool,
 }
 
 impl Access {
-    /// Connects by `dial` to the runtime of the workspace, and starts one where there is none. A runtime that is just
-    /// starting or ending is waited for. Tells what was started, if anything was.
+    /// Connects to the workspace's runtime using `dial`, starting a runtime if there is none. Waits for a runtime
+    /// that is just starting or shutting down. Also returns what was started, if anything.
     ///
     /// # Errors
-    /// When the runtime refuses, cannot be reached from here, or does not answer in time: 10 s, 30 s while it is starting.
+    /// If the runtime refuses, cannot be reached from here, or does not answer within 10 s (30 s while it is
+    /// starting).
     pub async fn join<T, D, F>(&self, dial: D) -> Result<(T, Option<Started>), Error>
     where
         D: Fn(Places) -> F,
@@ -44,11 +46,11 @@ impl Access {
         self.enter(true, dial).await
     }
 
-    /// Connects by `dial` to the runtime that serves the workspace, and starts none: [`Error::NoRuntime`] when none
-    /// does any more.
+    /// Connects to the runtime that serves the workspace using `dial`, without starting one; fails with
+    /// [`Error::NoRuntime`] if none serves it any more.
     ///
     /// # Errors
-    /// As with [`Access::join`].
+    /// As for [`Access::join`].
     pub async fn join_running<T, D, F>(&self, dial: D) -> Result<T, Error>
     where
         D: Fn(Places) -> F,
@@ -70,7 +72,7 @@ impl Access {
                 Err(error) if error.is_absence() => error,
                 joined => return joined.map(|joined| (joined, starting.map(|(_, started)| started))),
             };
-            // One that has no address yet is only just starting, on a machine that may be busy.
+            // A runtime without an address is only just starting, on a machine that may be busy.
             let patience = if holder.address().is_some() { PATIENCE } else { STARTING };
             if began.elapsed() >= patience {
                 return Err(self.given_up(&holder, absence));
@@ -89,13 +91,13 @@ impl Access {
         }
     }
 
-    /// Tells whether no runtime serves the workspace, nor is about to.
+    /// Tells whether no runtime serves the workspace or is about to.
     #[must_use]
     pub fn is_vacant(&self) -> bool {
         Holder::of(&self.places) == Holder::Nobody
     }
 
-    /// Starts a runtime, unless somebody else is about to: of many callers at once, one starts it.
+    /// Starts a runtime, unless another process is about to: of many concurrent callers, one starts it.
     async fn start(&self) -> Result<Option<(File, Started)>, Error> {
         let own = self.clone();
         let started = tokio::task::spawn_blocking(move || {
@@ -107,14 +109,14 @@ impl Access {
         started.await.unwrap_or(Ok(None))
     }
 
-    /// Takes the turn to start a runtime, held until the file is closed; none while somebody else has it.
+    /// Takes the turn to start a runtime, held until the file is closed; `None` while another process has it.
     fn turn(&self) -> Result<Option<File>, Error> {
         let log = background::log_path(&self.places);
         let file =
             background::open_log(&log).map_err(|source| Error::Io { verb: "open", path: log, source })?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Ok(None),
-            // Where files cannot be locked everybody may: the runtimes agree among themselves.
+            // If files cannot be locked, any caller may start one: the runtimes settle it among themselves.
             _ => Ok(Some(file)),
         }
     }

@@ -1,4 +1,4 @@
-//! Reaching the runtime of a workspace without a wait worth the name: for a caller that can do without one.
+//! Connects to a workspace's runtime within a short time limit, for callers that can work without one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,11 +14,12 @@ use crate::paths::Places;
 /// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Connects by `dial` to the runtime of the workspace, and starts one where there is none, which has so long for that.
-/// Whoever starts it holds the lock on its log meanwhile: of many callers at once one does.
+/// Connects to the workspace's runtime using `dial`, starting a runtime if there is none, within the time `budget`.
+/// While starting it, the caller holds the lock on the runtime's log, so that only one of many concurrent callers
+/// does.
 ///
 /// # Errors
-/// When the runtime refuses, or is not there in time.
+/// If the runtime refuses or is not available in time.
 pub fn join_at_once<T>(
     places: &Places,
     program: &Path,

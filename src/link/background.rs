@@ -1,5 +1,5 @@
-//! Starting a runtime as a process of its own, which ends neither with whoever needed it first nor with the processes
-//! that one has started.
+//! Starts a runtime as a separate process, which ends neither with the process that first needed it nor with that
+//! process's children.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,21 +14,21 @@ use crate::process::{Lineage, ancestry, keep_descriptors};
 /// A runtime that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Started {
-    /// Its process. Should another one be quicker, this one ends by itself.
+    /// Its process id. If another runtime is faster, this process exits by itself.
     pub pid: u32,
-    /// What it writes when it cannot serve.
+    /// The file it writes to if it cannot serve.
     pub log: PathBuf,
-    /// It lives below a task of another runtime, and ends with that task: nothing gets out of a task's tree.
+    /// Whether it runs below a task of another runtime and ends with that task: nothing escapes from a task's tree.
     pub ends_with_task: bool,
 }
 
 impl Started {
     pub(super) fn is_alive(&self) -> bool {
-        // One that has ended and that nobody has waited for has no program any more.
+        // A process that has exited but was not reaped (a zombie) has no executable link.
         std::fs::read_link(Path::new("/proc").join(self.pid.to_string()).join("exe")).is_ok()
     }
 
-    /// Tells why it has ended; nothing when another one was quicker, which leaves its log empty.
+    /// Returns why it exited; `None` if another runtime was faster, which leaves its log empty.
     pub(super) fn failure(&self) -> Option<Error> {
         let said = std::fs::read_to_string(&self.log).unwrap_or_default();
         let last = said.lines().rfind(|line| !line.trim().is_empty())?;
@@ -38,7 +38,7 @@ impl Started {
         })
     }
 
-    /// Says what was started, in one line for a person.
+    /// Describes what was started, in one line for a person.
     #[must_use]
     pub fn notice(&self, places: &Places) -> String {
         let Self { pid, log, ends_with_task } = self;
@@ -55,21 +55,22 @@ impl Started {
     }
 }
 
-/// Returns the file that a runtime of its own process writes to when it cannot serve.
+/// Returns the file that a runtime in its own process writes to if it cannot serve.
 pub(super) fn log_path(places: &Places) -> PathBuf {
     places.state_dir.join("logs").join(format!("serve-{}.log", places.id))
 }
 
-/// What a runtime writes before it serves anybody fits into so much.
+/// What a runtime writes before it serves anyone fits into this many bytes.
 const ROOM_BYTES: u64 = 1 << 20;
 
-/// Tells whether there is room for the record of a runtime: one that cannot begin it could not even say why it ended.
+/// Checks that there is room for a runtime's record: a runtime that cannot create it could not even report why it
+/// ended.
 ///
 /// # Errors
-/// [`Error::NoRoom`] where there is none.
+/// [`Error::NoRoom`] if there is not enough room.
 pub fn check_room(places: &Places) -> Result<(), Error> {
     let mut folders = places.state_dir.ancestors();
-    // A file system that cannot be asked is written to until it refuses.
+    // A file system that does not report its free space is written to until it refuses.
     let Some(disk) = folders.find_map(|folder| rustix::fs::statvfs(folder).ok()) else { return Ok(()) };
     if disk.f_bavail * disk.f_frsize < ROOM_BYTES {
         return Err(Error::NoRoom { path: places.state_dir.clone() });
@@ -77,28 +78,28 @@ pub fn check_room(places: &Places) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens that file to append to.
+/// Opens that log for appending.
 pub(super) fn open_log(log: &Path) -> io::Result<File> {
     let folder = log.parent().unwrap_or(log);
     files::create_folder(folder)?;
     files::private().create(true).append(true).open(log)
 }
 
-/// Starts the runtime of a workspace: `program __detach` leaves the caller's session and starts the server, which is
-/// nobody's child any more when this returns. One that is to outlive the last logout of its user becomes a unit of the user's
-/// systemd, where there is one. Blocks for as long as that takes.
+/// Starts the runtime of a workspace: `program __detach` leaves the caller's session and starts the server, which has
+/// been reparented by the time this returns. If the runtime is to survive the user's last logout, it becomes a unit
+/// of the user's systemd where there is one. Blocks until then.
 ///
 /// # Errors
-/// When the program cannot be started or has nowhere to write.
+/// If the program cannot be started or its log cannot be written.
 pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<Started, Error> {
     let failed = |source| Error::Start { program: program.to_owned(), source };
     let log = log_path(places);
     let output = open_log(&log).and_then(|log| log.set_len(0).map(|()| log)).map_err(failed)?;
-    // A pipe that the caller's caller left open to us would never end as long as the runtime held it, too.
+    // A pipe inherited from the caller's caller would never reach end-of-file while the runtime also held it.
     keep_descriptors().map_err(failed)?;
     let ends_with_task =
         matches!(ancestry(std::process::id()).lineage, Some(Lineage::Host | Lineage::Adopted));
-    // Nothing gets out of a task's tree, not by way of systemd either.
+    // Nothing may escape from a task's tree, not even through systemd.
     if outlives_logout
         && !ends_with_task
         && let Some(pid) = super::unit::start(places, program, &log)

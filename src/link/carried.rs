@@ -1,41 +1,41 @@
-//! Why a program that should carry a connection to another machine does not, and what to do about it. Pure.
+//! Explains why a program that should carry a connection to another machine failed, and what to do about it. Pure.
 
-/// Why the program between did not get to a runtime, or lost it.
+/// Why the carrier program did not reach a runtime, or lost the connection to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Carried {
-    /// It cannot be started here.
+    /// The carrier cannot be started here.
     NoCarrier {
-        /// Its name.
+        /// The carrier's name.
         program: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// There is no pilothouse there.
+    /// There is no pilothouse on the other side.
     NoProgram {
-        /// What the other side said.
+        /// The other side's message.
         said: String,
     },
     /// No runtime serves that place.
     NoRuntime {
-        /// The id or path.
+        /// The place's id or path.
         place: String,
     },
-    /// It exited, or was killed.
+    /// The carrier exited or was killed.
     Exited {
-        /// Its exit code; none when a signal ended it.
+        /// The exit code; `None` if a signal ended it.
         code: Option<i32>,
-        /// What it said, or nothing.
+        /// Its message, or empty.
         said: String,
     },
-    /// It neither answers nor ends.
+    /// The carrier neither answers nor exits.
     Silent {
-        /// What it said, or nothing.
+        /// Its message, or empty.
         said: String,
     },
 }
 
 impl Carried {
-    /// Says what happened and what to do next; `host` is where it was to lead.
+    /// Describes what happened and what to do next; `host` is the destination.
     #[must_use]
     pub fn told(&self, host: &str) -> String {
         let colon = |said: &str| if said.is_empty() { String::new() } else { format!(": {said}") };
@@ -54,7 +54,7 @@ impl Carried {
                     "no runtime serves {place} there; `pilothouse relay list --host {host}` shows those that run"
                 )
             }
-            // What was said comes first: there may be no room for all.
+            // The message comes first, because there may not be room for everything.
             Self::Exited { code, said } => {
                 let how = match (code, said.is_empty()) {
                     (Some(code), false) => format!("{said} (exit {code})"),
@@ -72,7 +72,7 @@ impl Carried {
     }
 }
 
-/// Returns what to do about what ssh says most often.
+/// Returns advice for the most frequent messages of ssh.
 fn advice(host: &str, said: &str) -> String {
     let asks =
         ["Permission denied (", "Permission denied, please", "Host key verification failed", "passphrase"];

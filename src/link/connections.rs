@@ -1,5 +1,5 @@
-//! How many connections a runtime takes: all together, from each managed task, from each other process.
-//! Consoles have places of their own, so that nothing a command opens keeps a person out.
+//! Connection limits of a runtime: in total, per managed task and per other process. Consoles have separate slots, so
+//! that no connections a command opens can keep a person out.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,25 +12,25 @@ use super::Error;
 use super::socket::Socket;
 use crate::config::ConnectionLimits;
 
-/// How long a connection too many waits for a place before it is refused.
+/// How long a connection over the limit waits for a slot before it is refused.
 const WAIT: Duration = Duration::from_secs(2);
-/// Connections that may wait for a place at one socket, all together.
+/// Connections that may wait for a slot on one socket, in total.
 const WAITING: usize = 256;
-/// Of these, from one task or one process.
+/// The same for one task or one process.
 const WAITING_EACH: usize = 64;
 
-/// Whom a connection counts for.
+/// What a connection counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
-    /// A managed task, by the process of its host, with all that runs in it.
+    /// A managed task including everything that runs in it, identified by its host's process id.
     Task(u32),
-    /// What came out of managed tasks and stands below none, all together.
+    /// All processes that came out of managed tasks but are no longer below one, together.
     Escaped,
-    /// Any other process.
+    /// Any other process, by its id.
     Process(u32),
 }
 
-/// The places of one socket.
+/// The connection slots of one socket.
 #[derive(Debug)]
 pub(super) struct Connections {
     socket: Socket,
@@ -47,14 +47,14 @@ struct Counts {
     clients: HashMap<Origin, Each>,
 }
 
-/// What one origin has.
+/// The slots and waiting connections of one origin.
 #[derive(Debug, Default)]
 struct Each {
     held: usize,
     waiting: usize,
 }
 
-/// A place, free again once dropped.
+/// A connection slot, released on drop.
 #[derive(Debug)]
 pub(super) struct Place {
     connections: Arc<Connections>,
@@ -70,17 +70,17 @@ impl Connections {
         Arc::new(Self { socket, limits, wait, counts: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Takes a place for an origin; waits up to 2 s for one.
+    /// Takes a slot for an origin, waiting up to 2 s for one.
     ///
     /// # Errors
-    /// [`Error::TooManyConnections`] with the limit that was met.
+    /// [`Error::TooManyConnections`] with the limit that was reached.
     pub(super) async fn enter(self: &Arc<Self>, origin: Origin) -> Result<Place, Error> {
         let deadline = Instant::now() + self.wait;
         let mut waiting = None;
         loop {
             let freed = self.freed.notified();
             tokio::pin!(freed);
-            // From here on no freed place goes unnoticed.
+            // From here on, no released slot goes unnoticed.
             freed.as_mut().enable();
             let limit = match self.take(origin) {
                 Ok(place) => return Ok(place),
@@ -96,7 +96,7 @@ impl Connections {
         }
     }
 
-    /// Takes a free place, or returns the limit that stands against it.
+    /// Takes a free slot, or returns the limit that was reached.
     fn take(self: &Arc<Self>, origin: Origin) -> Result<Place, usize> {
         let mut counts = self.counts();
         let (all, each) = match self.socket {
@@ -119,7 +119,7 @@ impl Connections {
         Ok(Place { connections: Arc::clone(self), origin })
     }
 
-    /// Queues an origin up; not when too many wait already.
+    /// Queues a waiting connection; `None` if too many are waiting already.
     fn queue(&self, origin: Origin) -> Option<Queued<'_>> {
         let mut counts = self.counts();
         let own = counts.clients.get(&origin).map_or(0, |own| own.waiting);
@@ -138,7 +138,7 @@ impl Connections {
 }
 
 impl Counts {
-    /// Changes what an origin has, and forgets an origin that has nothing.
+    /// Changes an origin's counts, and removes the origin once they are zero.
     fn change(&mut self, origin: Origin, change: impl FnOnce(&mut Each)) {
         if let Some(own) = self.clients.get_mut(&origin) {
             change(own);
@@ -149,7 +149,7 @@ impl Counts {
     }
 }
 
-/// An origin that waits; no longer once dropped.
+/// A waiting connection, removed from the queue on drop.
 struct Queued<'a> {
     connections: &'a Connections,
     origin: Origin,
@@ -242,7 +242,7 @@ mod tests {
         ];
         let queued: Vec<_> = std::iter::from_fn(|| connections.queue(Origin::Task(1))).collect();
         assert_eq!(queued.len(), WAITING_EACH);
-        // Without a wait: it would be one too many of those, too.
+        // Refused without waiting: it would also exceed the limit of waiting connections.
         assert_eq!(limit(connections.enter(Origin::Task(1)).await), 2);
         connections.enter(Origin::Task(2)).await.expect("another task is not kept out");
     }

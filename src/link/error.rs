@@ -1,4 +1,4 @@
-//! What can go wrong between two processes of this program.
+//! Errors of the link between two processes of this program.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ pub enum Error {
     /// A file-system or socket call failed.
     #[error("{verb} {path}")]
     Io {
-        /// What was tried, e.g. `bind the socket`.
+        /// What was attempted, e.g. `bind the socket`.
         verb: &'static str,
-        /// On what.
+        /// The path it was attempted on.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,
@@ -27,24 +27,24 @@ pub enum Error {
         /// What is wrong with it, e.g. `is a symlink`.
         problem: &'static str,
     },
-    /// Another runtime holds the workspace.
+    /// Another runtime serves the workspace.
     #[error("another runtime already serves this workspace{}", pid.map_or_else(String::new, |pid| format!(" (pid {pid})")))]
     Taken {
-        /// Its process id, when it could be read.
+        /// Its process id, if it could be read.
         pid: Option<u32>,
     },
-    /// A runtime holds the workspace and cannot be reached from here.
+    /// A runtime serves the workspace but cannot be reached from here.
     #[error(
         "a runtime (pid {pid}) serves this workspace at {path}, and it cannot be reached from here; \
          end it with `pilothouse serve --stop` where it can, or with `kill {pid}`"
     )]
     Unreachable {
-        /// Its process.
+        /// Its process id.
         pid: u32,
         /// The socket that its lock names.
         path: PathBuf,
     },
-    /// There is no room for the record of a runtime.
+    /// There is no room for a runtime's record.
     #[error("there is no room in {path} for the record of a runtime")]
     NoRoom {
         /// Where recordings are kept.
@@ -58,21 +58,21 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
-    /// A runtime was started and ended at once.
+    /// A runtime was started and exited immediately.
     #[error("the runtime that was started could not serve: {said} (see {log})")]
     Failed {
         /// The last line it wrote.
         said: String,
-        /// Where it wrote.
+        /// The log it wrote to.
         log: PathBuf,
     },
-    /// A runtime was started, or is starting or ending, and does not answer.
+    /// A runtime was started, or is starting or shutting down, and does not answer.
     #[error("no runtime of this workspace answers in time; see {log}")]
     Silent {
-        /// Where a started one writes what is wrong.
+        /// The log in which a started runtime reports problems.
         log: PathBuf,
     },
-    /// Nobody listens on the socket.
+    /// No process listens on the socket.
     #[error("no runtime listens on {path}")]
     NoRuntime {
         /// The socket.
@@ -86,23 +86,23 @@ pub enum Error {
         /// The other end's user id.
         uid: u32,
     },
-    /// The runtime said no.
+    /// The runtime refused the connection.
     #[error("the runtime refused the connection: {reason}")]
     Refused {
-        /// Its reason, a whole phrase.
+        /// The reason, as a full phrase.
         reason: String,
     },
-    /// The runtime, or what serves it, speaks another version of the link.
+    /// The runtime, or what serves it, speaks another version of the link protocol.
     #[error("the runtime refused the connection: {reason}")]
     OtherVersion {
         /// The version it speaks.
         theirs: u32,
-        /// Its words, and what to do.
+        /// The reason it gave, and what to do.
         reason: String,
-        /// The machine it runs on, where that is another one.
+        /// The machine it runs on, if that is another one.
         host: Option<String>,
     },
-    /// The program that carries a connection to another machine did not get there, or lost it.
+    /// The program that carries a connection to another machine did not reach it, or lost the connection.
     #[error("{host}: {}", why.told(host))]
     Carried {
         /// The machine or container.
@@ -110,42 +110,42 @@ pub enum Error {
         /// What happened.
         why: Carried,
     },
-    /// A terminal is no way for bytes.
+    /// Standard input is a terminal, which cannot carry binary data.
     #[error("standard input is a terminal, which changes the bytes that it carries: leave out `-t` in `via`")]
     Terminal,
-    /// What is asked for is not possible on a runtime that is only looked at.
+    /// The request is not possible on a read-only runtime.
     #[error("{why}; nothing was done")]
     OnlyLooks {
-        /// Why it is only looked at.
+        /// Why the runtime is read-only.
         why: String,
     },
-    /// What is no name of a host.
+    /// The text is not a host name.
     #[error(
         "{name:?} names no host: name one of ~/.ssh/config, or one with `via = [\"program\", …]` in [hosts.NAME] of config.toml"
     )]
     NoHostName {
-        /// What was given.
+        /// The text.
         name: String,
     },
-    /// As many connections are open as may be, and none was closed while this one waited.
+    /// The connection limit is reached, and no connection was closed while this one waited.
     #[error("{limit} connections are open, as many as may be")]
     TooManyConnections {
-        /// How many may be: of all, of one task or of one process.
+        /// The limit: in total, per task or per process.
         limit: usize,
     },
-    /// The environment to be handed over is too large.
+    /// The environment to pass to the runtime is too large.
     #[error("the environment has {bytes} bytes; at most {MAX_BYTES} can be handed to a runtime")]
     LargeEnvironment {
-        /// Its size.
+        /// Its size, in bytes.
         bytes: usize,
     },
-    /// The first line was missing, late or not a hello.
+    /// The first line was missing, late or not a valid hello.
     #[error("shake hands: {problem}")]
     Handshake {
         /// What was wrong.
         problem: String,
     },
-    /// A frame was too long, too deep or not what it said.
+    /// A frame was too long, nested too deeply, or not what it was declared to be.
     #[error("read a frame: {problem}")]
     Frame {
         /// What was wrong.
@@ -154,22 +154,22 @@ pub enum Error {
     /// The connection failed in the middle of a conversation.
     #[error("talk to the runtime")]
     Talk(#[source] io::Error),
-    /// A recording that is over can only be looked at.
+    /// A finished recording is read-only.
     #[error("read-only recording")]
     ReadOnly,
-    /// The runtime went away.
+    /// The runtime closed the connection.
     #[error("the runtime went away")]
     Gone,
-    /// The runtime could not do what was asked.
+    /// The runtime could not carry out the request.
     #[error("{message}")]
     Declined {
-        /// Its words.
+        /// The reason it gave.
         message: String,
     },
 }
 
 impl Error {
-    /// Tells whether it means that no runtime is there, or one that is just leaving.
+    /// Tells whether the error means that there is no runtime, or that one is just shutting down.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::NoRuntime { .. } | Self::Handshake { .. } | Self::Talk(_) | Self::Gone)

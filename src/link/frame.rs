@@ -1,7 +1,7 @@
-//! Frames for operators and scripts: a length (u32, big endian) and so many bytes of JSON.
+//! Frames for operators and scripts: a length (u32, big endian) followed by that many bytes of JSON.
 //!
-//! A length is never trusted: it is checked against the reader's limit before anything is
-//! allocated, and JSON is refused by depth before it is parsed.
+//! A length is never trusted: it is checked against the reader's limit before anything is allocated, and JSON that
+//! nests too deeply is rejected before it is parsed.
 
 use std::io::IoSlice;
 
@@ -13,28 +13,28 @@ use super::Error;
 
 /// The largest frame the runtime accepts.
 pub const MAX_FRAME: usize = 1 << 20;
-/// The largest frame a console or script accepts from the runtime, whose snapshots and screens
-/// may be longer than any request.
+/// The largest frame that a console or script accepts from the runtime, whose snapshots and screens may be longer
+/// than any request.
 pub(super) const MAX_FROM_RUNTIME: usize = 16 << 20;
 /// How deep JSON from a connection may nest.
 pub const MAX_DEPTH: usize = 64;
 
-/// One JSON document.
+/// A frame holding one JSON document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame(Vec<u8>);
 
 impl Frame {
-    /// Returns a frame with `value` as JSON.
+    /// Creates a frame with `value` as JSON.
     pub(super) fn json(value: &impl Serialize) -> Result<Self, Error> {
         serde_json::to_vec(value).map(Self).map_err(|error| Error::frame(error.to_string()))
     }
 
-    /// Returns the bytes of the document.
+    /// Returns the document's length in bytes.
     pub(super) fn length(&self) -> usize {
         self.0.len()
     }
 
-    /// Reads the document.
+    /// Parses the document.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         if !depth_within(&self.0, MAX_DEPTH) {
             return Err(Error::frame(format!("JSON nested deeper than {MAX_DEPTH}")));
@@ -46,7 +46,7 @@ impl Frame {
     pub(super) async fn write(&self, writer: &mut (impl AsyncWrite + Unpin)) -> Result<(), Error> {
         let length = u32::try_from(self.0.len()).map_err(|_| Error::frame("longer than 4 GiB"))?;
         let head = length.to_be_bytes();
-        // Both in one piece where that is taken: the reader is woken once.
+        // Both in a single write where possible, so that the reader is woken only once.
         let pieces = [IoSlice::new(&head), IoSlice::new(&self.0)];
         let sent = writer.write_vectored(&pieces).await.map_err(Error::Talk)?;
         for (piece, sent) in [(&head[..], sent), (&self.0, sent.saturating_sub(head.len()))] {
@@ -56,7 +56,7 @@ impl Frame {
         writer.flush().await.map_err(Error::Talk)
     }
 
-    /// Reads one frame of at most `limit` bytes; `None` when the stream ended between frames.
+    /// Reads one frame of at most `limit` bytes; `None` if the stream ended between frames.
     pub(super) async fn read(
         reader: &mut (impl AsyncRead + Unpin),
         limit: usize,
@@ -76,8 +76,8 @@ impl Frame {
     }
 }
 
-/// Tells whether arrays and objects in `json` nest at most `max` deep. Broken JSON may pass: it is
-/// the parser's to refuse.
+/// Tells whether arrays and objects in `json` nest at most `max` deep. Invalid JSON may pass: rejecting it is the
+/// parser's job.
 #[must_use]
 pub fn depth_within(json: &[u8], max: usize) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);

@@ -1,4 +1,4 @@
-//! For the fuzz targets: everything that reads what comes over the sockets.
+//! Entry points for the fuzz targets: everything that parses data from the sockets.
 
 use futures_util::FutureExt as _;
 
@@ -7,7 +7,7 @@ use super::hello::Hello;
 use super::operator::fuzz_screen;
 use super::protocol::{ClientMessage, ServerMessage};
 
-/// Reads bytes as what either side of a connection sends: a greeting, and frames of requests, replies and screens.
+/// Parses bytes as what either side of a connection sends: a hello, and frames of requests, replies and screens.
 #[doc(hidden)]
 pub fn fuzz_frames(bytes: &[u8]) {
     let _ = Hello::parse(bytes);

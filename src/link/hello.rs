@@ -1,5 +1,5 @@
-//! The first line each way: who connects, and whether the runtime takes it. The caller's environment follows its line in
-//! a frame of its own: length (u32, big endian), then bytes as in `/proc/PID/environ`.
+//! The handshake, one line in each direction: who connects, and whether the runtime accepts. The caller's environment
+//! follows its line in a separate frame: a length (u32, big endian), then bytes as in `/proc/PID/environ`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,14 +12,14 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use super::{Error, Line, Lines, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
-/// The version of the hello and of all that follows it.
+/// The protocol version of the hello and of everything that follows it.
 pub const VERSION: u32 = 6;
-/// The longest hello or ack.
+/// The length limit of a hello or ack, in bytes.
 pub(super) const MAX_HELLO: usize = 1 << 20;
-/// How long a handshake may take.
+/// The time limit of a handshake.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -27,7 +27,7 @@ pub enum Role {
     Mcp,
     /// A command line; frames with tool calls follow.
     Cli,
-    /// An agent's own shell; one command follows, with its descriptors.
+    /// An agent's own shell; one command follows, along with its descriptors.
     Shell,
     /// A console; frames of the operator link follow.
     Operator,
@@ -45,7 +45,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Returns the word used on every surface.
+    /// Returns the profile's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Profile {
     }
 }
 
-/// An agent's program, as it calls itself.
+/// The name and version that an agent's program reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientName {
     /// Its name, e.g. `claude-code`.
@@ -65,40 +65,42 @@ pub struct ClientName {
     pub version: String,
 }
 
-/// Who connects. One JSON line, then the environment if one was announced; the client sends nothing more before it has
-/// the [`Ack`].
+/// Identifies the connecting client. One JSON line, followed by the environment if one is announced; the client sends
+/// nothing more until it has received the [`Ack`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`VERSION`].
     pub v: u32,
-    /// What the connection is for.
+    /// The connection's purpose.
     pub role: Role,
-    /// The client's process, as it says.
+    /// The client's process id, as it reports it.
     pub pid: u32,
-    /// The process that started the client: of a shim, the agent.
+    /// The process that started the client; for a shim, the agent.
     pub ppid: u32,
-    /// Where the client was started; the default `workdir` of its commands.
+    /// The directory the client was started in; the default `workdir` of its commands.
     pub cwd: PathBuf,
-    /// Form of the tool results (role `mcp`).
+    /// The format of tool results (role `mcp`).
     #[serde(default)]
     pub profile: Profile,
-    /// What the caller's commands inherit; what the runtime itself has where it is left out. It is sent beside the line.
+    /// The environment that the caller's commands inherit; without one they inherit the runtime's. Sent after the
+    /// line.
     #[serde(skip)]
     pub environment: Option<Environment>,
-    /// The environment follows; set from it when this is sent.
+    /// Whether the environment follows; set from it when the hello is sent.
     #[serde(default)]
     pub has_environment: bool,
-    /// The mode bits that new files do not get, also set from it.
+    /// The file mode creation mask, also set from the environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
-    /// The agent's label, when its user chose one (role `mcp`).
+    /// The agent's label, if its user chose one (role `mcp`).
     #[serde(default)]
     pub label: Option<String>,
-    /// Whose words come over it and how, as the other end says: `ada@laptop via ssh`. Of a connection from another machine.
+    /// Who uses the connection and how, as reported by the other end: `ada@laptop via ssh`. Set for connections from
+    /// another machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The agent's program, when it has said so before the shim connected (role `mcp`): the agent is then known
-    /// at once, and told its label in the first line.
+    /// The agent's program, if it identified itself before the shim connected (role `mcp`): the agent is then known
+    /// immediately and gets its label in the first line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientName>,
 }
@@ -108,28 +110,28 @@ pub struct Hello {
 pub struct Ack {
     /// [`VERSION`] of the runtime.
     pub v: u32,
-    /// The connection is admitted.
+    /// Whether the connection is admitted.
     pub ok: bool,
-    /// Why not, otherwise.
+    /// If not, the reason.
     #[serde(default)]
     pub reason: Option<String>,
-    /// The number of connections that may be open, when that is why not.
+    /// The connection limit, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<usize>,
-    /// No runtime is there to answer: this is from the command that should have led to one.
+    /// Set if no runtime exists: the answer then comes from the command that should have led to one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_runtime: bool,
-    /// The version of the program that answers; none of one too old to say.
+    /// The version of the answering program; `None` if it is too old to report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The runtime's workspace.
     pub workspace: PathBuf,
-    /// The runtime's process.
+    /// The runtime's process id.
     pub runtime_pid: u32,
 }
 
 impl Hello {
-    /// Returns the hello of this very process.
+    /// Creates the hello of the current process.
     #[must_use]
     pub fn new(role: Role, cwd: PathBuf) -> Self {
         let ppid = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
@@ -149,13 +151,13 @@ impl Hello {
         }
     }
 
-    /// Returns the same hello, which hands no environment over: commands inherit what the runtime has.
+    /// Returns the hello without an environment: commands then inherit the runtime's.
     #[must_use]
     pub fn without_environment(self) -> Self {
         Self { environment: None, ..self }
     }
 
-    /// Returns it as it is sent: the line, and the frame of the environment.
+    /// Returns the hello as it is sent: the line, and the frame with the environment.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut hello = self.clone();
         let frame = hello.environment.take().map(|environment| {
@@ -171,7 +173,7 @@ impl Hello {
         Ok(bytes)
     }
 
-    /// Receives what follows the line: the environment, if one was announced.
+    /// Receives the environment after the line, if one was announced.
     pub(super) async fn receive_environment(
         &mut self,
         reader: &mut (impl AsyncRead + Unpin),
@@ -189,7 +191,7 @@ impl Hello {
         Ok(())
     }
 
-    /// Reads a hello. The version is looked at first: the rest of another version may differ.
+    /// Parses a hello. The version is checked first, because the rest may differ in another version.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Error> {
         #[derive(Deserialize)]
         struct Version {
@@ -207,11 +209,11 @@ impl Hello {
     }
 }
 
-/// Connects to the runtime behind `socket`, says `hello` and waits to be admitted. The other end
-/// must be a process of this user.
+/// Connects to the runtime at `socket`, sends `hello` and waits to be admitted. The other end must be a process of
+/// the same user.
 ///
 /// # Errors
-/// When nobody listens, the other end is foreign or slow, or the runtime refuses.
+/// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
 pub async fn dial(
     socket: &Path,
     hello: &Hello,
@@ -220,7 +222,8 @@ pub async fn dial(
     shake(socket::connect(socket).await?, &hello, PATIENCE, 0).await
 }
 
-/// Says a hello on a stream and waits to be admitted. So many lines before the answer are passed over: a login may greet.
+/// Sends a hello on a stream and waits to be admitted. Up to `noise` lines before the answer are skipped, because a
+/// login may print a greeting.
 pub(super) async fn shake(
     stream: UnixStream,
     hello: &[u8],
@@ -231,7 +234,7 @@ pub(super) async fn shake(
     let mut lines = Lines::new(reader, MAX_HELLO);
     let shaken = tokio::time::timeout(patience, async {
         let sent = writer.write_all(hello).await.map_err(Error::Talk);
-        // A runtime that refuses before it has read the hello has said why all the same.
+        // A runtime that refuses before reading the hello has still sent its reason.
         receive_ack(&mut lines, noise).await.map_err(|error| sent.err().unwrap_or(error))
     });
     let late = || Error::handshake(format!("no answer within {} s", patience.as_secs()));
@@ -260,7 +263,7 @@ async fn receive_ack(lines: &mut Lines<OwnedReadHalf>, noise: usize) -> Result<A
         .map_err(|error| Error::handshake(format!("the answer is broken: {error}")))
 }
 
-/// Reads the one line of a handshake.
+/// Reads the single line of a handshake.
 pub(super) async fn receive(lines: &mut Lines<OwnedReadHalf>) -> Result<Vec<u8>, Error> {
     match lines.next().await.map_err(Error::Talk)? {
         Some(Line::Whole(line)) => Ok(line),
@@ -269,7 +272,7 @@ pub(super) async fn receive(lines: &mut Lines<OwnedReadHalf>) -> Result<Vec<u8>,
     }
 }
 
-/// Writes the one line of a handshake.
+/// Writes the single line of a handshake.
 pub(super) async fn send(writer: &mut OwnedWriteHalf, value: &impl Serialize) -> Result<(), Error> {
     writer.write_all(&line(value)?).await.map_err(Error::Talk)
 }

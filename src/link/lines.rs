@@ -1,19 +1,19 @@
-//! Lines from a peer that is not trusted: bounded memory whatever it sends. Never interprets one.
+//! Reads lines from an untrusted peer in bounded memory, whatever it sends. Never interprets them.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// One line as it came, without its line feed.
+/// One line as received, without its line feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// A whole line.
+    /// A complete line.
     Whole(Vec<u8>),
-    /// A line longer than the cap; its bytes were thrown away.
+    /// A line longer than the cap; its bytes were discarded.
     TooLong,
 }
 
-/// Reads lines of at most `cap` bytes. A reader dropped in the middle of `next` loses nothing.
+/// Reads lines of at most `cap` bytes. Cancelling `next` loses nothing.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: BufReader<R>,
@@ -23,34 +23,33 @@ pub struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Returns a reader of lines.
+    /// Creates a line reader.
     pub fn new(reader: R, cap: usize) -> Self {
         Self { reader: BufReader::new(reader), line: Vec::new(), cap, skipping: false }
     }
 
-    /// Returns the same stream with another cap.
+    /// Returns the same reader with another cap.
     #[must_use]
     pub fn with_cap(mut self, cap: usize) -> Self {
         self.cap = cap;
         self
     }
 
-    /// Returns the reader, for bytes between two lines.
+    /// Returns the underlying reader, for bytes between two lines.
     pub(super) fn reader(&mut self) -> &mut BufReader<R> {
         &mut self.reader
     }
 
-    /// Returns the reader itself, for a conversation that goes on in frames. Bytes already read
-    /// beyond the last line stay in its buffer.
+    /// Returns the underlying reader, for a conversation that continues in frames. Bytes already read beyond the last
+    /// line stay in its buffer.
     pub fn into_reader(self) -> BufReader<R> {
         self.reader
     }
 
-    /// Returns the next line, or `None` at the end of the stream. A last line without a line feed
-    /// is no line.
+    /// Returns the next line, or `None` at the end of the stream. A last line without a line feed is dropped.
     ///
     /// # Errors
-    /// When the stream fails.
+    /// If the stream fails.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let seen = self.reader.fill_buf().await?;

@@ -1,5 +1,5 @@
-//! The lock that makes one runtime per workspace, and the address that stands in it: whoever finds it held joins
-//! there, whatever its own variables say.
+//! The lock that ensures one runtime per workspace, and the address stored in it: a process that finds the lock held
+//! connects to that address, whatever its own environment variables say.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -17,24 +17,25 @@ use super::socket::distrust;
 use crate::files;
 use crate::paths::Places;
 
-/// Most bytes of an address.
+/// Size limit of an address, in bytes.
 const ADDRESS_BYTES: u64 = 16 << 10;
-/// How often the lock is tried, and the pause between: somebody may look for an instant whether it is held.
+/// How often taking the lock is attempted, and the pause between attempts: another process may briefly be checking
+/// whether it is held.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Where a runtime is: the content of its lock.
+/// Where a runtime is reached: the contents of its lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// The folder of its sockets.
     pub runtime: PathBuf,
     /// Where it keeps its recordings.
     pub state: PathBuf,
-    /// Where its settings lie.
+    /// The folder of its settings.
     pub config: PathBuf,
-    /// Its workspace. Runtimes of earlier versions do not say it.
+    /// Its workspace. Runtimes of earlier versions do not report it.
     #[serde(default)]
     pub workspace: Option<PathBuf>,
 }
@@ -54,32 +55,32 @@ impl Address {
 /// Who holds the lock of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holder {
-    /// Nobody: no runtime serves it.
+    /// None: no runtime serves it.
     Nobody,
     /// A runtime; without an address while it is starting.
     Runtime(Option<Address>),
 }
 
 impl Holder {
-    /// Looks who holds the lock of a workspace.
+    /// Returns the holder of a workspace's lock.
     #[must_use]
     pub fn of(places: &Places) -> Self {
         Self::at(&places.lock)
     }
 
-    /// The same for the file of a lock.
+    /// Like [`Self::of`], for a lock's file.
     pub(super) fn at(lock: &Path) -> Self {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
         let Ok(file) = options.open(lock) else { return Self::Nobody };
-        // Shared, so that two who look at once do not take each other for a runtime.
+        // A shared lock, so that two simultaneous checks do not mistake each other for a runtime.
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Err(Errno::WOULDBLOCK) => Self::Runtime(read(&file)),
             _ => Self::Nobody,
         }
     }
 
-    /// Returns where the runtime is.
+    /// Returns the runtime's address.
     #[must_use]
     pub fn address(&self) -> Option<&Address> {
         match self {
@@ -88,7 +89,7 @@ impl Holder {
         }
     }
 
-    /// Returns the places of a workspace with the sockets and recordings of its runtime, where one serves it.
+    /// Returns the places of a workspace, with the sockets and recordings of its runtime if one serves it.
     #[must_use]
     pub fn places(&self, own: &Places) -> Places {
         match self.address() {
@@ -106,7 +107,7 @@ fn read(file: &File) -> Option<Address> {
     serde_json::from_slice(&text).ok()
 }
 
-/// The lock of a workspace, held until it is dropped.
+/// The lock of a workspace, held until dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
@@ -117,7 +118,7 @@ impl Lock {
     /// Takes the lock of a workspace and writes this runtime's address into it.
     ///
     /// # Errors
-    /// [`Error::Taken`] when another runtime holds it.
+    /// [`Error::Taken`] if another runtime holds it.
     pub(super) fn take(places: &Places) -> Result<Self, Error> {
         let path = &places.lock;
         let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.clone(), source };
@@ -134,7 +135,7 @@ impl Lock {
                 Err(errno) => return Err(failed("take the lock of the workspace")(errno.into())),
             }
             let lock = Self { file, path: path.clone() };
-            // One that was removed between opening and locking guards nothing.
+            // A lock file that was removed between opening and locking guards nothing.
             if lock.is_in_place() {
                 lock.write(places).map_err(failed("write the lock of the workspace"))?;
                 return Ok(lock);
@@ -143,7 +144,7 @@ impl Lock {
         Err(Error::Taken { pid: None })
     }
 
-    /// Tells whether the file that is locked is still the one that others look at.
+    /// Tells whether the locked file is still the one that others see at this path.
     pub(super) fn is_in_place(&self) -> bool {
         let at = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
         let own = self.file.metadata().map(at).ok();
@@ -166,7 +167,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
 }
 
-/// Creates the folder of the lock, or checks that nobody else may replace what lies in it.
+/// Creates the folder of the lock, or checks that no other user can replace its contents.
 fn make_folder(folder: &Path) -> Result<(), Error> {
     let made = files::create_folder(folder);
     made.map_err(|source| Error::Io {
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(Holder::of(&places).address(), Some(&mine));
         let me = std::process::id();
         assert!(matches!(Lock::take(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
-        // A caller with other variables is led to the same sockets.
+        // A caller with other environment variables gets the same sockets.
         let other = Places { runtime_dir: "/elsewhere".into(), ..places.clone() };
         assert_eq!(Holder::of(&other).places(&other).agent_socket(), places.agent_socket());
         drop(lock);

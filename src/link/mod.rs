@@ -1,8 +1,8 @@
-//! The runtime's sockets: hello, framing, client and server side, shared by the front doors.
+//! The runtime's sockets: handshake, framing, and the client and server sides, shared by all front ends.
 //!
-//! Two sockets, two planes. `agent.sock` admits the roles `mcp`, `cli` and `shell`, which may only call
-//! tools and run commands; `operator.sock` admits the role `operator` and refuses every process that descends from
-//! a managed task, so that an agent's command cannot act as the person.
+//! There are two sockets for two levels of trust. `agent.sock` admits the roles `mcp`, `cli` and `shell`, which may
+//! only call tools and run commands; `operator.sock` admits the role `operator` and refuses every process that
+//! descends from a managed task, so that an agent's command cannot act as the person.
 
 mod access;
 mod at_once;

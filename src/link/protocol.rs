@@ -1,4 +1,4 @@
-//! The messages in frames: requests from consoles and scripts, and what the runtime sends back.
+//! The messages in frames: requests from consoles and scripts, and the runtime's replies.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,48 +18,49 @@ use crate::runtime::{
 };
 use crate::tools::{Answer, CutShort};
 
-/// From a console or script to the runtime.
+/// A message from a console or script to the runtime.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ClientMessage {
-    /// Do something and say how it went.
+    /// Carry out a request and reply.
     Ask {
-        /// Names the answer.
+        /// Identifies the reply.
         id: u64,
-        /// What to do.
+        /// The request.
         ask: Request,
     },
-    /// From now on these tasks are on the console's screen (role `operator`).
+    /// These tasks are on the console's screen from now on (role `operator`).
     Show(Shown),
-    /// How far a stream of commands has come; the first one opens its call, the last one ends it (role `cli`).
+    /// The progress of a stream of commands; the first message opens its call, the last one ends it (role `cli`).
     Stream(StreamView),
-    /// End the call that was asked for, and answer with what there is by then (role `cli`).
+    /// End the call of a request, and answer with what there is by then (role `cli`).
     Cut {
-        /// The call's request.
+        /// The id of the call's request.
         id: u64,
-        /// Why.
+        /// The reason.
         reason: CutShort,
     },
-    /// So many updates of screens have been taken in since the start (role `operator`).
+    /// The console has received this many screen updates since the start (role `operator`).
     Taken(u64),
 }
 
 /// The tasks a console shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Shown {
-    /// Those with a pane.
+    /// The tasks with a pane.
     pub(super) visible: Vec<TaskId>,
-    /// The one the person looks at.
+    /// The task that has the focus.
     pub(super) focus: Option<TaskId>,
-    /// The columns of those that are shown as a terminal of that width would show them.
+    /// The width in columns of tasks to be shown as a terminal of that width would show them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) columns: BTreeMap<TaskId, u16>,
 }
 
-/// What a console or a script asks of the runtime. A script may only `Call`, run a `Program`, and read the
+/// A request from a console or a script to the runtime. A script may only `Call`, run a `Program`, and read the
 /// `Metrics`, the `Standing` and the `Streams` of a task.
 ///
-/// A `nonce` is what the runtime sent with the card that is answered, on the same connection; `Operator::ask` fills it in.
+/// A `nonce` is the one that the runtime sent with the card being answered, on the same connection; `Operator::ask`
+/// fills it in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the fields say what they are")]
@@ -74,25 +75,26 @@ pub enum Request {
     },
     /// Type into a task.
     Send { task: TaskId, input: Input },
-    /// Give the operator's lease on a task back.
+    /// Release the operator's lease on a task.
     Release { task: TaskId },
-    /// Take an ended task off the list; the record keeps it.
+    /// Remove an ended task from the list; the record keeps it.
     Dismiss { task: TaskId },
-    /// Give a task a name, or take it away.
+    /// Name a task, or remove its name.
     Rename { task: TaskId, name: Option<String> },
-    /// Leave a person's words for an agent, by its label.
+    /// Leave a person's message for an agent, by its label.
     Tell { agent: String, text: String },
     /// Return the record of a call.
     Record { seq: u64 },
-    /// Return the whole command of a task.
+    /// Return the full command of a task.
     Command { task: TaskId },
-    /// Hold new agent calls, or let those go that only the pause holds; the nonce is needed where that lets calls run.
+    /// Hold new agent calls, or release those that only the pause holds; the nonce is required if that releases
+    /// calls.
     Pause {
         paused: bool,
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Decide about a held call; `hash` is that of the request the operator was shown.
+    /// Decide on a held call; `hash` identifies the request that the operator was shown.
     Decide {
         ticket: u64,
         hash: String,
@@ -107,56 +109,56 @@ pub enum Request {
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Let agents answer a question, or stop letting them.
+    /// Allow agents to answer a question, or no longer.
     LetAgents {
         question: QuestionId,
         may: bool,
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Apply the approval rules of a console whose settings lie elsewhere as well.
+    /// Additionally apply the approval rules of a console whose settings are stored elsewhere.
     Rules { config: PathBuf, rules: Vec<ApprovalRule> },
-    /// Measure what live tasks use now.
+    /// Measure the current resource usage of live tasks.
     Usage { tasks: Vec<TaskId> },
     /// End all tasks and the runtime. A runtime embedded in another console refuses.
     Shutdown { closing: Closing },
-    /// Return the counters.
+    /// Return the metrics.
     Metrics,
-    /// Return how much runs and waits.
+    /// Return the counts of what is running and waiting.
     Standing,
-    /// Return where the exact output of a task is (role `cli`).
+    /// Return the files with a task's exact output (role `cli`).
     Streams { task: TaskId },
-    /// Return a piece of the log of a task, from an offset on (role `operator`).
+    /// Return a piece of a task's log, starting at an offset (role `operator`).
     Log { task: TaskId, part: LogPart, from: u64 },
-    /// Run a program and report what happens meanwhile (role `cli`).
+    /// Run a program and report its events meanwhile (role `cli`).
     Program(Box<run::Request>),
 }
 
 impl Request {
-    /// Calls a tool.
+    /// Creates a request to call a tool.
     #[must_use]
     pub fn call(tool: &str, input: Value) -> Self {
         Self::Call { tool: tool.to_owned(), input, once: None }
     }
 }
 
-/// From the runtime to a console or script.
+/// A message from the runtime to a console or script.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ServerMessage {
-    /// How a [`Request`] went; the error is a sentence.
+    /// The reply to a [`Request`]; an error is a full sentence.
     Reply { id: u64, reply: Result<Reply, String> },
-    /// The call that was asked for is on record under this number; told of one that takes its time (role `cli`).
+    /// The requested call is recorded under this number; sent for calls that take some time (role `cli`).
     Begun { id: u64, seq: u64 },
-    /// What is new or changed in the snapshot to come, or a part of it.
+    /// New or changed items of the next snapshot, or part of them.
     Items(Vec<Item>),
-    /// The new snapshot is whole.
+    /// Completes the new snapshot.
     Update(Box<Update>),
-    /// What an answer must carry to what the last update brought that waits for the operator's word.
+    /// The nonces that answers must carry, for the items of the last update that wait for the operator's decision.
     Cards(Vec<Card>),
-    /// What changed on the screen of a shown task.
+    /// The changes of a shown task's screen.
     Screen(ScreenUpdate),
-    /// Something happened in the program that is run.
+    /// An event of the running program.
     Event(Box<Event>),
 }
 
@@ -178,7 +180,7 @@ pub enum Reply {
     Done,
 }
 
-/// A tool's answer as it travels.
+/// A tool's answer in its serialised form.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Answered {
     seq: u64,

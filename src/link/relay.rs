@@ -1,6 +1,6 @@
-//! The far end of a carried connection: a command that leads from its standard input and output to a runtime of its
-//! machine. What passes is neither read nor changed, and whoever connects is this very process: the socket of consoles
-//! refuses it where it came out of a task.
+//! The far end of a carried connection: a command that connects its standard input and output to a runtime on its
+//! machine. Data passes through unread and unchanged, and to the runtime this process is the client, so the operator
+//! socket refuses it if it was started in a task.
 
 use std::io;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use tokio::time::timeout;
 use super::{Access, Ack, Door, Error, VERSION, socket};
 use crate::paths::Places;
 
-/// How long a console may say nothing; one that lives asks for something every 20 s.
+/// How long a console may be silent; a live one sends a request every 20 s.
 const SILENT: Duration = Duration::from_secs(120);
-/// Bytes copied at once.
+/// The buffer size for copying, in bytes.
 const PIECE: usize = 8 << 10;
 
-/// What leads to a runtime of this machine.
+/// A connection to a runtime on this machine.
 #[derive(Debug)]
 pub struct Relay {
     stream: UnixStream,
@@ -25,10 +25,10 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Connects to a runtime; `access` starts one where none serves the workspace and it `may_start`.
+    /// Connects to a runtime; if none serves the workspace and it `may_start` one, `access` does.
     ///
     /// # Errors
-    /// When none is there, or it cannot be reached.
+    /// If there is none or it cannot be reached.
     pub async fn to(access: &Access, door: Door, may_start: bool) -> Result<Self, Error> {
         let connect = |places: Places| async move {
             match door {
@@ -43,11 +43,11 @@ impl Relay {
         }
     }
 
-    /// Carries bytes both ways until the runtime hangs up, or a console has been silent for longer than one that lives is. The
-    /// end of the input is passed on, and what is still answered after that is carried back.
+    /// Carries bytes in both directions until the runtime disconnects, or until a console has been silent for longer
+    /// than a live one can be. The end of the input is passed on, and answers after that are still carried back.
     ///
     /// # Errors
-    /// When the runtime or the output fails.
+    /// If the runtime or the output fails.
     pub async fn carry(
         self,
         mut input: impl AsyncRead + Unpin,
@@ -56,7 +56,7 @@ impl Relay {
         let Self { stream, door } = self;
         let (mut reader, mut writer) = stream.into_split();
         let there = async {
-            // A link that breaks ends as one that is closed: the runtime is told that nothing follows.
+            // A broken link is treated like a closed one: the runtime is informed that nothing follows.
             if pass_on(&mut input, &mut writer, door).await.is_ok_and(|end| end == End::Silent) {
                 return;
             }
@@ -74,13 +74,14 @@ impl Relay {
 /// How the input of a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It was closed.
+    /// The input was closed.
     Closed,
-    /// A console has said nothing for too long. What carried it is gone and was never closed: it would keep its connection.
+    /// A console has been silent for too long. Its carrier is gone without having closed the connection, which would
+    /// otherwise be kept.
     Silent,
 }
 
-/// Copies what comes until it ends.
+/// Copies the input until it ends.
 async fn pass_on(
     input: &mut (impl AsyncRead + Unpin),
     output: &mut (impl AsyncWrite + Unpin),
@@ -103,7 +104,7 @@ async fn pass_on(
     }
 }
 
-/// Returns what the command says in the runtime's place when it does not get to one.
+/// Returns the answer to send in the runtime's place if none could be reached.
 #[must_use]
 pub fn refusal(error: &Error) -> Vec<u8> {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
@@ -146,7 +147,7 @@ mod tests {
         carried.await.expect("joins").expect("carried");
     }
 
-    /// Nobody says that a link has died where what carried it there was never told: a terminal, a connection that was cut off.
+    /// A dead link goes unnoticed if its carrier never learned of it: a terminal, a connection that was cut off.
     #[tokio::test(start_paused = true)]
     async fn a_console_that_has_gone_silent_is_let_go_and_an_agent_is_not() {
         for (door, ends) in [(Door::Operator, true), (Door::Agent, false)] {

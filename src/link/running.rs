@@ -1,5 +1,6 @@
-//! This user's runtimes on this machine: found by their locks, and watched as they come and go. The files are input from
-//! outside: few are read, each is short, and what says nothing usable is passed over.
+//! Finds this user's runtimes on this machine by their locks, and watches them start and end. The lock files are
+//! untrusted input: only a limited number is read, each up to a size limit, and those without usable contents are
+//! skipped.
 
 use std::path::PathBuf;
 
@@ -8,9 +9,9 @@ use crate::config::Watch;
 use crate::files;
 use crate::paths::Locks;
 
-/// Locks looked at: more workspaces than anybody serves at once. Those of ended runtimes stay behind.
+/// Locks inspected: more workspaces than are ever served at once. The locks of ended runtimes remain.
 const MOST_LOCKS: usize = 4_096;
-/// Runtimes returned.
+/// The most runtimes returned.
 const MOST: usize = 256;
 
 /// A runtime that serves a workspace.
@@ -18,13 +19,13 @@ const MOST: usize = 256;
 pub struct Running {
     /// The id of its workspace.
     pub id: String,
-    /// Where it is.
+    /// Where it is reached.
     pub address: Address,
 }
 
 impl Running {
-    /// Returns this user's runtimes on this machine that can be reached, by their ids. One that is only just starting is
-    /// none yet. Reads files: not for the async threads.
+    /// Returns this user's reachable runtimes on this machine, sorted by id. A runtime that is only just starting is
+    /// not included. Reads files, so it must not be called on async threads.
     #[must_use]
     pub fn all(locks: &Locks) -> Vec<Self> {
         let Ok(entries) = std::fs::read_dir(&locks.folder) else { return Vec::new() };
@@ -42,24 +43,24 @@ impl Running {
         Some(Self { id, address })
     }
 
-    /// Returns the socket of its consoles.
+    /// Returns the path of its operator socket.
     #[must_use]
     pub fn operator_socket(&self) -> PathBuf {
         self.address.runtime.join("operator.sock")
     }
 
-    /// Returns its workspace, where it says that.
+    /// Returns its workspace, if it reports that.
     #[must_use]
     pub fn workspace(&self) -> Option<&PathBuf> {
         self.address.workspace.as_ref().filter(|workspace| workspace.is_absolute())
     }
 }
 
-/// Tells when runtimes may have come or gone.
+/// Watches for runtimes that may have started or ended.
 pub(super) struct Arrivals(Watch);
 
 impl Arrivals {
-    /// Watches the folder of the locks, which is made where it is not there yet.
+    /// Watches the folder of the locks, creating it if necessary.
     pub(super) fn watch(locks: &Locks) -> Self {
         if let Err(error) = files::create_folder(&locks.folder) {
             tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");

@@ -1,4 +1,4 @@
-//! The role `cli`: tool calls in frames and the counters, nothing else.
+//! The role `cli`: tool calls, streams of commands, programs and a few read-only requests, in frames.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StoredStreams, StreamView, Within};
 use crate::tools::{self, Answer, Caller, Cut, IdempotencyKeys};
 
-/// Events of a program that may wait to be sent; the program waits beyond.
+/// Events of a program that may be queued for sending; beyond this, the program waits.
 const EVENTS: usize = 256;
 
 /// A script's connection to a runtime.
@@ -35,22 +35,22 @@ impl Scripts {
     /// Connects to the agents' socket for a caller in `cwd`.
     ///
     /// # Errors
-    /// When nobody listens there or the runtime refuses.
+    /// If no process listens there or the runtime refuses.
     pub async fn dial(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
         let (_, lines, writer) = dial(socket, &Hello::new(Role::Cli, cwd)).await?;
         Ok(Self::over(lines, writer))
     }
 
-    /// Goes on with a connection whose hello was answered.
+    /// Continues on a connection whose handshake is complete.
     #[must_use]
     pub fn over(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
         Self { reader: lines.into_reader(), writer, asked: 0 }
     }
 
-    /// Tells how far a stream of commands has come. Nobody answers.
+    /// Reports the progress of a stream of commands. There is no reply.
     ///
     /// # Errors
-    /// When the runtime has gone away.
+    /// If the connection is lost.
     pub async fn show(&mut self, stream: StreamView) -> Result<(), Error> {
         Frame::json(&ClientMessage::Stream(stream))?.write(&mut self.writer).await
     }
@@ -58,15 +58,15 @@ impl Scripts {
     /// Calls a tool and waits for its answer; `once` is the request's idempotency key.
     ///
     /// # Errors
-    /// When the runtime goes away or answers something else.
+    /// If the connection is lost or the reply is unexpected.
     pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Error> {
         self.call_until(tool, input, once, &Cut::default()).await
     }
 
-    /// As `call`; once `cut` asks for it, the runtime is told to end the call and answer with what there is by then.
+    /// Like `call`; once `cut` requests it, asks the runtime to end the call and answer with what there is by then.
     ///
     /// # Errors
-    /// When the runtime goes away or answers something else.
+    /// If the connection is lost or the reply is unexpected.
     pub async fn call_until(
         &mut self,
         tool: &str,
@@ -105,10 +105,10 @@ impl Scripts {
         }
     }
 
-    /// Reads the counters.
+    /// Reads the metrics.
     ///
     /// # Errors
-    /// When the runtime goes away or answers something else.
+    /// If the connection is lost or the reply is unexpected.
     pub async fn metrics(&mut self) -> Result<Metrics, Error> {
         match self.ask(Request::Metrics).await? {
             Reply::Metrics(metrics) => Ok(*metrics),
@@ -116,10 +116,10 @@ impl Scripts {
         }
     }
 
-    /// Reads how much runs and waits.
+    /// Reads the counts of what is running and waiting.
     ///
     /// # Errors
-    /// When the runtime goes away or answers something else.
+    /// If the connection is lost or the reply is unexpected.
     pub async fn standing(&mut self) -> Result<Standing, Error> {
         match self.ask(Request::Standing).await? {
             Reply::Standing(standing) => Ok(standing),
@@ -127,11 +127,11 @@ impl Scripts {
         }
     }
 
-    /// Runs a program in the runtime and tells what happens. Hanging up, which `stop` does, ends it; how
-    /// it ended then is told all the same.
+    /// Runs a program in the runtime and reports its events. Cancelling `stop` disconnects, which ends the program;
+    /// the outcome is still reported.
     ///
     /// # Errors
-    /// When the runtime goes away or answers something else.
+    /// If the connection is lost or the reply is unexpected.
     pub async fn run_program(
         &mut self,
         request: ProgramRequest,
@@ -152,7 +152,7 @@ impl Scripts {
                 }
             };
             match frame.parse()? {
-                // Nobody may listen any more; the program goes on until it is told to end.
+                // The receiver may be gone; the program continues until it is asked to end.
                 ServerMessage::Event(event) => drop(events.send(*event).await),
                 ServerMessage::Reply { id, reply } if id == self.asked => {
                     return match reply.map_err(|message| Error::Declined { message })? {
@@ -165,10 +165,10 @@ impl Scripts {
         }
     }
 
-    /// Asks where the exact output of a task is.
+    /// Returns the files with a task's exact output.
     ///
     /// # Errors
-    /// When there is no such task, or its output is gone.
+    /// If there is no such task or its output is gone.
     pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Error> {
         match self.ask(Request::Streams { task: task.clone() }).await? {
             Reply::Streams(streams) => Ok(streams),
@@ -190,11 +190,11 @@ impl Scripts {
     }
 }
 
-/// Serves one script: one call after the other, until it hangs up. Hanging up in the middle of a
-/// call cancels it, as Ctrl-C does in a shell.
+/// Serves one script, one call after the other, until it disconnects. Disconnecting in the middle of a call cancels
+/// the call, like Ctrl-C in a shell.
 ///
 /// # Errors
-/// When the script breaks the protocol or cannot be answered.
+/// If the script breaks the protocol or cannot be answered.
 pub async fn serve(
     client: Client,
     runtime: &Handle,
@@ -208,7 +208,8 @@ pub async fn serve(
     let mut watched = Watched { runtime, seq: None };
     let mut next = None;
     loop {
-        // Nothing new is heard then; what is under way still has its answer, which tells how it ended.
+        // After `stop` no new requests are read, but the one in progress is still answered, which reports its
+        // outcome.
         let message = match next.take() {
             Some(message) => message,
             None => {
@@ -226,7 +227,7 @@ pub async fn serve(
                 watched.show(stream).await;
                 continue;
             }
-            // Of a call that was answered meanwhile.
+            // For a call that was answered in the meantime.
             ClientMessage::Cut { .. } => continue,
             _ => return Err(Error::frame("a message for consoles")),
         };
@@ -237,7 +238,8 @@ pub async fn serve(
                 let call =
                     tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input, &cut);
                 let mut talk = Talk { id, reader: &mut reader, writer: &mut writer, cut: &cut, next: None };
-                // A key holds whoever goes: what has begun under it is never done twice.
+                // With an idempotency key, the call is completed even if the client disconnects: what was started
+                // under a key is never done twice.
                 let answer = talk.until_answered(call, once.is_some()).await?;
                 next = talk.next;
                 match answer {
@@ -259,12 +261,12 @@ pub async fn serve(
     }
 }
 
-/// Returns the task that a script runs in. An id that is none belongs to no runtime.
+/// Returns the task that a script runs in; `None` for an id that no runtime would assign.
 fn within(enclosing: EnclosingTask) -> Option<Within> {
     Some(Within { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
 }
 
-/// Runs a program for a script and tells it what happens. Its hanging up ends the program.
+/// Runs a program for a script and reports its events. If the script disconnects, the program is ended.
 async fn program(
     reader: &mut BufReader<OwnedReadHalf>,
     writer: &mut OwnedWriteHalf,
@@ -284,7 +286,7 @@ async fn program(
             biased;
             Some(event) = happened.recv() => {
                 if Frame::json(&ServerMessage::Event(Box::new(event)))?.write(writer).await.is_err() {
-                    // Nobody is there to be told: it ends, in order.
+                    // Nobody is left to inform: end the program in an orderly way.
                     cancel.cancel();
                 }
             }
@@ -304,7 +306,7 @@ async fn program(
     Ok(Ok(outcome))
 }
 
-/// The stream of commands that a connection tells of, as a call of the recording.
+/// The stream of commands that a connection reports, shown as a call of the recording.
 struct Watched<'a> {
     runtime: &'a Handle,
     seq: Option<u64>,
@@ -338,7 +340,7 @@ impl Drop for Watched<'_> {
     }
 }
 
-/// Writes the lines of a stream for a person: state, command, time.
+/// Formats the lines of a stream for a person: state, command, time.
 fn text(stream: &StreamView) -> String {
     let rows = stream.lines.iter().map(|line| {
         let took = line.duration_ms.map(|ms| format!("{ms} ms")).unwrap_or_default();

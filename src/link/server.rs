@@ -1,4 +1,4 @@
-//! The receiving end: accepts, checks who is there, answers the hello, hands the client on.
+//! The server side: accepts connections, authenticates the peer, completes the handshake and passes the client on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,55 +21,55 @@ use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
 
 /// How long clients may take to leave once the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// How often the sockets are looked after: whoever removes them, e.g. at the last logout of a user, does not say so.
+/// How often the sockets are checked: they may be removed unnoticed, e.g. at the user's last logout.
 const LOOK: Duration = Duration::from_secs(2);
-/// Pause after a failed accept: out of descriptors, most likely, which only time heals.
+/// The pause after a failed accept: most likely descriptors have run out, which only time can fix.
 const RECOVER: Duration = Duration::from_millis(100);
 
-/// The most characters kept of where a client says it is.
+/// Length limit of a client's description of its origin, in characters.
 const FROM_CHARS: usize = 80;
-/// Connections at one socket that may be looked at at once; whoever comes then is refused.
+/// The most connections on one socket that may be in the handshake at once; further ones are refused.
 const ARRIVALS: usize = 64;
 
-/// The process at the other end, as the kernel has it.
+/// The process at the other end, as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// Its user.
+    /// Its user id.
     pub uid: u32,
-    /// Its process when it connected; 0 when it lives where this one cannot look.
+    /// Its process id when it connected; 0 if it is not visible to this process.
     pub pid: u32,
-    /// The host of the managed task it runs in, if it does.
+    /// The host process of the managed task it runs in, if any.
     pub task_host: Option<u32>,
 }
 
 /// An admitted connection.
 #[derive(Debug)]
 pub struct Client {
-    /// Who it is, as it says.
+    /// Its identity, as it reports it.
     pub hello: Hello,
-    /// Who it is, as the kernel says.
+    /// Its identity, as reported by the kernel.
     pub peer: Peer,
-    /// The task it runs in, if it does.
+    /// The task it runs in, if any.
     pub task: Option<EnclosingTask>,
-    /// The processes above it, the nearest first.
+    /// Its ancestor processes, the nearest first.
     pub parents: Vec<u32>,
-    /// What it sends.
+    /// The lines it sends.
     pub lines: Lines<OwnedReadHalf>,
-    /// Where it reads.
+    /// The write half of its connection.
     pub writer: OwnedWriteHalf,
 }
 
-/// Both sockets of a runtime, served.
+/// The server of a runtime's two sockets.
 #[derive(Debug)]
 pub struct Server {
     sockets: Sockets,
     gate: Arc<Gate>,
     clients: watch::Sender<usize>,
-    /// What a person should know of the sockets.
+    /// What the person should know about the sockets.
     notices: watch::Sender<Option<String>>,
 }
 
-/// Whether a connection may come in.
+/// The admission of connections.
 #[derive(Debug)]
 struct Gate {
     workspace: PathBuf,
@@ -78,7 +78,7 @@ struct Gate {
     patience: Duration,
 }
 
-/// The ways in through one socket.
+/// The admission limits of one socket.
 #[derive(Debug)]
 struct Entry {
     arrivals: Arc<Semaphore>,
@@ -93,7 +93,7 @@ impl Entry {
 }
 
 impl Server {
-    /// Returns a server that admits so many connections.
+    /// Creates a server with the given connection limits.
     #[must_use]
     pub fn new(sockets: Sockets, workspace: PathBuf, limits: ConnectionLimits) -> Self {
         let gate = Gate::new(workspace, limits, PATIENCE);
@@ -105,20 +105,21 @@ impl Server {
         }
     }
 
-    /// Returns the number of admitted connections, live.
+    /// Returns a live view of the number of admitted connections.
     #[must_use]
     pub fn clients(&self) -> watch::Receiver<usize> {
         self.clients.subscribe()
     }
 
-    /// Returns what a person should know of the sockets: the last that was removed, or taken by another runtime.
+    /// Returns what the person should know about the sockets: the last problem, such as a removed socket or one taken
+    /// by another runtime.
     #[must_use]
     pub fn notices(&self) -> watch::Receiver<Option<String>> {
         self.notices.subscribe()
     }
 
-    /// Gives each client to `welcome` until `close`; nobody comes in from then on, while those inside
-    /// stay until `stop` and 5 s more. Only then another runtime may take over the workspace.
+    /// Passes each client to `welcome` until `close` is cancelled; from then on no client is admitted, and those
+    /// already admitted may stay until 5 s after `stop`. Only then may another runtime take over the workspace.
     pub async fn run<F, Fut>(mut self, close: CancellationToken, stop: CancellationToken, welcome: F)
     where
         F: Fn(Client) -> Fut + Clone + Send + 'static,
@@ -172,12 +173,12 @@ impl Server {
     }
 }
 
-/// Returns what a client says of where its words come from: one short line with nothing hidden in it.
+/// Returns a client's description of its origin as one short line without hidden characters.
 fn whence(said: &str) -> String {
     one_line(&SafeText::line(&one_line(said, FROM_CHARS)), FROM_CHARS)
 }
 
-/// Counts a client for as long as it lives, however the visit ends.
+/// Counts a client until this is dropped, however the client's visit ends.
 struct Inside(watch::Sender<usize>);
 
 impl Inside {
@@ -215,8 +216,8 @@ impl Gate {
         }
     }
 
-    /// Shakes hands. Whoever is refused is told why, unless they belong to another user. A connection that
-    /// says nothing holds a place meanwhile; the arrival ends with the place it has got.
+    /// Performs the handshake. A refused client learns the reason, unless it belongs to another user. A connection
+    /// that sends nothing occupies a slot meanwhile; its arrival permit is released once it has a slot.
     async fn admit(
         &self,
         socket: Socket,
@@ -239,7 +240,7 @@ impl Gate {
         Ok((Client { hello, peer, task, parents, lines, writer }, place))
     }
 
-    /// Finds a place for a peer, and receives its hello.
+    /// Finds a slot for a peer, and receives its hello.
     async fn receive_hello(
         &self,
         socket: Socket,
@@ -248,7 +249,7 @@ impl Gate {
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Hello, Place), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
-        // Before it could take one of the few places that consoles have.
+        // Refused before it could take one of the few slots reserved for consoles.
         if socket == Socket::Operator
             && let Some(lineage) = lineage
         {
@@ -265,7 +266,7 @@ impl Gate {
         let line = greeted.unwrap_or_else(|_| Err(Error::handshake("no hello within 5 s")))?;
         let mut hello = Hello::parse(&line)?;
         hello.from = hello.from.as_deref().map(whence).filter(|from| !from.is_empty());
-        // Whoever is elsewhere may not know a path of this machine.
+        // A client on another machine may not know a path of this one.
         if !hello.cwd.is_absolute() {
             hello.cwd.clone_from(&self.workspace);
         }
@@ -277,12 +278,12 @@ impl Gate {
         Ok((hello, place))
     }
 
-    /// Refuses a connection for which there is no time to look at it.
+    /// Refuses a connection because too many are in the handshake.
     fn turn_away(&self, stream: &UnixStream) {
         let ack = self.ack(Some(&Error::TooManyConnections { limit: ARRIVALS }));
         if let Ok(mut line) = serde_json::to_vec(&ack) {
             line.push(b'\n');
-            // Its buffer is empty and holds more than this; whoever has gone is not missed.
+            // The socket's buffer is empty and larger than this line; a client that is gone does not matter.
             let _ = stream.try_write(&line);
         }
     }
@@ -394,7 +395,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a connection on which these bytes come, and nothing more; `hang_up` closes it then.
+    /// Returns the outcome of a connection that receives only these bytes; `hang_up` closes it after them.
     async fn admitted(bytes: &[u8], hang_up: bool) -> (Result<Client, Error>, Option<Ack>) {
         let gate = Gate::new("/w".into(), ConnectionLimits::default(), Duration::from_millis(200));
         let (mut ours, theirs) = UnixStream::pair().expect("a pair");
@@ -407,7 +408,7 @@ mod tests {
         };
         let (admitted, ()) = tokio::join!(gate.admit(Socket::Agent, theirs, arrival), say);
         let admitted = admitted.map(|(client, _place)| client);
-        // One that was admitted stays connected.
+        // An admitted connection stays open.
         let mut answer = vec![0; 4096];
         let read = ours.read(&mut answer).await.expect("an answer");
         (admitted, serde_json::from_slice(&answer[..read]).ok())
@@ -425,7 +426,7 @@ mod tests {
         assert!(ack.expect("an ack").ok);
         assert!(client.hello.environment.as_ref() == Some(&environment));
         assert!(!format!("{:?}", client.hello).contains("xxx"), "values are not shown");
-        // What does not fit is refused by its own side: no runtime is asked.
+        // An oversized environment is refused by its own side, before a runtime is contacted.
         let large = Environment::new(vec![("L".into(), "x".repeat(MAX_BYTES).into())], None);
         let refused =
             dial("/nowhere".as_ref(), &Hello { environment: Some(large), ..hello(Role::Mcp) }).await;

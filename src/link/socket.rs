@@ -1,8 +1,7 @@
 //! Socket files: the runtime folder, binding and connecting.
 //!
-//! Nobody but this user may reach the sockets: the folder is 0700 and checked, the sockets are
-//! 0600 from birth, and both ends look at the other's uid. A socket file is replaced only by
-//! whoever holds the lock of the workspace.
+//! Only this user may reach the sockets: the folder's mode is checked to be 0700, the sockets are created with mode
+//! 0600, and both ends verify the other's uid. Only the holder of the workspace's lock replaces a socket file.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,7 +19,7 @@ use super::lock::Lock;
 use crate::files;
 use crate::paths::Places;
 
-/// The longest path a socket address holds.
+/// Length limit of a path in a socket address, in bytes.
 const MAX_ADDRESS: usize = 107;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -34,14 +33,14 @@ pub(super) enum Socket {
     Operator,
 }
 
-/// The bound sockets of one runtime and the lock that makes it the only one of its workspace.
-/// Dropped, it removes the socket files and then releases the lock.
+/// The bound sockets of one runtime, and the lock that makes it the only one of its workspace. On drop, removes the
+/// socket files and then releases the lock.
 #[derive(Debug)]
 pub struct Sockets {
     open: Option<[Listening; 2]>,
     lock: Lock,
     places: Places,
-    /// What was said last about them.
+    /// The last problem that was reported.
     said: Option<String>,
 }
 
@@ -49,8 +48,8 @@ impl Sockets {
     /// Takes the lock of a workspace and binds its sockets. Needs a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Taken`] when another runtime serves the workspace; otherwise when the folder cannot
-    /// be trusted or a socket cannot be bound.
+    /// [`Error::Taken`] if another runtime serves the workspace; other errors if the folder cannot be trusted or a
+    /// socket cannot be bound.
     pub fn open(places: &Places) -> Result<Self, Error> {
         private_folder(&places.runtime_dir, 0o022)?;
         let lock = Lock::take(places)?;
@@ -58,7 +57,7 @@ impl Sockets {
         Ok(Self { open: Some(open), lock, places: places.clone(), said: None })
     }
 
-    /// Waits for the next connection; for ever once closed.
+    /// Waits for the next connection; forever once closed.
     pub(super) async fn accept(&self) -> (Socket, io::Result<UnixStream>) {
         let Some([agent, operator]) = &self.open else { return std::future::pending().await };
         let (socket, accepted) = tokio::select! {
@@ -68,8 +67,8 @@ impl Sockets {
         (socket, accepted.map(|(stream, _)| stream))
     }
 
-    /// Puts back what somebody has removed since: the lock first, and with it the right to the sockets. Returns what a
-    /// person should know, once.
+    /// Restores files that were removed since: first the lock, which is required for the sockets, then the sockets.
+    /// Returns a message for the person, once per problem.
     pub(super) fn repair(&mut self) -> Option<String> {
         let said = match self.put_back() {
             Ok(names) if names.is_empty() => None,
@@ -111,12 +110,12 @@ impl Sockets {
     }
 }
 
-/// A bound socket, removed when dropped, unless another one has taken its place.
+/// A bound socket; its file is removed on drop, unless it was replaced by another.
 #[derive(Debug)]
 struct Listening {
     listener: UnixListener,
     path: PathBuf,
-    /// The file it was bound to.
+    /// The device and inode of the file it was bound to.
     file: Option<(u64, u64)>,
 }
 
@@ -139,26 +138,26 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         if self.is_in_place() {
-            // A file that somebody else removed is gone just as well.
+            // If someone else removed the file, that is fine as well.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Returns which file lies at a path.
+/// Returns the device and inode of the file at a path.
 fn file_at(path: &Path) -> Option<(u64, u64)> {
     path.symlink_metadata().ok().map(|facts| (facts.dev(), facts.ino()))
 }
 
-/// Creates a folder for this user alone, or checks the one that is there: ours, no symlink, mode 0700; and its parent by
-/// the mode bits it must not have.
+/// Creates a folder for this user only, or checks an existing one: owned by this user, not a symlink, mode 0700. Also
+/// checks that its parent has none of the forbidden mode bits.
 ///
 /// # Errors
-/// When it cannot be made, or must not be trusted.
+/// If it cannot be created or must not be trusted.
 pub fn private_folder(path: &Path, forbidden_to_parent: u32) -> Result<(), Error> {
     let made = files::create_folder(path);
     made.map_err(|source| Error::Io { verb: "create the folder", path: path.to_owned(), source })?;
-    // Without a sound parent the folder could be swapped for another after the check.
+    // With an untrusted parent, the folder could be replaced after the check.
     let parent = path.parent().unwrap_or(path);
     for (folder, forbidden) in [(parent, forbidden_to_parent), (path, 0o077)] {
         if let Some(problem) = distrust(folder, forbidden)? {
@@ -168,8 +167,8 @@ pub fn private_folder(path: &Path, forbidden_to_parent: u32) -> Result<(), Error
     Ok(())
 }
 
-/// Says why a folder must not hold sockets: not ours, not a folder, or open to others by any of
-/// the mode bits `forbidden`.
+/// Returns why a folder must not hold sockets: it belongs to another user, is not a folder, or is open to others by
+/// any of the mode bits in `forbidden`.
 pub(super) fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error> {
     let facts = std::fs::symlink_metadata(folder).map_err(|source| Error::Io {
         verb: "look at the folder",
@@ -190,8 +189,8 @@ pub(super) fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static 
     })
 }
 
-/// Binds a socket that is 0600 from birth: on Linux the mode of the unbound socket becomes the
-/// mode of its file, so that neither the umask of the process nor a moment in between matters.
+/// Binds a socket whose file is created with mode 0600: on Linux the mode of the unbound socket becomes the mode of
+/// its file, so that it depends neither on the process's umask nor on a later change.
 fn bind(path: &Path) -> Result<UnixListener, Error> {
     let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
     match std::fs::remove_file(path) {
@@ -213,7 +212,7 @@ fn bind(path: &Path) -> Result<UnixListener, Error> {
     UnixListener::from_std(StdListener::from(socket)).map_err(failed("watch the socket"))
 }
 
-/// Connects to a socket and makes sure that a process of this user listens there.
+/// Connects to a socket and verifies that a process of this user listens there.
 pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
     use io::ErrorKind::{ConnectionRefused, NotFound};
     let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
@@ -234,7 +233,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
     }
 }
 
-/// A path short enough for a socket address. One that is not goes by way of its open folder.
+/// A path short enough for a socket address. A longer path is addressed through a descriptor of its folder.
 pub(super) struct Address {
     pub(super) path: PathBuf,
     _folder: Option<OwnedFd>,
@@ -294,7 +293,7 @@ mod tests {
         let first = Sockets::open(&places).expect("opens");
         let me = std::process::id();
         assert!(matches!(Sockets::open(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
-        // As after kill -9: the lock is free, the files are still there.
+        // As after `kill -9`: the lock is free, but the files are still there.
         let kept = temp.path().join("kept");
         std::fs::rename(places.agent_socket(), &kept).expect("moves");
         drop(first);
@@ -317,7 +316,7 @@ mod tests {
         assert_eq!(sockets.repair(), None);
         connect(&places.operator_socket()).await.expect("heard again");
 
-        // Another runtime that came meanwhile keeps what is its own.
+        // Another runtime that was started meanwhile keeps its own files.
         std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
         let second = Sockets::open(&places).expect("nobody holds the lock any more");
         assert!(sockets.repair().expect("said").contains("end one of the two"));

@@ -1,11 +1,11 @@
-//! JSON read without mercy: an object that names a key twice is refused, whatever it holds.
+//! Strict JSON parsing: an object with a duplicate key is rejected, whatever the values.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// A JSON value in which no object has a key twice.
+/// A JSON value in which no object has a duplicate key.
 #[derive(Debug)]
 pub struct Strict(pub Value);
 

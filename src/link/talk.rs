@@ -1,4 +1,4 @@
-//! A call of a script while it is under way, at the runtime's end.
+//! The runtime's end of a script's call in progress.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use super::frame::{Frame, MAX_FRAME};
 use super::protocol::{ClientMessage, ServerMessage};
 use crate::tools::{Answer, Cut, CutShort};
 
-/// A script is told the number of a call that takes longer than this.
+/// For calls that take longer than this, the script is sent the call's number.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// What is heard and said while a call is under way.
+/// The exchange of messages while a call is in progress.
 pub(super) struct Talk<'a> {
     pub(super) id: u64,
     pub(super) reader: &'a mut BufReader<OwnedReadHalf>,
     pub(super) writer: &'a mut OwnedWriteHalf,
     pub(super) cut: &'a Cut,
-    /// A request that came before its turn.
+    /// A request that arrived while the call was in progress.
     pub(super) next: Option<ClientMessage>,
 }
 
 impl Talk<'_> {
-    /// Waits for the answer of a call. Returns `None` when the other end hangs up: the call is dropped then, unless it is to be
-    /// kept, when it is ended and waited for.
+    /// Waits for the answer of a call. Returns `None` if the other end disconnects: the call is then dropped, unless
+    /// `is_kept` is set, in which case it is asked to end and awaited.
     pub(super) async fn until_answered(
         &mut self,
         call: impl Future<Output = Answer>,
@@ -43,12 +43,12 @@ impl Talk<'_> {
                     Some(seq) => {
                         is_told = true;
                         let begun = ServerMessage::Begun { id: self.id, seq: *seq };
-                        // Whoever has gone is noticed by the reader.
+                        // If the other end is gone, the reader notices.
                         drop(Frame::json(&begun)?.write(self.writer).await);
                     }
                     None => slow.as_mut().reset(Instant::now() + SLOW),
                 },
-                // Nothing is read of a message that has not begun to come.
+                // Nothing is consumed of a message that has not started to arrive.
                 seen = self.reader.fill_buf() => {
                     let is_over = seen.map_err(Error::Talk)?.is_empty();
                     if self.hears(is_over).await? {
@@ -64,7 +64,7 @@ impl Talk<'_> {
         Ok(Some(call.await))
     }
 
-    /// Takes in what came; returns whether the other end has hung up.
+    /// Handles received data; returns whether the other end has disconnected.
     async fn hears(&mut self, is_over: bool) -> Result<bool, Error> {
         let frame = if is_over { None } else { Frame::read(self.reader, MAX_FRAME).await? };
         let Some(frame) = frame else { return Ok(true) };

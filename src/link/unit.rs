@@ -1,5 +1,6 @@
-//! A runtime as a unit of the user's systemd, which keeps it past the session it was started from, and past the last logout
-//! of its user where lingering is on. Where neither that is so nor logouts end processes, it is better off without.
+//! Runs a runtime as a unit of the user's systemd, which keeps it running after the session it was started from, and
+//! with lingering enabled even after the user's last logout. Without lingering, and if logouts do not kill processes,
+//! a plain process lives longer.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::paths::Places;
 use crate::process::environment::Environment;
 
-/// Variables that the runtime keeps; its commands get those of their callers.
+/// Environment variables that the runtime keeps; its commands get those of their callers.
 const KEPT: [&str; 10] = [
     "HOME",
     "PATH",
@@ -27,8 +28,8 @@ pub fn unit_name(id: &str) -> String {
     format!("pilothouse-{id}")
 }
 
-/// Tells whether a process of its own lives longer than a unit: without lingering a unit ends ten seconds after the user's
-/// last logout, and a process goes on where logouts end none.
+/// Tells whether a plain process lives longer than a unit: without lingering, a unit is stopped ten seconds after the
+/// user's last logout, while a process continues if logouts do not kill processes.
 fn process_lives_longer() -> bool {
     let user = rustix::process::getuid().to_string();
     let is_no = |words: &[&str]| {
@@ -40,8 +41,8 @@ fn process_lives_longer() -> bool {
         && is_no(&["show-session", "--property=KillUserProcesses"])
 }
 
-/// Starts the runtime of a workspace as a unit; returns its process, or none where the user has no systemd, it refuses, or a
-/// process of its own lives longer.
+/// Starts the runtime of a workspace as a unit and returns its process id; `None` if the user has no systemd, systemd
+/// refuses, or a plain process lives longer.
 pub(super) fn start(places: &Places, program: &Path, log: &Path) -> Option<u32> {
     if process_lives_longer() {
         return None;
@@ -49,13 +50,13 @@ pub(super) fn start(places: &Places, program: &Path, log: &Path) -> Option<u32> 
     let unit = unit_name(&places.id);
     let mut command = Command::new("systemd-run");
     command.args(["--user", "--quiet", "--collect", "--service-type=exec"]);
-    // So that each task can have a control group of its own.
+    // Allows each task to have a control group of its own.
     command.arg("--property=Delegate=yes");
     command.arg(format!("--property=StandardError=append:{}", log.display()));
     command.arg(format!("--unit={unit}")).arg("--working-directory").arg(&places.workspace);
     let own = Environment::own();
     for name in KEPT {
-        // Its value is taken from this process: it does not stand on a command line.
+        // systemd-run takes the value from this process's environment, so it does not appear on a command line.
         if own.as_ref().is_some_and(|own| own.get(name).is_some()) {
             command.arg(format!("--setenv={name}"));
         }

@@ -1,5 +1,5 @@
-//! A control group (v2) for each task, where one can be created: `cgroup.kill` kills at once what otherwise is killed
-//! step by step. Where none can be created nothing is missing: the tree is killed without it.
+//! A control group (v2) per task, where one can be created: `cgroup.kill` kills at once what must otherwise be killed
+//! step by step. Groups are optional: without one, the tree is killed process by process.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
 /// Returns the folder in which each task gets a control group of its own.
 ///
 /// # Errors
-/// When none can be created here: the reason, in plain words.
+/// If none can be created here, with the reason in plain words.
 pub fn cgroups() -> Result<&'static Path, &'static str> {
     HOME.get_or_init(find).as_deref().map_err(String::as_str)
 }
@@ -47,7 +47,7 @@ fn place(mounts: &str, groups: &str) -> Option<PathBuf> {
     Some(Path::new(mount).join(own))
 }
 
-/// The group of one task; removed when dropped, if no process is in it.
+/// The group of one task; removed on drop if it contains no process.
 #[derive(Debug)]
 pub(super) struct Cgroup(PathBuf);
 
@@ -62,12 +62,13 @@ impl Cgroup {
         fs::create_dir(&path).ok().map(|()| Self(path))
     }
 
-    /// Opens its folder, so that a process can be started in it. One that is not in the group is found through its tree.
+    /// Opens the group's folder, so that a process can be started in it. A process outside the group is found through
+    /// its tree.
     pub(super) fn folder(&self) -> Option<OwnedFd> {
         open(&self.0, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
     }
 
-    /// Kills everything in it.
+    /// Kills every process in the group.
     pub(super) fn kill(&self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
     }

@@ -21,11 +21,11 @@ pub struct Command {
     pub workdir: Workdir,
     /// Its whole environment.
     pub env: Vec<(OsString, OsString)>,
-    /// The mode bits that new files do not get; `None` for those of the runtime.
+    /// The file mode creation mask; `None` for the runtime's.
     pub umask: Option<u32>,
     /// Its standard streams.
     pub stdio: Stdio,
-    /// How it runs where another program would have run it: then `cmd` and `profile` count for nothing.
+    /// Set if it runs exactly as another program would have run it; `cmd` and `profile` are then ignored.
     pub exact: Option<Exact>,
     /// The task's folder; the host writes `exit.json` there.
     pub folder: PathBuf,
@@ -53,7 +53,7 @@ pub enum Stdio {
     },
     /// A PTY, which becomes the controlling terminal.
     Pty {
-        /// Its first size.
+        /// Its initial size.
         size: Size,
     },
 }
@@ -76,6 +76,6 @@ pub enum Scope {
     Foreground,
     /// The command's own process group.
     Group,
-    /// Every process of the command, in whatever session.
+    /// Every process of the command, in any session.
     Tree,
 }

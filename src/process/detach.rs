@@ -1,9 +1,9 @@
-//! Leaving a terminal without ending: the program and its keeper give the terminal up, and the launcher exits, so that
-//! the shell that started it has its prompt again. Nothing is restarted and no descriptor but the standard streams
-//! changes.
+//! Detaching from a terminal without ending: the program and its keeper give the terminal up, and the launcher exits,
+//! so that the shell that started it shows its prompt again. Nothing is restarted, and no descriptors change except
+//! the standard streams.
 //!
-//! Program and keeper stay in their session, without its terminal and each in a process group of its own: the session
-//! is how a guard tells what the program started from what came out of a task (see `orphans`).
+//! Program and keeper stay in their session, without its terminal and each in its own process group: by the session,
+//! a guard distinguishes what the program started from what came out of a task (see `orphans`).
 
 use std::fs::File;
 use std::io;
@@ -16,29 +16,30 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use super::sys;
 
-/// What the keeper is told, by the program alone: it holds the only other end of the pipe.
+/// The order to detach, which only the program can send: it holds the only other end of the pipe.
 pub(super) const LEAVE: u8 = b'd';
 
-/// Where the keeper takes that order. Only a program below a launcher has it.
+/// The writing end of the pipe to the keeper, set only in a program below a launcher.
 static ORDERS: OnceLock<OwnedFd> = OnceLock::new();
 
-/// Keeps the writing end of the pipe to the keeper.
+/// Stores the writing end of the pipe to the keeper.
 pub(super) fn keep_orders(pipe: OwnedFd) {
     let _ = ORDERS.set(pipe);
 }
 
-/// Tells whether this process can go on without its terminal: a shell waits for its launcher, not for itself.
+/// Tells whether this process can continue without its terminal: if the shell waits for a launcher rather than for
+/// this process.
 #[cfg(feature = "console")]
 #[must_use]
 pub fn can_detach() -> bool {
     ORDERS.get().is_some()
 }
 
-/// Leaves the terminal and has the launcher exit with code 0. The terminal must have been restored, and nothing may
+/// Leaves the terminal and makes the launcher exit with code 0. The terminal must have been restored, and nothing may
 /// read it any more.
 ///
 /// # Errors
-/// When there is no launcher, or the keeper has gone; this process has left its terminal all the same then.
+/// If there is no launcher or the keeper is gone; in the latter case this process has still left its terminal.
 #[cfg(feature = "console")]
 pub fn detach() -> io::Result<()> {
     let orders = ORDERS.get().ok_or_else(|| io::Error::other("no launcher stands over this program"))?;
@@ -47,14 +48,14 @@ pub fn detach() -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the terminal up: standard streams, controlling terminal, and the process group that gets its keys and its
-/// hang-up.
+/// Gives the terminal up: the standard streams, the controlling terminal, and the process group that receives the
+/// terminal's signals.
 pub(super) fn leave_terminal() -> io::Result<()> {
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
-    // One that is gone already has let go of its processes.
+    // A terminal that is already gone has released its processes.
     if let Ok(terminal) = File::open("/dev/tty") {
         sys::give_up_terminal(&terminal)?;
     }

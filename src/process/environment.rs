@@ -16,12 +16,12 @@ use crate::envelope::TaskId;
 pub const TASK_ID: &str = "PILOTHOUSE_TASK_ID";
 /// The variable that says what a task holds: `agent` for a pane in which an agent runs.
 pub const TASK_KIND: &str = "PILOTHOUSE_TASK_KIND";
-/// What a task holds that is no agent: what it starts belongs to it.
+/// The value for a task that does not hold an agent: whatever it starts belongs to it.
 pub const COMMAND: &str = "command";
-/// The largest environment that a caller can hand over, in bytes.
+/// Size limit of an environment that a caller can pass in, in bytes.
 pub const MAX_BYTES: usize = 2 << 20;
 
-/// Variables whose value a shell runs as code, whatever it was asked to do.
+/// Variables whose value a shell executes as code, whatever it was asked to do.
 const HOOKS: [&str; 3] = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 const LOADER_PREFIX: &[u8] = b"LD_";
 
@@ -34,24 +34,24 @@ const UNATTENDED: [(&str, &str); 5] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
-/// The variable by which gpg knows where to ask.
+/// The variable from which gpg knows where to ask.
 const GPG_TTY: &str = "GPG_TTY";
-/// What of these keeps a program from asking at a terminal beside its streams.
+/// Those of these variables that keep a program from asking on a terminal beside its streams.
 const KEEP_FROM_ASKING: [&str; 2] = ["GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND"];
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
 
-/// Which terminal a command has.
+/// The terminal that a command has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Terminals {
     /// None.
     None,
-    /// Its streams are one.
+    /// Its streams are a terminal.
     Own,
-    /// One beside its streams.
+    /// A terminal beside its streams.
     Aside,
 }
 
-/// What the commands of a caller inherit from it. Held in memory only; values are never shown and never recorded.
+/// The environment that a caller's commands inherit. Held only in memory; values are never shown or recorded.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Environment {
     variables: Arc<Vec<(OsString, OsString)>>,
@@ -61,14 +61,15 @@ pub struct Environment {
 static OWN: OnceLock<Environment> = OnceLock::new();
 
 impl Environment {
-    /// Takes variables as they are, and the mode bits that new files do not get; `None` leaves those to the runtime.
+    /// Creates an environment from variables and a file mode creation mask; a mask of `None` leaves that to the
+    /// runtime.
     #[must_use]
     pub fn new(variables: Vec<(OsString, OsString)>, umask: Option<u32>) -> Self {
         Self { variables: Arc::new(variables), umask }
     }
 
-    /// Reads variables as `/proc/PID/environ` has them: `NAME=value`, each ended by a NUL. What has no name or no `=`
-    /// is no variable and is left out.
+    /// Parses variables in the format of `/proc/PID/environ`: `NAME=value`, each terminated by a NUL. Entries without
+    /// a name or `=` are left out.
     #[must_use]
     pub fn parse(bytes: &[u8], umask: Option<u32>) -> Self {
         let variable = |text: &[u8]| {
@@ -79,7 +80,7 @@ impl Environment {
         Self::new(bytes.split(|byte| *byte == 0).filter_map(variable).collect(), umask)
     }
 
-    /// Writes its variables as [`Environment::parse`] reads them.
+    /// Encodes its variables in the format that [`Environment::parse`] reads.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let parts =
@@ -87,19 +88,19 @@ impl Environment {
         self.iter().flat_map(parts).collect()
     }
 
-    /// Makes this the environment of this process; called once, where the environment is read.
+    /// Sets this as the environment of this process; called once, where the environment is read.
     pub fn announce(self) {
-        // An earlier caller has read the same.
+        // An earlier call has read the same environment.
         let _ = OWN.set(self);
     }
 
-    /// Returns the environment of this process, where it was announced.
+    /// Returns the environment of this process, if it was announced.
     #[must_use]
     pub fn own() -> Option<Self> {
         OWN.get().cloned()
     }
 
-    /// Returns what tells whether it is still held.
+    /// Returns a weak reference, to test whether the environment is still held.
     #[cfg(test)]
     pub(crate) fn downgrade(&self) -> std::sync::Weak<Vec<(OsString, OsString)>> {
         Arc::downgrade(&self.variables)
@@ -110,7 +111,7 @@ impl Environment {
         self.variables.iter()
     }
 
-    /// Returns the mode bits that new files do not get, if the caller has said.
+    /// Returns the file mode creation mask, if the caller specified one.
     #[must_use]
     pub fn umask(&self) -> Option<u32> {
         self.umask
@@ -129,7 +130,7 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// An OS string between two processes: text where it is text, else bytes.
+/// An OS string sent between two processes: as text if it is valid UTF-8, otherwise as bytes.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OsText<'a> {
@@ -161,8 +162,8 @@ impl<'a> OsText<'a> {
     }
 }
 
-/// Returns the environment of a task: `base` without loader variables and shell hooks, with variables that keep programs
-/// from waiting for a person, those of the settings, and the task's id.
+/// Returns the environment of a task: `base` without loader variables and shell hooks, plus variables that keep
+/// programs from waiting for a person, those of the settings, and the task's id.
 #[must_use]
 pub fn for_task(
     base: impl Iterator<Item = (OsString, OsString)>,
@@ -191,15 +192,15 @@ pub fn for_task(
     kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
-/// Says in an environment where to ask: gpg's own helper is in no session of the command, and finds its terminal by
-/// nothing else.
+/// Sets the terminal to ask on: gpg's helper does not run in the command's session, and finds its terminal only
+/// through this variable.
 pub fn ask_at(env: &mut Vec<(OsString, OsString)>, terminal: &Path) {
     env.retain(|(name, _)| name != GPG_TTY);
     env.push((GPG_TTY.into(), terminal.into()));
 }
 
-/// Returns the environment of a program's command: `base` without loader variables and shell hooks, with the task's id.
-/// The program may rely on everything the person has set.
+/// Returns the environment of a program's command: `base` without loader variables and shell hooks, plus the task's
+/// id. The program may rely on everything the person has set.
 #[must_use]
 pub fn for_step(
     base: impl Iterator<Item = (OsString, OsString)>,
@@ -215,7 +216,8 @@ pub fn for_step(
         .collect()
 }
 
-/// Returns the environment of a command of an agent's own shell: all that its caller has, with the task's id and kind.
+/// Returns the environment of a command from an agent's own shell: its caller's whole environment, plus the task's id
+/// and kind.
 #[must_use]
 pub fn for_native(
     base: impl Iterator<Item = (OsString, OsString)>,
@@ -226,30 +228,31 @@ pub fn for_native(
         .collect()
 }
 
-/// Tells whether a command gets a variable of its caller. What its caller's task holds says nothing about its own.
+/// Tells whether a command inherits a variable from its caller. The kind of the caller's task says nothing about the
+/// command's own.
 fn is_inherited(name: &OsStr) -> bool {
     let is_hook = HOOKS.iter().any(|hook| name == *hook) || is_for_loader(name);
     !is_hook && name != TASK_KIND
 }
 
-/// Tells whether a variable is one that the dynamic loader reads.
+/// Tells whether a variable is read by the dynamic loader.
 pub(super) fn is_for_loader(name: &OsStr) -> bool {
     name.as_bytes().starts_with(LOADER_PREFIX)
 }
 
-/// Returns the places where a program may be, in the order of `PATH`.
+/// Returns the paths where a program may be, in the order of `PATH`.
 pub(crate) fn on_path(program: &OsStr, path: Option<&OsStr>) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path.unwrap_or(OsStr::new("/usr/bin:/bin"))).map(move |folder| folder.join(program))
 }
 
-/// Returns the shell of a program's commands: the first bash of `path`, else sh.
+/// Returns the shell of a program's commands: the first bash on `path`, or else sh.
 #[must_use]
 pub fn step_shell(path: Option<&OsStr>) -> PathBuf {
     let mut found = on_path(OsStr::new("bash"), path);
     found.find(|bash| bash.is_absolute() && bash.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
-/// Returns the shell: as asked, else `$SHELL` when it is bash, zsh or sh by file name, else `/bin/sh`.
+/// Returns the shell: as requested, or `$SHELL` if its file name is bash, zsh or sh, or else `/bin/sh`.
 #[must_use]
 pub fn choose_shell(asked: Option<&str>, env_shell: Option<&OsStr>) -> PathBuf {
     if let Some(asked) = asked {

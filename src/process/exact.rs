@@ -1,4 +1,4 @@
-//! A command that runs exactly as another program would have run it: its arguments, its standard input, its limits.
+//! A command that runs exactly as another program would have run it: with its arguments, standard input and limits.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-/// The limits of a process, in the order in which they travel.
+/// The limits of a process, in the order in which they are sent.
 const RESOURCES: [Resource; 16] = [
     Resource::Cpu,
     Resource::Fsize,
@@ -26,20 +26,20 @@ const RESOURCES: [Resource; 16] = [
     Resource::Rttime,
 ];
 
-/// What a command has from the program that would have run it.
+/// The properties that a command takes over from the program that would have run it.
 #[derive(Debug)]
 pub struct Exact {
-    /// Its arguments, the name it is called by first.
+    /// Its arguments, starting with the name it is called by.
     pub args: Vec<OsString>,
     /// Its standard input; `None` for that of the command's [`Stdio`](super::Stdio).
     pub stdin: Option<OwnedFd>,
-    /// Standard output and error are one file: one pipe keeps what is written in order.
+    /// Whether standard output and error are the same file: a single pipe then keeps the output in order.
     pub one_output: bool,
     /// Its limits.
     pub limits: ResourceLimits,
 }
 
-/// The soft and hard limits of a process; `None` = unlimited.
+/// The soft and hard limits of a process; `None` means unlimited.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ResourceLimits(Vec<(Option<u64>, Option<u64>)>);
 
@@ -54,8 +54,8 @@ impl ResourceLimits {
         Self(RESOURCES.into_iter().map(limit).collect())
     }
 
-    /// Sets them for this process, which is about to become the command. Where the hard limit cannot be had, the soft one
-    /// comes as close as this process may go.
+    /// Sets the limits for this process, which is about to become the command. If a hard limit cannot be set, the
+    /// soft limit is set as close as this process is allowed to.
     pub(super) fn apply(&self) {
         for (resource, (current, maximum)) in RESOURCES.into_iter().zip(&self.0) {
             let wanted = Rlimit { current: *current, maximum: *maximum };

@@ -1,5 +1,5 @@
-//! The second stage of a start: a process in the memory of the task host that turns itself into the command. A failure is
-//! reported through its control socket; success closes the socket.
+//! The second stage of a start: a process sharing the task host's memory that turns itself into the command. A
+//! failure is reported over its control socket; success closes the socket.
 
 use std::convert::Infallible;
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -20,29 +20,29 @@ use super::script::is_posix;
 use super::wire::{self, Failure, Spec, Stage};
 use super::{Profile, ResourceLimits, limits, sys};
 
-/// The kernel's limit for one argument, its final NUL included.
+/// The kernel's size limit for one argument, including its final NUL.
 const MAX_ARGUMENT: usize = 128 << 10;
 /// The descriptor with the text of a long command: dash supports only those of one digit.
 const TEXT_DESCRIPTOR: i32 = 9;
 
-/// A command as its second stage needs it: all that can be worked out before.
+/// Everything the second stage needs to start a command, worked out in advance.
 pub(super) struct Launch {
     tty: bool,
     stdin: bool,
     limits: Option<ResourceLimits>,
     descriptor_limit: Option<u64>,
     umask: Option<u32>,
-    /// The shell at each place where it may be.
+    /// The candidate paths of the shell.
     programs: Vec<CString>,
     args: Vec<CString>,
     env: Vec<CString>,
-    /// The text of a command too long for an argument, in memory. The shell reads it as a file, which changes neither its
-    /// `$0` nor its standard input nor its exit status.
+    /// The text of a command too long for an argument, in a memory file. The shell reads it as a file, which changes
+    /// neither its `$0` nor its standard input nor its exit status.
     text: Option<OwnedFd>,
 }
 
 impl Launch {
-    /// Works out what a command is started with.
+    /// Works out everything a command is started with.
     pub(super) fn of(spec: Spec<'_>) -> Result<Self, Failure> {
         let prepare = |error: io::Error| Stage::Prepare.failed(error);
         let text =
@@ -71,19 +71,19 @@ impl Launch {
         })
     }
 
-    /// Turns this process, the second stage, into the command. Returns only when it could not be started, which
-    /// `control` tells then.
+    /// Turns this process, the second stage, into the command. Returns only if the command could not be started,
+    /// after reporting that over `control`.
     ///
-    /// It runs in the memory of the task host, which stands still meanwhile ([`sys::spawn`]).
-    /// With a `terminal` beside its streams it stays in the session of its host, whose controlling terminal that is: if the
-    /// shell led the session, its end would hang up on what it leaves behind.
+    /// It runs in the memory of the task host, which is suspended meanwhile ([`sys::spawn`]). With a `terminal`
+    /// beside its streams it stays in the session of its host, whose controlling terminal that is: if the shell led
+    /// the session, its end would hang up the processes it leaves behind.
     pub(super) fn carry_out(&self, fds: &[OwnedFd], terminal: Option<&OwnedFd>, control: &UnixStream) {
-        // Not the host's name: hosts are recognised by it.
+        // Must differ from the host's name, by which hosts are recognised.
         let _ = rustix::thread::set_name(c"pilothouse-exec");
-        // Out of the way of the text. It closes on exec.
+        // Move the socket away from the descriptor of the text. It closes on exec.
         let Ok(control) = fcntl_dupfd_cloexec(control, TEXT_DESCRIPTOR + 1) else { return };
         let Err(failure) = self.become_command(fds, terminal);
-        // When nobody reads this, the host is gone, and this process is about to be.
+        // If nobody reads this, the host is gone, and this process will be soon.
         let _ = wire::send(&control, &failure, &[]);
     }
 
@@ -133,7 +133,7 @@ impl Launch {
         Ok(workdir)
     }
 
-    /// Executes the shell: the one of this path, or the first of this name in the command's `PATH`.
+    /// Executes the shell: the one at this path, or the first of this name in the command's `PATH`.
     fn execute(&self) -> io::Result<Infallible> {
         let mut refused = Errno::NOENT.into();
         for program in &self.programs {
@@ -148,10 +148,10 @@ impl Launch {
     }
 }
 
-/// Takes this process into a group of its own, the one that may read from the terminal.
+/// Moves this process into its own process group and makes that the terminal's foreground group.
 fn come_forward(terminal: &OwnedFd) -> rustix::io::Result<()> {
     setpgid(None, None)?;
-    // Nobody is stopped for it: a host ignores SIGTTOU.
+    // This stops no process: a host ignores SIGTTOU.
     tcsetpgrp(terminal, getpid())
 }
 
@@ -159,7 +159,7 @@ fn dev_null() -> rustix::io::Result<OwnedFd> {
     openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Enters the workdir. One that was deleted could still be entered, so that is checked.
+/// Enters the workdir. A deleted directory could still be entered, so that is checked first.
 fn enter(workdir: &OwnedFd) -> rustix::io::Result<()> {
     if fstat(workdir)?.st_nlink == 0 {
         return Err(Errno::NOENT);
@@ -167,8 +167,8 @@ fn enter(workdir: &OwnedFd) -> rustix::io::Result<()> {
     fchdir(workdir)
 }
 
-/// Puts a command's text into memory. On the first line, so that line numbers the shell reports stay correct; the shell
-/// reads on from a descriptor of its own, which no child inherits.
+/// Puts a command's text into a memory file. The prefix is on the first line, so that line numbers reported by the
+/// shell remain correct; the shell reads the rest from a descriptor of its own, which no child inherits.
 fn in_memory(cmd: &str) -> io::Result<OwnedFd> {
     let mut file = std::fs::File::from(memfd_create(c"command", MemfdFlags::CLOEXEC)?);
     write!(file, "exec {TEXT_DESCRIPTOR}<&-; {cmd}")?;
@@ -191,8 +191,8 @@ fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
     }
 }
 
-/// Returns what keeps a command that begins like an option from being taken for one. Only these shells look for more
-/// options between `-c` and the command; for others the command is the very next argument.
+/// Returns what keeps a command that starts like an option from being parsed as one. Only these shells look for
+/// further options between `-c` and the command; for others the command is the very next argument.
 fn end_of_options(shell: &OsStr, cmd: &str) -> &'static [&'static CStr] {
     if is_posix(Path::new(shell)) && cmd.starts_with(['-', '+']) { &[c"--"] } else { &[] }
 }

@@ -1,5 +1,5 @@
-//! `exit.json`: how a command ended, written into the task's folder by its host, completely or not at all. It is read by
-//! a runtime that was not running when the command ended.
+//! `exit.json`: how a command ended, written atomically to the task's folder by its host. It is read by a runtime
+//! that was not running when the command ended.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -21,17 +21,17 @@ const FILE: &str = "exit.json";
 pub struct ExitRecord {
     /// The shell's process id.
     pub pid: u32,
-    /// The shell's start in clock ticks since boot: with the pid, its identity.
+    /// The shell's start time in clock ticks since boot; together with the pid, its identity.
     pub start: u64,
     /// When the host started the shell.
     pub started_at: Timestamp,
-    /// How the shell ended; absent if even the shell could not be killed.
+    /// How the shell ended; absent if not even the shell could be killed.
     pub exit: Option<ExitStatus>,
     /// When the shell ended.
     pub exited_at: Option<Timestamp>,
     /// When no process was left.
     pub ended_at: Timestamp,
-    /// Names of the processes that outlived a shell which ended by itself.
+    /// Names of the processes that outlived a shell that ended by itself.
     pub leftovers: Vec<String>,
     /// Names of the processes that could not be killed.
     pub survivors: Vec<String>,
@@ -43,7 +43,7 @@ pub struct ExitRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// By itself.
+    /// It ended by itself.
     Exited,
     /// The runtime requested it.
     Ordered,
@@ -52,10 +52,10 @@ pub enum EndReason {
 }
 
 impl ExitRecord {
-    /// Reads the record of a task folder; `None` when there is none.
+    /// Reads the record in a task's folder; `None` if there is none.
     ///
     /// # Errors
-    /// When the file cannot be read or is not a record.
+    /// If the file cannot be read or is not a valid record.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
         match fs::read(folder.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -64,30 +64,31 @@ impl ExitRecord {
         }
     }
 
-    /// Writes the record completely or not at all.
+    /// Writes the record atomically.
     fn write(&self, folder: &Path) -> io::Result<()> {
         let bytes = serde_json::to_vec(self)?;
         files::replace(&folder.join(FILE), |file| file.write_all(&bytes))
     }
 }
 
-/// Where the record of a task is going to be.
+/// Where a task's record will be written.
 #[derive(Debug)]
 pub(super) struct Place {
     folder: PathBuf,
-    /// A file that has no name yet, so that none has to be made when somebody waits; not every file system has such.
+    /// An unnamed file, created in advance so that this takes no time when someone is waiting; not supported by every
+    /// file system.
     unnamed: Option<File>,
 }
 
 impl Place {
-    /// Makes the place for a record in a task's folder, and ready what can be.
+    /// Prepares a record in a task's folder as far as possible.
     pub(super) fn make(folder: PathBuf) -> Self {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let unnamed = openat(CWD, &folder, flags, Mode::RUSR | Mode::WUSR).ok().map(File::from);
         Self { folder, unnamed }
     }
 
-    /// Writes the record completely or not at all.
+    /// Writes the record atomically.
     pub(super) fn fill(self, record: &ExitRecord) -> io::Result<()> {
         let named = self.unnamed.is_some_and(|mut file| {
             let own = format!("/proc/self/fd/{}", file.as_raw_fd());

@@ -1,4 +1,4 @@
-//! The walls around a process: what a sandbox has put between it and others. Read from `/proc`.
+//! The isolation of a process: what a sandbox has put between it and others. Read from `/proc`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 
 use super::tree::proc_file;
 
-/// The namespaces in which a command would find another world.
+/// The namespaces in which a command would see a different environment.
 const NAMESPACES: [&str; 4] = ["mnt", "pid", "user", "net"];
-/// The lines of `/proc/PID/status` that say what a process may not.
+/// The lines of `/proc/PID/status` that describe a process's restrictions.
 const RESTRICTIONS: [&str; 3] = ["Uid:", "NoNewPrivs:", "Seccomp:"];
 
-/// What surrounds a process. Two processes with the same walls see and may do the same.
+/// The isolation of a process. Two processes with equal fences see and may do the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
     /// Device and inode of each namespace, and of the root folder.
@@ -20,14 +20,14 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Returns what surrounds this process, as it was when this was asked first: a runtime puts up no wall around itself.
+    /// Returns the isolation of this process as of the first call: a runtime does not isolate itself.
     #[must_use]
     pub fn own() -> Option<&'static Self> {
         static OWN: OnceLock<Option<Fence>> = OnceLock::new();
         OWN.get_or_init(|| Self::of(std::process::id())).as_ref()
     }
 
-    /// Returns what surrounds a process; `None` where that cannot be seen, which is a wall of its own.
+    /// Returns the isolation of a process; `None` if it cannot be read, which counts as isolated.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         let folder = format!("/proc/{pid}");

@@ -1,9 +1,10 @@
-//! The fork server (`__fork`): one thread, already running, of which every task host is a copy. A start so costs a fork
-//! instead of loading this program.
+//! The fork server (`__fork`): a single-threaded process, already running, of which every task host is a copy. A
+//! start therefore costs a fork instead of loading this program.
 //!
-//! A host is not its child but its sibling, a child of the runtime (`CLONE_PARENT`): the tree is the same as if the
-//! runtime had started the host itself, and no task hangs on this process. It leads a session of its own, so that a
-//! keeper ends it as it ends what came out of a task, should it not end when its socket closes.
+//! A host is not a child of the fork server but its sibling, a child of the runtime (`CLONE_PARENT`): the process
+//! tree is the same as if the runtime had started the host itself, and no task depends on the fork server. The server
+//! leads its own session, so that a keeper ends it like anything that came out of a task, should it not exit when its
+//! socket closes.
 
 use std::fs;
 use std::io;
@@ -23,17 +24,18 @@ use super::wire::{self, Report};
 
 /// The argument that makes a process of this program a fork server.
 pub(super) const FORK: &str = "__fork";
-/// The argument by which a host is recognised, of the same length: a copy writes it over the other.
+/// The argument by which a host is recognised; of the same length, because a copy overwrites the other with it.
 pub(super) const HOST: &str = "__host";
-/// What stands where a copy writes the id of its task, in the arguments and in the environment: as long as one.
+/// A placeholder, in the arguments and in the environment, that a copy overwrites with its task's id; as long as an
+/// id.
 pub(super) const PLACEHOLDER: &str = "task_--------";
 
-/// Asks for a host. Its control socket comes beside it.
+/// An order for a host. The host's control socket is sent along with it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct HostOrder<'a> {
     /// The id of the task; a later runtime recognises the host by it.
     pub(super) task_id: Option<String>,
-    /// The folder of the control group to make for the command.
+    /// The folder of the control group to create for the command.
     pub(super) group: Option<OsText<'a>>,
 }
 
@@ -42,12 +44,12 @@ pub(super) struct HostOrder<'a> {
 pub fn fork_server_main() -> ExitCode {
     match serve() {
         Ok(code) => code,
-        // The runtime sees its socket close, and starts another one when it needs one.
+        // The runtime sees the socket close, and starts another server when it needs one.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// Takes orders. Returns in the copies as well, when they have ended as hosts.
+/// Handles orders. Also returns in the copies, when they have ended as hosts.
 fn serve() -> io::Result<ExitCode> {
     sys::close_inherited()?;
     setsid()?;
@@ -64,13 +66,13 @@ fn serve() -> io::Result<ExitCode> {
             Ok(Some(pid)) => Report::Forked { pid: pid.as_raw_nonzero().get().unsigned_abs() },
             Err(error) => Report::NotForked { errno: error.raw_os_error().unwrap_or(libc::EIO) },
         };
-        // Nobody may wait for it any more.
+        // The runtime may no longer be waiting.
         let _ = wire::send_now(&control, &[report]);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a copy does: its socket becomes its standard input, as if it had been started with that.
+/// Runs in a copy: makes its socket its standard input, as if it had been started with that.
 fn become_host(
     order: HostOrder<'_>,
     orders: UnixStream,
@@ -85,10 +87,10 @@ fn become_host(
     Ok(host::host_main(HostTask { group: order.group.map(OsText::into_os) }))
 }
 
-/// Where arguments and environment of this process lie in its memory, as the kernel shows them to others.
+/// The addresses of this process's arguments and environment in its memory, as the kernel shows them to others.
 #[derive(Debug)]
 struct Marks {
-    /// Of the first argument and the placeholder behind it.
+    /// Of the first argument and the placeholder after it.
     arguments: u64,
     /// Of the value of the variable with the task's id.
     variable: u64,
@@ -98,7 +100,7 @@ impl Marks {
     fn find() -> io::Result<Self> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let stat = fs::read_to_string("/proc/self/stat")?;
-        // The name in parentheses may hold anything; what follows is the third field.
+        // The name in parentheses may contain anything; what follows is the third field.
         let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_ascii_whitespace().collect::<Vec<_>>());
         let field = |number: usize| fields.as_ref()?.get(number - 3)?.parse::<u64>().ok();
         let at = |start: Option<u64>, file: &str, text: String| {
@@ -112,7 +114,8 @@ impl Marks {
         })
     }
 
-    /// Names this process, a copy, after its task: in its environment, by which it is recognised, and its arguments.
+    /// Names this process, a copy, after its task: in its environment, by which it is recognised, and in its
+    /// arguments.
     fn write(&self, task_id: &str) -> io::Result<()> {
         if task_id.len() > PLACEHOLDER.len() {
             return Err(io::ErrorKind::InvalidInput.into());

@@ -1,10 +1,11 @@
-//! Which signals a keeper forwards to the program, decided purely. One that was sent to the whole process group has
-//! reached the program already: the keeper gets it directly as well, and again from the launcher.
+//! Decides which signals a keeper forwards to the program. Pure. A signal sent to the whole process group has already
+//! reached the program; the keeper receives it directly as well, and once more from the launcher.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// How long a signal from the launcher is held back for a direct one; both come from the same system call.
+/// How long a signal from the launcher is delayed, in case the same signal arrives directly; both come from the same
+/// system call.
 const HOLD: Duration = Duration::from_millis(20);
 /// How long a direct signal cancels one from the launcher that arrives late.
 const REMEMBERED: Duration = Duration::from_secs(1);
@@ -15,38 +16,38 @@ const RECORD: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReceivedSignal {
     pub(super) number: i32,
-    /// The process that sent it; 0 when no process did.
+    /// The process that sent it; 0 if no process did.
     pub(super) sender: i32,
-    /// The kernel raised it (a key, a hang-up, the end of a child): everyone concerned got it.
+    /// Whether the kernel raised it (a key, a hang-up, the end of a child): then every process concerned received it.
     pub(super) is_from_kernel: bool,
 }
 
 impl ReceivedSignal {
-    /// Takes the next signal out of a non-blocking descriptor; `None` when there is none.
+    /// Takes the next signal from a non-blocking descriptor; `None` if there is none.
     pub(super) fn next(signals: &OwnedFd) -> Option<Self> {
         let mut record = [0; RECORD];
         let read = rustix::io::retry_on_intr(|| rustix::io::read(signals, &mut record)).ok()?;
         Self::parse(record.get(..read)?)
     }
 
-    /// Reads the first fields of a record: number, errno, code, sender.
+    /// Parses the first fields of a record: number, errno, code, sender.
     fn parse(record: &[u8]) -> Option<Self> {
         let field = |at: usize| Some(i32::from_ne_bytes(record.get(at..at + 4)?.try_into().ok()?));
         Some(Self { number: field(0)?, sender: field(12)?, is_from_kernel: field(8)? > 0 })
     }
 }
 
-/// The signals that have been received and not yet settled. Times are monotonic.
+/// The signals that have been received but not settled yet. Times are monotonic.
 #[derive(Debug, Default)]
 pub(super) struct Forwarding {
-    /// The launcher, where there is one: only its signals are forwarded then.
+    /// The launcher, if there is one: then only its signals are forwarded.
     launcher: Option<i32>,
     held: Vec<(i32, Duration)>,
     direct: Vec<(i32, Duration)>,
 }
 
 impl Forwarding {
-    /// Returns the state of a keeper below this launcher, or below none.
+    /// Creates the state of a keeper below the given launcher, or without one.
     pub(super) fn new(launcher: Option<i32>) -> Self {
         Self { launcher, ..Self::default() }
     }
@@ -77,7 +78,7 @@ impl Forwarding {
         due.map(|(number, _)| number).collect()
     }
 
-    /// Returns when something is due next.
+    /// Returns when the next signal is due.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.held.iter().map(|(_, at)| *at).min()
     }

@@ -6,7 +6,7 @@
 //!     program   the runtime, the console
 //! ```
 //!
-//! A guard has one thread, which waits, forwards signals and, when the program is gone, ends what is left of its
+//! A guard has one thread, which waits, forwards signals and, once the program is gone, ends what is left of its
 //! tasks. Signals from the kernel (a key, a hang-up) reach the program without the guards. A program that detaches
 //! keeps its keeper and loses its launcher (`detach`).
 
@@ -30,7 +30,7 @@ pub(super) const KEEPER: &str = "pilothouse-keep";
 /// How long a program may take to end once it was asked to.
 pub(super) const ENDING: Duration = Duration::from_secs(30);
 
-/// Sent by a keeper to its launcher: exit, the program goes on without you.
+/// Sent by a keeper to its launcher to make it exit: the program continues without it.
 pub(super) const DISMISS: libc::c_int = libc::SIGUSR1;
 
 /// Signals a guard neither waits for nor forwards: they cannot be caught, or mean nothing to a program.
@@ -39,11 +39,11 @@ const NOT_FORWARDED: [libc::c_int; 6] =
 
 static KEPT_BY: OnceLock<Pid> = OnceLock::new();
 
-/// Puts a keeper, and with `terminal` a launcher, above this process, which must have one thread, and returns
-/// in the copy of it that is the program. The guards end when the program ends, and the same way.
+/// Puts a keeper, and with `terminal` also a launcher, above this process, which must be single-threaded, and returns
+/// in the copy of it that is the program. The guards end when the program ends, and in the same way.
 ///
 /// # Errors
-/// When this process has threads or the system has no process left. There are no guards then.
+/// If this process has several threads or the system is out of processes. There are no guards then.
 pub fn install(terminal: bool) -> io::Result<()> {
     let signals: Vec<_> = (1..=libc::SIGSYS).filter(|signal| !NOT_FORWARDED.contains(signal)).collect();
     let (signals, before) = sys::block(&signals)?;
@@ -58,7 +58,7 @@ fn split(terminal: bool, signals: &OwnedFd) -> io::Result<()> {
         return keep(None, signals);
     }
     let own = getpid();
-    // A descriptor, not a number, which another process may get later.
+    // A descriptor rather than a process id, which may be reused.
     let launcher = pidfd_open(own, PidfdFlags::empty())?;
     let (program, announce) = pipe_with(PipeFlags::CLOEXEC)?;
     match sys::split()? {
@@ -70,19 +70,19 @@ fn split(terminal: bool, signals: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// The launcher, as its keeper knows it.
+/// The launcher, from its keeper's point of view.
 pub(super) struct Launcher {
     pub(super) pid: Pid,
     pub(super) handle: OwnedFd,
-    /// Where it waits for the pid of the program.
+    /// The pipe on which it waits for the program's process id.
     announce: OwnedFd,
 }
 
-/// Becomes the keeper and returns in the program. Below a launcher there is nobody to return an error to.
+/// Becomes the keeper, and returns in the program. Below a launcher there is no one to return an error to.
 fn keep(launcher: Option<Launcher>, signals: &OwnedFd) -> io::Result<()> {
     let keeper = getpid();
     let has_launcher = launcher.is_some();
-    // Without them a program cannot detach, and does all else.
+    // Without the pipe a program cannot detach, but everything else works.
     let (orders, to_keeper) = pipe_with(PipeFlags::CLOEXEC).ok().filter(|_| has_launcher).unzip();
     match sys::split() {
         Ok(Some(program)) => {
@@ -119,29 +119,29 @@ pub(super) fn keeper() -> Option<Pid> {
     KEPT_BY.get().copied()
 }
 
-/// Becomes a guard: adopts processes that lose their parent, holds no directory, leaves no core dump.
+/// Becomes a guard: adopts orphaned processes, holds no directory, leaves no core dump.
 pub(super) fn become_guard(name: &str) {
-    // None of this should fail; where it does, a weaker guard is better than none.
+    // None of this should fail; if it does, a weaker guard is better than none.
     let _ = set_child_subreaper(Some(getpid()));
     let _ = std::ffi::CString::new(name).map(|name| rustix::thread::set_name(&name));
     let _ = rustix::process::chdir("/");
     super::limits::lower(Resource::Core, 0);
 }
 
-/// Sends a signal by number. A process that is gone needs none.
+/// Sends a signal by number. A process that is gone is ignored.
 pub(super) fn send(pid: Pid, number: i32) {
     if let Some(signal) = Signal::from_named_raw(number) {
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Asks a program to end, a stopped one as well.
+/// Asks a program to end, even if it is stopped.
 pub(super) fn ask_to_end(program: Pid) {
     send(program, libc::SIGTERM);
     send(program, libc::SIGCONT);
 }
 
-/// Ends this guard the way the program ended.
+/// Ends this guard in the same way as the program ended.
 pub(super) fn end_as(status: Option<WaitStatus>) -> ! {
     if let Some(number) = status.and_then(WaitStatus::terminating_signal) {
         sys::reset_signals();

@@ -1,6 +1,6 @@
-//! The task host, a copy of the fork server: one thread that starts one command, reaps its whole tree, ends it on request or when the
-//! control socket closes, and writes `exit.json`. No output flows through it, and none of its waits is unbounded while
-//! something is due.
+//! The task host, a copy of the fork server: one thread that starts one command, reaps its whole tree, ends it on
+//! request or when the control socket closes, and writes `exit.json`. No output flows through it, and while anything
+//! is due, none of its waits is unbounded.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -42,9 +42,9 @@ pub(super) const IGNORED: [libc::c_int; 11] = [
     libc::SIGTTOU,
 ];
 
-/// What a host is given before it gets its command.
+/// What a host is given before it receives its command.
 pub(super) struct HostTask {
-    /// The folder of the control group that is made for the command.
+    /// The folder of the control group to create for the command.
     pub(super) group: Option<OsString>,
 }
 
@@ -66,15 +66,15 @@ struct TaskHost {
     tty: bool,
     record: Place,
     shell: Pid,
-    /// The session that the shell is in.
+    /// The session of the shell.
     session: i32,
     shell_start: u64,
     started_at: Timestamp,
     exited_at: Option<Timestamp>,
     leftovers: Vec<String>,
-    /// They have been reported.
+    /// Whether the leftovers have been reported.
     are_named: bool,
-    /// What the runtime is to be told next.
+    /// Reports that have not been sent to the runtime yet.
     untold: Vec<Report>,
     runtime_gone: bool,
     group: Option<Cgroup>,
@@ -93,7 +93,7 @@ impl TaskHost {
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
         let (tty, task_folder) = (spec.tty, PathBuf::from(spec.folder.to_os()));
         let launch = Launch::of(spec);
-        // As long as the runtime wants: the command may first have to be recorded.
+        // The wait is unbounded, because the command may first have to be recorded.
         let Some((Word::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
         let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
         let started = launch
@@ -137,7 +137,7 @@ impl TaskHost {
             let now = self.clock.now().mono;
             for act in self.termination.due(now, childless) {
                 match act {
-                    // What has ended by itself without a trace is reported in one.
+                    // If everything has ended by itself, the report at the end says so.
                     Action::NameLeftovers if childless => {}
                     Action::NameLeftovers => self.name_leftovers(),
                     Action::Ask => self.ask(),
@@ -150,7 +150,7 @@ impl TaskHost {
         }
     }
 
-    /// Reaps what has ended; returns whether nothing is left.
+    /// Reaps ended processes; returns whether none are left.
     fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -167,15 +167,15 @@ impl TaskHost {
         let signal =
             status.terminating_signal().map(|number| ExitStatus::Signal(Signal::from_number(number)));
         let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
-        // A terminal that disappears with the runtime hangs up its shell: find out first whether the runtime is gone.
+        // A terminal that disappears with the runtime hangs up its shell, so check first whether the runtime is gone.
         self.read_requests();
         self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
         self.untold.push(Report::Exited(exit));
     }
 
-    /// Reports which processes outlived a shell that ended by itself. In a tree that is being ended as a whole the order
-    /// of deaths means nothing.
+    /// Reports which processes outlived a shell that ended by itself. In a tree that is being ended as a whole, the
+    /// order of deaths means nothing.
     fn name_leftovers(&mut self) {
         if self.termination.reason() == EndReason::Exited {
             self.leftovers = tree::names(&family());
@@ -185,7 +185,7 @@ impl TaskHost {
         self.tell();
     }
 
-    /// Asks all processes at once: those that are only started later, to clean up, are not asked.
+    /// Asks all current processes to end; processes that are started later, for cleaning up, are not asked.
     fn ask(&self) {
         let request: &[Signal] = if self.tty { &[Signal::HUP, Signal::TERM] } else { &[Signal::TERM] };
         let everyone = tree::settled(family);
@@ -194,7 +194,7 @@ impl TaskHost {
         }
     }
 
-    /// Kills all processes: at once through the control group, where there is one, then those outside it.
+    /// Kills all processes: through the control group if there is one, then those outside it.
     fn kill(&self) {
         self.group.iter().for_each(Cgroup::kill);
         tree::kill(family);
@@ -217,7 +217,7 @@ impl TaskHost {
             self.untold.push(Report::Leftovers { names: Vec::new() });
         }
         self.untold.push(Report::Ended { survivors });
-        // If the record cannot be written (disk full, folder gone), the runtime still has the report.
+        // If the record cannot be written (disk full, folder gone), the runtime still gets the report.
         let Self { record, control, untold, .. } = self;
         let _ = record.fill(&ended);
         let _ = wire::send_now(&control, &untold);
@@ -253,7 +253,7 @@ impl TaskHost {
         }
     }
 
-    /// Carries out the requests in what was read; false when they make no sense.
+    /// Carries out the requests in the bytes read; returns false if they are invalid.
     fn handle(&mut self, bytes: &[u8]) -> bool {
         self.frames.push(bytes);
         loop {
@@ -289,8 +289,8 @@ impl TaskHost {
         meant.for_each(|process| process.send(signal));
     }
 
-    /// Reports to the runtime what it has not been told, all of it at once. If it does not read, it is about to close the
-    /// socket or to give up this host.
+    /// Sends all pending reports to the runtime in one message. If the runtime does not read it, it is about to close
+    /// the socket or to give up on this host.
     fn tell(&mut self) {
         if !self.untold.is_empty() {
             let _ = wire::send_now(&self.control, &std::mem::take(&mut self.untold));

@@ -1,4 +1,4 @@
-//! Where task hosts come from: the runtime's side of the fork server, and a host as a child of this process.
+//! Starts task hosts: the runtime's side of the fork server, and a host as a child of this process.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -25,7 +25,7 @@ use super::sys;
 use super::tree;
 use super::wire::{self, Report};
 
-/// The fork server of a runtime, started with the first host. Clones are the same.
+/// The fork server of a runtime, started along with the first host. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Hosts {
     program: PathBuf,
@@ -47,10 +47,10 @@ impl Hosts {
     /// Starts a host that waits for its command.
     ///
     /// # Errors
-    /// When none can be started.
+    /// If none can be started.
     pub(super) async fn start(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
         match self.order(task_id.clone()).await {
-            // A server may have been killed with the order unread: by a command, which can do that.
+            // The server may have been killed before it read the order, e.g. by a command, which can do that.
             Err(error) if is_loss(&error) => self.order(task_id).await,
             started => started,
         }
@@ -68,14 +68,14 @@ impl Hosts {
             Ok(Report::NotForked { errno }) => Err(io::Error::from_raw_os_error(errno)),
             Ok(_) => Err(io::ErrorKind::InvalidData.into()),
             Err(error) => {
-                // It is gone, or stands still. Another one that was started meanwhile is neither.
+                // The server is gone or stuck. A server that was started meanwhile is neither, so leave it alone.
                 drop(self.lock().take_if(|other| other.process.id() == server));
                 Err(error)
             }
         }
     }
 
-    /// Starts the fork server, unless it is there.
+    /// Starts the fork server unless it is running.
     async fn ensure(&self) -> io::Result<()> {
         if self.lock().is_some() {
             return Ok(());
@@ -91,7 +91,7 @@ impl Hosts {
         started.await.map_err(io::Error::from)?
     }
 
-    /// Sends an order; returns the process id of the server that got it.
+    /// Sends an order; returns the process id of the server that received it.
     fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<Option<u32>> {
         let group = task_id.as_deref().and_then(Cgroup::path);
         let order = HostOrder { task_id, group: group.as_ref().map(OsText::of) };
@@ -109,7 +109,7 @@ impl Hosts {
         let Some(Server { orders, mut process }) = self.lock().take() else { return };
         drop(orders);
         if timeout(PATIENCE, process.wait()).await.is_err() {
-            // It stands still.
+            // The server is stuck.
             let _ = process.kill().await;
         }
     }
@@ -126,14 +126,15 @@ fn is_loss(error: &io::Error) -> bool {
 }
 
 impl Server {
-    /// Runs the program as a fork server with its socket as standard input: no other descriptor has to be inherited, so
-    /// nothing has to run between fork and exec.
+    /// Runs the program as a fork server with its socket as standard input: no other descriptor has to be inherited,
+    /// so nothing has to run between fork and exec.
     fn start(program: &Path) -> io::Result<Self> {
         let (orders, theirs) = UnixStream::pair()?;
-        // One that takes no orders is stuck.
+        // A server that accepts no orders is stuck.
         orders.set_nonblocking(true)?;
         let mut command = tokio::process::Command::new(program);
-        // What this process inherited is not for commands, which could read it in their host; what its loader needs stays.
+        // Commands could read this process's environment through their host, so it is not passed on; only the
+        // loader's variables are kept.
         let own = Environment::own();
         let of_loader =
             own.iter().flat_map(Environment::iter).filter(|(name, _)| is_for_loader(name)).cloned();
@@ -145,18 +146,18 @@ impl Server {
     }
 }
 
-/// A host: a child of this process. It is reaped, whatever becomes of this.
+/// A host, as a child of this process. It is reaped even after this value is dropped.
 #[derive(Debug)]
 pub(super) struct HostProcess {
     pid: Pid,
-    /// Readable once it has ended; none when it was reaped.
+    /// Readable once the host has ended; `None` after it was reaped.
     handle: Option<AsyncFd<OwnedFd>>,
 }
 
 impl HostProcess {
     fn of(pid: u32) -> io::Result<Self> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        // Nobody else reaps it, so the number is still its own.
+        // Only this process reaps it, so the process id is still its own.
         let handle = sys::watch(pidfd_open(pid, PidfdFlags::empty())?)?;
         Ok(Self { pid, handle: Some(handle) })
     }
@@ -166,7 +167,7 @@ impl HostProcess {
         self.handle.as_ref().map(|_| self.pid.as_raw_nonzero().get().unsigned_abs())
     }
 
-    /// Tells whether it runs: it has neither ended nor been stopped.
+    /// Tells whether it is running: neither ended nor stopped.
     pub(super) fn is_well(&self) -> bool {
         let Some(handle) = &self.handle else { return false };
         let mut ended = [PollFd::new(handle.get_ref(), PollFlags::IN)];
@@ -177,12 +178,12 @@ impl HostProcess {
     /// Kills it.
     pub(super) fn start_kill(&self) {
         if let Some(handle) = &self.handle {
-            // One that has ended needs no signal.
+            // A process that has ended needs no signal.
             let _ = pidfd_send_signal(handle.get_ref(), Signal::KILL);
         }
     }
 
-    /// Waits until it is gone, and reaps it. Dropping the future loses nothing.
+    /// Waits until it has ended, and reaps it. Cancellation-safe.
     pub(super) async fn wait(&mut self) {
         let Some(handle) = &self.handle else { return };
         if handle.readable().await.is_ok() {
@@ -199,7 +200,8 @@ fn reap(handle: &AsyncFd<OwnedFd>) {
 impl Drop for HostProcess {
     fn drop(&mut self) {
         let Some(handle) = self.handle.take() else { return };
-        // Its socket is closed with this, so it ends. Without a runtime to wait on, this process ends as well.
+        // Dropping the rest closes its socket, so it ends. Without a tokio runtime to wait on, this process is ending
+        // as well.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if handle.readable().await.is_ok() {

@@ -1,4 +1,5 @@
-//! Who a process is: what tells it from every other one there was or will be, and which one a person acted through.
+//! Process identity: what distinguishes a process from all others, past and future, and which process a person acted
+//! through.
 
 use std::fmt;
 use std::fs;
@@ -8,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::tree::Process;
 
-/// What identifies a process for good.
+/// Identifies a process permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Its process id, which another process may get once it is gone.
+    /// Its process id, which may be reused once it is gone.
     pub pid: u32,
     /// When it started, in clock ticks since boot.
     pub start: u64,
-    /// The boot those ticks count from.
+    /// The boot that those ticks count from.
     pub boot_id: String,
 }
 
@@ -29,7 +30,7 @@ impl Identity {
     }
 }
 
-/// Returns the id of this boot of the machine; empty where the kernel does not provide it.
+/// Returns the id of the machine's current boot; empty if the kernel does not provide it.
 #[must_use]
 pub fn boot_id() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -41,12 +42,12 @@ pub fn boot_id() -> String {
 pub struct ConsoleProcess {
     /// Its process id, from the kernel.
     pub pid: u32,
-    /// When it started, to the hundredth of a second; none where the kernel does not provide it.
+    /// When it started, to the hundredth of a second; `None` if the kernel does not provide it.
     pub started: Option<Timestamp>,
-    /// Its controlling terminal, e.g. `/dev/pts/3`; none where it has none.
+    /// Its controlling terminal, e.g. `/dev/pts/3`; `None` if it has none.
     pub terminal: Option<String>,
-    /// Whose words come over it and how, as the other machine says: `ada@laptop via ssh`. Of a console on another machine,
-    /// whose process this then is not: it is the one that carries its bytes.
+    /// Who uses the console and how, as the other machine reports it: `ada@laptop via ssh`. Set for a console on
+    /// another machine; the process is then the one that carries its bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
@@ -61,7 +62,7 @@ impl ConsoleProcess {
         Self { pid, started, terminal, from: None }
     }
 
-    /// Returns the same process as one that carries the bytes of another machine.
+    /// Returns the process marked as carrying the bytes of another machine.
     #[must_use]
     pub fn carrying(self, from: Option<String>) -> Self {
         Self { from, ..self }
@@ -87,11 +88,11 @@ impl fmt::Display for ConsoleProcess {
     }
 }
 
-/// The machine's own namespace of host names; each other one has a number of its own.
+/// The initial UTS namespace of the machine; other UTS namespaces have other numbers.
 const OWN_NAMES: &str = "4026531838";
 
-/// Returns which container of the machine this is, by its namespace of host names; none outside of all of them. A sandbox that
-/// an agent has made for itself mostly keeps that of its maker.
+/// Returns the container this process is in, identified by its UTS namespace; `None` outside of containers. A sandbox
+/// that an agent creates for itself mostly keeps its creator's namespace.
 #[must_use]
 pub fn container() -> Option<String> {
     let name = fs::read_link("/proc/self/ns/uts").ok()?;
@@ -108,7 +109,7 @@ fn start_time(ticks: u64) -> Option<Timestamp> {
     Timestamp::from_second(boot).ok()?.checked_add(SignedDuration::from_millis(since)).ok()
 }
 
-/// Returns the name of the terminal with this device number, as found in /proc/PID/stat.
+/// Returns the name of the terminal with this device number, as found in `/proc/PID/stat`.
 fn terminal_name(device: i64) -> Option<String> {
     let device = u32::try_from(device).ok().filter(|device| *device != 0)?;
     let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));

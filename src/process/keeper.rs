@@ -13,7 +13,7 @@ use super::guard::{self, DISMISS, ENDING, KEEPER, Launcher};
 use super::orphans;
 use crate::clock::Clock;
 
-/// Waits until the program is gone, then ends what is left of its tasks, and itself.
+/// Waits until the program is gone, then ends what is left of its tasks, and finally itself.
 pub(super) fn keep(
     program: Pid,
     launcher: Option<Launcher>,
@@ -33,12 +33,12 @@ struct Keeper<'a> {
     program: Pid,
     /// The launcher, until it is gone.
     launcher: Option<Launcher>,
-    /// Where the program says that it leaves its terminal.
+    /// The pipe on which the program reports that it leaves its terminal.
     orders: Option<OwnedFd>,
     signals: &'a OwnedFd,
     forwarding: Forwarding,
     clock: Clock,
-    /// When a program whose launcher is gone is killed.
+    /// When to kill a program whose launcher is gone.
     kill_at: Option<Duration>,
 }
 
@@ -57,7 +57,8 @@ impl Keeper<'_> {
         }
     }
 
-    /// Reaps what has ended; returns how the program ended. When it stops, so must the launcher, which the shell sees.
+    /// Reaps ended processes; returns how the program ended. If the program stops, so must the launcher, which the
+    /// shell sees.
     fn reap(&self) -> Option<WaitStatus> {
         let watched = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
         while let Ok(Some((pid, status))) = wait(watched) {
@@ -81,7 +82,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Waits until a signal comes or the launcher is gone; without a launcher the program is asked to end.
+    /// Waits until a signal arrives or the launcher is gone; once the launcher is gone, asks the program to end.
     fn wait_for_signal(&mut self) {
         let now = self.clock.now().mono;
         if self.kill_at.take_if(|at| *at <= now).is_some() {
@@ -105,14 +106,14 @@ impl Keeper<'_> {
         }
     }
 
-    /// Reads what the program has to say: that it detaches, or nothing more.
+    /// Reads the program's order: that it detaches, or end-of-file.
     fn take_order(&mut self) {
         let (Some(orders), mut order) = (self.orders.take(), [0]) else { return };
         let read = rustix::io::retry_on_intr(|| rustix::io::read(&orders, &mut order));
         if read != Ok(1) || order != [LEAVE] {
             return;
         }
-        // Its own group first: a launcher that leads the session hangs up on whoever is left in it.
+        // Leave the group first: a launcher that leads the session hangs up on the processes left in it.
         let _ = leave_terminal();
         if let Some(launcher) = self.launcher.take() {
             guard::send(launcher.pid, DISMISS);

@@ -1,5 +1,5 @@
-//! The launcher: the process that a person's shell started and waits for. It ends and stops when the program does, and
-//! takes the keeper's place should that be killed.
+//! The launcher: the process that a person's shell started and waits for. It stops and ends when the program does,
+//! and takes the keeper's place if that is killed.
 
 use std::os::fd::OwnedFd;
 
@@ -16,7 +16,7 @@ use crate::clock::Clock;
 pub(super) fn launch(keeper: Pid, announced: OwnedFd, signals: &OwnedFd) -> ! {
     guard::become_guard(LAUNCHER);
     let mut pid = [0; size_of::<i32>()];
-    // A keeper that could not start the program ends without announcing one.
+    // A keeper that could not start the program ends without announcing a pid.
     let read = rustix::io::retry_on_intr(|| rustix::io::read(&announced, &mut pid));
     let program = read.is_ok_and(|read| read == pid.len()).then(|| i32::from_ne_bytes(pid));
     drop(announced);
@@ -24,7 +24,7 @@ pub(super) fn launch(keeper: Pid, announced: OwnedFd, signals: &OwnedFd) -> ! {
     let mut launcher = Launcher { keeper, program, signals, ended: None };
     let kept = launcher.until_gone(keeper, None);
     let status = match program {
-        // The keeper was killed: the program is this process's child now, and gets the time to end.
+        // The keeper was killed: the program is this process's child now, and gets time to end.
         Some(program) if launcher.is_below(program) => {
             guard::ask_to_end(program);
             let at = Clock::start();
@@ -40,12 +40,12 @@ struct Launcher<'a> {
     keeper: Pid,
     program: Option<Pid>,
     signals: &'a OwnedFd,
-    /// How the program ended, when the keeper was not there any more to see it.
+    /// How the program ended, if the keeper was no longer there to see it.
     ended: Option<WaitStatus>,
 }
 
 impl Launcher<'_> {
-    /// Waits until a child is gone; with a clock, started now, for no longer than a program may take to end.
+    /// Waits until a child is gone; with a clock that was just started, for no longer than a program may take to end.
     fn until_gone(&mut self, child: Pid, ending: Option<&Clock>) -> Option<WaitStatus> {
         loop {
             if let Some(status) = self.reap(child) {
@@ -64,7 +64,7 @@ impl Launcher<'_> {
         }
     }
 
-    /// Reaps what has ended; returns how `child` ended, or `Some(None)` when it is not this process's child any more.
+    /// Reaps ended processes; returns how `child` ended, or `Some(None)` if it is no longer this process's child.
     fn reap(&mut self, child: Pid) -> Option<Option<WaitStatus>> {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
@@ -93,12 +93,12 @@ impl Launcher<'_> {
         let ReceivedSignal { number, sender, is_from_kernel } = signal;
         match number {
             libc::SIGCHLD => {}
-            // The keeper reports that the program stopped, or goes on: the shell must see the same of this process.
+            // The keeper reports that the program stopped or continued: the shell must see the same of this process.
             libc::SIGTSTP if sender == self.keeper.as_raw_pid() => {
                 let _ = kill_process(getpid(), Signal::STOP);
             }
             libc::SIGCONT if sender == self.keeper.as_raw_pid() => {}
-            // The program has detached: it and its keeper go on, and the shell has its prompt.
+            // The program has detached: it and its keeper continue, and the shell shows its prompt.
             DISMISS if sender == self.keeper.as_raw_pid() => sys::exit(0),
             _ if is_from_kernel => {}
             _ => guard::send(child, number),

@@ -1,5 +1,5 @@
-//! Limits of processes. The limit of descriptors is raised for the runtime and restored for what it starts; no descriptors
-//! are inherited.
+//! Resource limits of processes. The descriptor limit is raised for the runtime and restored for the processes it
+//! starts; no descriptors are inherited.
 
 use std::io;
 use std::sync::OnceLock;
@@ -10,11 +10,11 @@ use super::tree::proc_file;
 
 static ORIGINAL: OnceLock<Option<u64>> = OnceLock::new();
 
-/// Raises this process's soft descriptor limit to the hard one and returns it (`None` = no limit).
-/// Commands are started with the previous limit.
+/// Raises this process's soft descriptor limit to the hard limit and returns it (`None` means no limit). Commands are
+/// started with the previous limit.
 ///
 /// # Errors
-/// When the kernel refuses.
+/// If the kernel refuses.
 pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
     let limit = getrlimit(Resource::Nofile);
     ORIGINAL.get_or_init(|| limit.current);
@@ -22,15 +22,15 @@ pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
     Ok(limit.maximum)
 }
 
-/// Makes every descriptor above the standard streams, inherited ones included, close in processes started from now on.
+/// Sets close-on-exec on every descriptor above the standard streams, including inherited ones.
 ///
 /// # Errors
-/// When the kernel refuses.
+/// If the kernel refuses.
 pub fn keep_descriptors() -> io::Result<()> {
     super::sys::close_on_exec()
 }
 
-/// Returns the umask of this process: the mode bits that new files do not get.
+/// Returns the umask of this process.
 #[must_use]
 pub fn own_umask() -> Option<u32> {
     let status = proc_file(std::process::id().cast_signed(), "status").ok()?;
@@ -43,15 +43,15 @@ pub(super) fn original() -> Option<u64> {
     ORIGINAL.get().copied().flatten()
 }
 
-/// Gives this process, which is about to become the command, the soft descriptor limit that is said.
+/// Restores the given soft descriptor limit for this process, which is about to become the command.
 pub(super) fn restore_descriptors(limit: Option<u64>) {
     if let Some(soft) = limit {
         lower(Resource::Nofile, soft);
     }
 }
 
-/// Sets the limits of a process that will become a command. A limit that cannot be set stays as it is: it protects the
-/// machine, not the command.
+/// Sets the limits of a process that will become a command. If a limit cannot be set, that is ignored: the limits
+/// protect the machine, not the command.
 pub(super) fn apply() {
     lower(Resource::Core, 0);
     prefer_as_victim();
@@ -63,7 +63,7 @@ pub(super) fn lower(resource: Resource, soft: u64) {
     let _ = setrlimit(resource, Rlimit { current: Some(soft), ..limit });
 }
 
-/// Tells the kernel to end a command rather than the console when memory runs out.
+/// Makes the kernel prefer this command over the console when it runs out of memory.
 fn prefer_as_victim() {
     const FILE: &str = "/proc/self/oom_score_adj";
     const SCORE: i32 = 500;

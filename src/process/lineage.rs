@@ -1,4 +1,4 @@
-//! Which managed task a process comes from, if any, read from `/proc`: of any runtime of this machine.
+//! Determines which managed task a process comes from, if any, of any runtime on this machine. Read from `/proc`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::tree::{HOST, Process, proc_file};
 /// The longest chain of parents that is followed.
 const MAX_CHAIN: usize = 4096;
 
-/// How a process is known to come from a task.
+/// The evidence that a process comes from a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lineage {
     /// One of its ancestors is a task host.
@@ -39,28 +39,28 @@ impl fmt::Display for Lineage {
 /// The task that a process runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnclosingTask {
-    /// Its id, as its host was given it.
+    /// Its id, as given to its host.
     pub task: String,
-    /// The task runs an agent.
+    /// Whether the task runs an agent.
     pub is_agent: bool,
 }
 
-/// What the chain of a process's parents says, read once.
+/// The results of reading the chain of a process's parents once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestry {
-    /// How it comes from a task; `None` when it does not.
+    /// The evidence that it comes from a task; `None` if it does not.
     pub lineage: Option<Lineage>,
-    /// The process id of the task host that it runs below: the topmost one, since a task may start runtimes of its
-    /// own. `None` when it runs below none, or cannot be inspected.
+    /// The process id of the task host above it: the topmost one, because a task may start runtimes of its own.
+    /// `None` if there is none or the process cannot be inspected.
     pub task_host: Option<u32>,
-    /// The task it runs in: that of the nearest host above it. Where that host was killed, its own environment
-    /// decides. `None` when it runs in no task.
+    /// The task it runs in: that of the nearest host above it. If that host was killed, its own environment decides.
+    /// `None` if it runs in no task.
     pub task: Option<EnclosingTask>,
-    /// Its parents, the nearest first, as far as they can be seen.
+    /// Its ancestors, the nearest first, as far as they are visible.
     pub parents: Vec<u32>,
 }
 
-/// Reads where a process comes from.
+/// Determines where a process comes from.
 #[must_use]
 pub fn ancestry(pid: u32) -> Ancestry {
     let pid = i32::try_from(pid).unwrap_or(i32::MAX);
@@ -74,15 +74,15 @@ pub fn ancestry(pid: u32) -> Ancestry {
     }
 }
 
-/// Returns the parent of a process, where it can be seen.
+/// Returns the parent of a process, if it is visible.
 #[must_use]
 pub fn parent(pid: u32) -> Option<u32> {
     let parent = Process::read(i32::try_from(pid).ok()?)?.parent;
     u32::try_from(parent).ok().filter(|parent| *parent > 0)
 }
 
-/// Tells whether a process runs in a task that holds a command: that of the nearest host above it, unless an agent
-/// stands between them. Cheap where there is no host.
+/// Tells whether a process runs in a task that holds a command: the task of the nearest host above it, unless an
+/// agent is in between. Cheap if there is no host.
 #[must_use]
 pub fn is_in_command(pid: u32) -> bool {
     let own = i32::try_from(pid).ok().and_then(Process::read);
@@ -90,14 +90,14 @@ pub fn is_in_command(pid: u32) -> bool {
     above.any(|at| at.name == HOST) && ancestry(pid).task.is_some_and(|task| !task.is_agent)
 }
 
-/// What matters about one process of a chain of parents.
+/// The relevant properties of one process in a chain of parents.
 #[derive(Debug, Clone, Default)]
 struct Link {
     parent: i32,
     session: i32,
     is_host: bool,
     is_guard: bool,
-    /// `None` when its environment cannot be read.
+    /// `None` if its environment cannot be read.
     variables: Option<TaskVariables>,
 }
 
@@ -132,7 +132,7 @@ impl TaskVariables {
     }
 }
 
-/// Follows the parents of `pid`, itself first, for as long as they can be inspected.
+/// Follows the parents of `pid`, starting with itself, for as long as they can be inspected.
 fn chain(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> impl Iterator<Item = (i32, Link)> {
     let first = inspect(pid).map(|link| (pid, link));
     std::iter::successors(first, move |(_, link)| Some((link.parent, inspect(link.parent)?))).take(MAX_CHAIN)
@@ -147,7 +147,7 @@ fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Enclo
     for (_, link) in chain(pid, inspect).take_while(|(pid, _)| *pid > 1) {
         let variables = link.variables.unwrap_or_default();
         is_agent |= variables.is_agent;
-        // A host carries the id of its task; below it the environment may have been changed.
+        // A host carries the id of its task; below it, the environment may have been changed.
         if link.is_host {
             return variables.task.or(marked).map(|task| EnclosingTask { task, is_agent });
         }
@@ -156,7 +156,7 @@ fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Enclo
     marked.map(|task| EnclosingTask { task, is_agent })
 }
 
-/// Walks up from `pid` to the first process. A parent 0 is outside this pid namespace.
+/// Walks up from `pid` to the first process. A parent of 0 is outside this pid namespace.
 fn trace_lineage(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Lineage> {
     let mut at = pid;
     let mut below: Option<Link> = None;
@@ -169,12 +169,12 @@ fn trace_lineage(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Line
         if link.is_host {
             return Some(Lineage::Host);
         }
-        // Whatever hangs below a guard in another session came from a task: see `orphans`.
+        // Anything below a guard in another session came from a task: see `orphans`.
         if link.is_guard && below.as_ref().is_some_and(|below| below.session != link.session) {
             return Some(Lineage::Adopted);
         }
         if below.is_none() {
-            // A process can read its own environment, unless it took care that nobody can.
+            // A process can read its own environment, unless it has made itself uninspectable.
             let Some(_) = link.variables else { return Some(Lineage::Unknown) };
             session = Some(link.session);
         }
@@ -195,7 +195,7 @@ mod tests {
 
     const SHELL: i32 = 50;
 
-    /// A process below the first one, without a mark.
+    /// An unmarked process below the first one.
     fn plain() -> Link {
         Link { parent: 1, session: SHELL, variables: Some(TaskVariables::default()), ..Link::default() }
     }
@@ -230,7 +230,7 @@ mod tests {
             71 => below(70),
             72 => strange(70, 91),
             73 => strange(72, 73),
-            // Marked itself; below a marked shell; below a shell that a marked terminal started.
+            // Marked itself; below a marked shell; below a shell started by a marked terminal.
             100 => Link { variables: marked("task_11111111", false), ..strange(1, 100) },
             101 => strange(100, 100),
             102 => strange(101, 102),
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_process_belongs_to_the_topmost_task_above_it() {
-        // 93 is a runtime that the task of host 90 has started, 94 its task host.
+        // 93 is a runtime started by the task of host 90, 94 its task host.
         let look = |pid| match pid {
             93 => Some(Link { parent: 91, ..plain() }),
             94 => Some(Link { parent: 93, is_host: true, ..plain() }),
@@ -314,8 +314,8 @@ mod tests {
         assert!(link.parent >= 0 && !link.is_host && !link.is_guard && link.variables.is_some());
     }
 
-    /// 50 is a person's shell, 90 the host of a task below a runtime 80; 95 has cleared its environment, 96 says that it is
-    /// an agent; 70 was left behind by a host that was killed.
+    /// 50 is a person's shell, 90 the host of a task below the runtime 80; 95 has cleared its environment, 96 is
+    /// marked as an agent; 70 was left behind by a killed host.
     fn nested(pid: i32) -> Option<Link> {
         Some(match pid {
             50 => Link { parent: 1, ..Link::default() },

@@ -1,16 +1,15 @@
-//! Operating-system processes: one command, its descriptors, its whole tree, its end.
+//! Operating-system processes: starting a command, its descriptors, its process tree, and its termination.
 //!
-//! A command never runs under the runtime itself. [`Spawner`] has a small *task host* started (a copy
-//! of the fork server, this program again, `__fork`), which starts the command through a second stage
-//! (a process in its memory) and stays its child subreaper: every descendant, however it detached itself, ends up below the host. No
-//! output flows through the host. When the control socket closes, because the runtime ended the
+//! A command is never a direct child of the runtime. [`Spawner`] has a small *task host* started (a copy of the fork
+//! server, which is this program run as `__fork`). The host starts the command through a second stage (a process that
+//! shares its memory) and remains its child subreaper, so every descendant ends up below the host, however it
+//! detached itself. No output flows through the host. When the control socket closes, because the runtime ended the
 //! command or died, the host ends the tree and writes `exit.json`.
 //!
-//! The runtime is no subreaper: it never reaps a process it did not start. What a killed host
-//! leaves behind goes to init and is found by session, descent and `PILOTHOUSE_TASK_ID`
-//! ([`OrphanedTasks`]).
+//! The runtime is not a subreaper: it never reaps a process it did not start. Whatever a killed host leaves behind is
+//! reparented to init, and is found by session, by descent and by `PILOTHOUSE_TASK_ID` ([`OrphanedTasks`]).
 //!
-//! Linux 5.9 or newer: `close_range`, `openat2`, pidfds.
+//! Requires Linux 5.9 or newer for `close_range`, `openat2` and pidfds.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");

@@ -1,12 +1,12 @@
 //! Orphans: processes of tasks whose host is gone. A runtime finds those of one task by their session, their descent
-//! and the id they carry; a guard finds all that hang directly below it.
+//! and the task id they carry; a guard finds all those directly below it.
 //!
-//! A guard tells them by their session. A task host begins a session of its own, and a process can begin a new session
-//! but never join another one, so nothing that came from a task is ever in the session of the guards and the program.
-//! What the program itself starts stays in that session (a clipboard tool that goes into the background, for one) and
-//! is left alone.
+//! A guard recognises them by their session. A task host starts its own session, and a process can start a new
+//! session but never join an existing one, so nothing that came from a task is ever in the session of the guards and
+//! the program. What the program itself starts (for example a clipboard tool that goes into the background) stays in
+//! that session and is left alone.
 //!
-//! A runtime never reaps them: they are children of the keeper now, or of init where there is no keeper.
+//! A runtime never reaps orphans: they are children of the keeper, or of init if there is no keeper.
 
 use std::collections::HashSet;
 use std::fs;
@@ -25,36 +25,36 @@ use crate::envelope::TaskId;
 
 /// How long a killed process may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
-/// How often the rest is killed again, with whatever was started meanwhile.
+/// How many times the remaining processes are killed again, along with any that were started meanwhile.
 const ATTEMPTS: usize = 3;
-/// How long task hosts may take to end their trees and write `exit.json` when the program is gone.
+/// How long task hosts may take to end their trees and write `exit.json` once the program is gone.
 const HOSTS_PATIENCE: Duration = Duration::from_secs(2);
-/// A process that outlives a SIGKILL this long is stuck in the kernel.
+/// A process that survives SIGKILL for this long is stuck in the kernel.
 const UNKILLABLE_AFTER: Duration = Duration::from_secs(10);
-/// Pause between two looks while a guard waits.
+/// The pause between two checks while a guard waits.
 const LOOK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// What was found of one task.
+/// The processes found of one task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Orphans {
     /// Names of the processes found.
     pub names: Vec<String>,
-    /// Names of those that could not be killed.
+    /// Names of the processes that could not be killed.
     pub survivors: Vec<String>,
 }
 
 /// Tasks of a dead runtime, which may have left processes behind.
 #[derive(Debug)]
 pub struct OrphanedTasks {
-    /// The tasks, by the id their processes carry.
+    /// The tasks, by the id that their processes carry.
     pub tasks: Vec<TaskId>,
-    /// When the runtime started, in clock ticks since this boot: older processes are not theirs.
+    /// When the runtime started, in clock ticks since this boot: older processes are not part of the tasks.
     pub since: u64,
 }
 
 impl OrphanedTasks {
-    /// Gives their hosts time to end them, then ends what is left; returns what was found, by task. Blocks for
-    /// `patience` and a few seconds more at most, as a rule for milliseconds.
+    /// Gives their hosts time to end them, then ends what is left; returns what was found, per task. Blocks, usually
+    /// for milliseconds, and at most for `patience` plus a few seconds.
     #[must_use]
     pub fn end(&self, patience: Duration) -> Vec<Orphans> {
         let search = |id: &TaskId| Search {
@@ -68,7 +68,7 @@ impl OrphanedTasks {
         await_gone(&found.concat(), patience);
         let end = |(search, mut found): (&Search, Vec<Process>)| {
             let left = search.end();
-            // A host is no process of the command.
+            // A host is not one of the command's processes.
             found.retain(|process| process.name != HOST);
             let is_new = |name: &String| name != HOST && !found.iter().any(|known| known.name == *name);
             let names =
@@ -79,21 +79,21 @@ impl OrphanedTasks {
     }
 }
 
-/// How the processes of a task are recognised when their host is gone.
+/// How the processes of a task whose host is gone are recognised.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// The shell's session, while the shell is known to live: later its number may be another's.
+    /// The shell's session, while the shell is known to be alive: after that, the number may be reused.
     pub(super) session: Option<u32>,
     /// The value of `PILOTHOUSE_TASK_ID`.
     pub(super) task_id: Option<String>,
-    /// Older processes do not count, in clock ticks since boot.
+    /// Older processes are ignored; in clock ticks since boot.
     pub(super) since: u64,
-    /// Whatever tasks left to this keeper counts as well, marked or not.
+    /// Everything that tasks left to this keeper counts as well, marked or not.
     pub(super) keeper: Option<Pid>,
 }
 
 impl Search {
-    /// Kills what is found. Blocks, for milliseconds as a rule and a few seconds at most.
+    /// Kills the processes found. Blocks, usually for milliseconds and at most for a few seconds.
     pub(super) fn end(&self) -> Orphans {
         let names = tree::names(&tree::settled(|| self.look()));
         let groups = self.task_id.as_deref().map(cgroup::of_task).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Search {
         Orphans { names, survivors: left }
     }
 
-    /// Lists the processes that are marked and all their descendants, but never this one.
+    /// Lists the marked processes and all their descendants, but never this process.
     fn look(&self) -> Vec<Process> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         let all: Vec<Process> = tree::all().into_iter().filter(|found| found.pid != own).collect();
@@ -146,7 +146,7 @@ fn carries(pid: i32, task_id: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
-/// Waits until the processes have ended; gives up when one of them takes longer than `patience`.
+/// Waits until the processes have ended; gives up if one of them takes longer than `patience`.
 fn await_gone(processes: &[Process], patience: Duration) {
     let handle = |process: &Process| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
     let handles: Vec<OwnedFd> = processes.iter().filter_map(handle).collect();
@@ -159,8 +159,8 @@ fn await_gone(processes: &[Process], patience: Duration) {
     }
 }
 
-/// Lists what came from tasks and hangs directly below `guard`, with everything below that. `program` and what
-/// it started do not count.
+/// Lists processes from tasks that are directly below `guard`, with all their descendants. Leaves out `program` and
+/// the processes it started.
 fn below_guard(guard: i32, program: i32) -> Vec<Process> {
     let Some(session) = Process::read(guard).map(|guard| guard.session) else { return Vec::new() };
     let adopted = tree::children(guard).into_iter().filter_map(Process::read);
@@ -174,8 +174,8 @@ fn below_guard(guard: i32, program: i32) -> Vec<Process> {
         .collect()
 }
 
-/// Ends whatever the tasks of `program`, which is gone, have left below this process, its guard. Task hosts, stopped
-/// ones included, first get the time to do it themselves.
+/// Ends everything that the tasks of `program`, which is gone, have left below this process, its guard. Task hosts,
+/// including stopped ones, first get time to do it themselves.
 pub(super) fn end_all(program: Option<Pid>) {
     let own = rustix::process::getpid().as_raw_pid();
     let clock = Clock::start();
@@ -187,7 +187,7 @@ pub(super) fn end_all(program: Option<Pid>) {
         let waited = clock.now().mono;
         let is_over = left.is_empty() || waited >= UNKILLABLE_AFTER;
         if is_over || waited >= HOSTS_PATIENCE || !left.iter().any(hosts) {
-            // What a group still holds has left the tree: it was moved, or missed.
+            // What is still in a group has left the tree: it was moved, or missed.
             let groups = program.map(|program| cgroup::of_runtime(program.as_raw_pid().unsigned_abs()));
             groups.iter().flatten().for_each(Cgroup::kill);
             tree::kill(|| below_guard(own, 0));
@@ -199,7 +199,7 @@ pub(super) fn end_all(program: Option<Pid>) {
     }
 }
 
-/// Reaps whatever has ended.
+/// Reaps all ended processes.
 fn reap() {
     while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
 }

@@ -1,4 +1,4 @@
-//! The PTY of a command: our side of it, shared. Never writes to it on its own.
+//! The PTY of a command: our side of it, shared. Never writes to it by itself.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -24,18 +24,18 @@ use crate::terminal::Size;
 #[derive(Clone)]
 pub struct Pty {
     master: Arc<OwnedFd>,
-    /// The other side, kept open where a command may open and close its own as it likes.
+    /// The other side, kept open if a command may open and close its own at any time.
     slave: Option<Arc<OwnedFd>>,
 }
 
-/// How the terminal treats input now.
+/// The terminal's current input modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputMode {
-    /// Input is echoed.
+    /// Whether input is echoed.
     pub echo: bool,
-    /// Input is read line by line.
+    /// Whether input is read line by line.
     pub canonical: bool,
-    /// The `intr` character sends SIGINT.
+    /// Whether the `intr` character sends SIGINT.
     pub signals: bool,
     /// The end-of-file character, if there is one.
     pub eof: Option<u8>,
@@ -44,7 +44,7 @@ pub struct InputMode {
 }
 
 impl Pty {
-    /// Opens a pair: ours, non-blocking, and the other side for the command.
+    /// Opens a pair: our side, non-blocking, and the other side for the command.
     pub(super) fn open(size: Size) -> io::Result<(Self, OwnedFd)> {
         let pair = portable_pty::native_pty_system()
             .openpty(cells(size))
@@ -55,10 +55,10 @@ impl Pty {
         Ok((Self { master: Arc::new(master), slave: None }, slave))
     }
 
-    /// Opens a pair that stands beside the streams of a command: ours, non-blocking, which keeps the other side open as
-    /// well, so that reading it never ends; and that other side.
+    /// Opens a pair for a terminal beside the streams of a command. Our side is non-blocking and also keeps the other
+    /// side open, so that reading never reaches end-of-file.
     pub(super) fn open_aside(size: Size) -> io::Result<(Self, OwnedFd)> {
-        // Closed on exec from the first moment on: nothing has to be locked.
+        // Opened close-on-exec, so the spawning lock is not required.
         let master = openpt(OPEN)?;
         unlockpt(&master)?;
         let slave = other_side(&master)?;
@@ -67,18 +67,18 @@ impl Pty {
         Ok((Self { master: Arc::new(master), slave: Some(Arc::new(kept)) }, slave))
     }
 
-    /// Returns a duplicate to read from or to write to. Unlike the library's writer, dropping it types nothing.
+    /// Returns a duplicate for reading or writing. Unlike the library's writer, it types nothing when dropped.
     ///
     /// # Errors
-    /// When there are no descriptors left.
+    /// If no descriptors are left.
     pub fn duplicate(&self) -> io::Result<OwnedFd> {
         Ok(rustix::io::fcntl_dupfd_cloexec(&self.master, 3)?)
     }
 
-    /// Changes the size of the terminal; the command gets SIGWINCH.
+    /// Changes the size of the terminal; the command receives SIGWINCH.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn resize(&self, size: Size) -> io::Result<()> {
         Ok(tcsetwinsize(&self.master, rows_and_columns(size))?)
     }
@@ -86,16 +86,16 @@ impl Pty {
     /// Returns the size of the terminal.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn size(&self) -> io::Result<Size> {
         let size = tcgetwinsize(&self.master)?;
         Ok(Size::clamped(size.ws_col, size.ws_row))
     }
 
-    /// Returns how the terminal treats input now.
+    /// Returns the terminal's current input modes.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn input_mode(&self) -> io::Result<InputMode> {
         let modes = tcgetattr(&self.master)?;
         let character = |index| Some(modes.special_codes[index]).filter(|code| *code != 0);
@@ -108,7 +108,7 @@ impl Pty {
         })
     }
 
-    /// Returns the process group that reads from the terminal now.
+    /// Returns the terminal's current foreground process group.
     #[must_use]
     pub fn foreground_group(&self) -> Option<u32> {
         tcgetpgrp(&self.master).ok().map(|group| group.as_raw_nonzero().get().unsigned_abs())
@@ -120,24 +120,24 @@ impl Pty {
         Some(OsString::from_vec(path.into_bytes()).into())
     }
 
-    /// Returns the device number of the terminal, by which the processes that have it open are found.
+    /// Returns the terminal's device number, by which the processes that have it open are found.
     #[must_use]
     pub fn device(&self) -> Option<u64> {
         let slave = self.slave.as_ref()?;
         rustix::fs::fstat(slave).ok().map(|slave| slave.st_rdev)
     }
 
-    /// Makes the kernel process what was typed, echo included, which it would otherwise do a moment later.
+    /// Makes the kernel process typed input now, including its echo, which it would otherwise do a moment later.
     pub fn settle(&self) {
         if let Some(slave) = &self.slave {
-            // Where no line is ready, the kernel first takes in what is on its way to the slave.
+            // Where no line is ready to be read, answering the poll processes the input on its way to the slave.
             let _ = poll(&mut [PollFd::new(slave, PollFlags::IN)], Some(&AT_ONCE));
-            // A line is ready before its echo is written: to count what is ready, the kernel waits until it has done both.
+            // A line can be read before its echo is written; counting the bytes that are ready waits for both.
             let _ = ioctl_fionread(slave);
         }
     }
 
-    /// Tells whether something that was written to it has not been read yet.
+    /// Tells whether output is waiting to be read.
     #[must_use]
     pub fn has_output(&self) -> bool {
         let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
@@ -146,10 +146,11 @@ impl Pty {
 }
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// How both sides are opened: never as the controlling terminal of this process, which may lead a session without one.
+/// How both sides are opened: never as the controlling terminal of this process, which may lead a session without
+/// one.
 const OPEN: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
 
-/// Makes our side non-blocking, and opens the other.
+/// Makes our side non-blocking and opens the other side.
 fn other_side(master: &OwnedFd) -> io::Result<OwnedFd> {
     fcntl_setfl(master, fcntl_getfl(master)? | OFlags::NONBLOCK)?;
     let slave = ioctl_tiocgptpeer(master, OPEN)?;

@@ -1,4 +1,4 @@
-//! The signals that a process receives for another one, and how it becomes or ends as that one.
+//! Signals that a process receives on behalf of another one, and becoming or dying like that process.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -10,28 +10,28 @@ use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process,
 
 use super::sys;
 
-/// Signals that whoever waits for a command sends to it.
+/// Signals that a program waiting for a command sends to the command.
 const PASSED_ON: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
-/// What a signalfd gives for one signal.
+/// The size of a signalfd record.
 const INFO_BYTES: usize = 128;
 
-/// Signals that are kept until they are asked for, in place of their effect. Dropped, they have it again.
+/// Signals that are queued instead of taking effect. They take effect again once this is dropped.
 pub struct Received {
     fd: OwnedFd,
     mask: sys::Mask,
 }
 
 impl Received {
-    /// Keeps the signals that whoever waits for a command sends.
+    /// Starts queueing the signals that a program waiting for a command sends.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn watch() -> io::Result<Self> {
         let (fd, mask) = sys::block(&PASSED_ON)?;
         Ok(Self { fd, mask })
     }
 
-    /// Returns the next signal that has come.
+    /// Returns the next signal received.
     #[must_use]
     pub fn next(&self) -> Option<i32> {
         let mut info = [0; INFO_BYTES];
@@ -53,7 +53,7 @@ impl Drop for Received {
     }
 }
 
-/// Becomes another program: `args` with its name first. Returns only when that fails.
+/// Replaces this process with another program; `args` starts with its name. Returns only on failure.
 pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsString)]) -> io::Error {
     let text = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
     let prepared = || -> io::Result<(CString, Vec<CString>, Vec<CString>)> {
@@ -67,7 +67,7 @@ pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsStr
     };
     match prepared() {
         Ok((program, args, env)) => {
-            // The standard library ignores it; whoever comes next expects what it was.
+            // The standard library ignores SIGPIPE; the next program expects the original disposition.
             sys::restore(libc::SIGPIPE);
             let Err(error) = sys::execve(&program, &args, &env);
             error
@@ -76,7 +76,8 @@ pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsStr
     }
 }
 
-/// Ends this process by a signal, as the command ended for which it stands, and leaves no core of its own.
+/// Ends this process by a signal, in the same way as the command it represents, without leaving a core dump of its
+/// own.
 pub fn die_of(signal: i32) {
     let limit = getrlimit(Resource::Core);
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), ..limit });

@@ -1,5 +1,5 @@
-//! A started command as the runtime holds it: its streams, requests to its host, the host's events, and the async task
-//! that carries both.
+//! A started command from the runtime's point of view: its streams, requests to its host, the host's events, and the
+//! async task that carries both.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,16 +15,16 @@ use super::orphans::Search;
 use super::wire::{self, Frames, HostRequest, Report};
 use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, tree};
 
-/// A host has at most four things to report; nothing is ever dropped.
+/// A host sends at most four events, so none is ever dropped.
 const EVENTS: usize = 8;
-/// More requests than a person or an agent can have in flight for one command.
+/// More requests than a person or an agent can have in progress for one command.
 const REQUESTS: usize = 64;
-/// A host that is this late with what it was asked, beyond the grace period, is stuck: by itself it gives up on
-/// unkillable processes after ten seconds.
+/// A host that is this late, beyond the grace period, is stuck: by itself it gives up on unkillable processes after
+/// ten seconds.
 const HOST_PATIENCE: Duration = Duration::from_secs(15);
-/// How often a host is checked for being stopped. Only the processes it is to end would do that.
+/// How often a host is checked for being stopped. Only the processes it is supposed to end would do that.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
-/// A host that is found stopped so many times in a row is given up.
+/// A host found stopped this many times in a row is given up.
 const STOPPED_CHECKS: u32 = 4;
 
 /// A started command.
@@ -34,11 +34,11 @@ pub struct Running {
     pub pid: u32,
     /// Our ends of its streams.
     pub io: Io,
-    /// Our side of the terminal beside its streams, where it was to have one.
+    /// Our side of the terminal beside its streams, if it has one.
     pub side: Option<Pty>,
     /// Requests to its host.
     pub host: Host,
-    /// What its host reports. Dropping the receiver ends the command.
+    /// Events from its host. Dropping the receiver ends the command.
     pub events: mpsc::Receiver<HostEvent>,
 }
 
@@ -47,40 +47,41 @@ pub struct Running {
 pub enum Io {
     /// Pipes.
     Pipes {
-        /// To its standard input, when kept open.
+        /// Its standard input, if kept open.
         stdin: Option<OwnedFd>,
-        /// From its standard output.
+        /// Its standard output.
         stdout: OwnedFd,
-        /// From its standard error; none where that is its standard output.
+        /// Its standard error; `None` if that is its standard output.
         stderr: Option<OwnedFd>,
     },
     /// A terminal.
     Pty(Pty),
 }
 
-/// What a host reports, in this order: `Exited`, then `Leftovers` and `Ended`, after [`Host::finish`] or at once when nothing
-/// is left. `Ended` without `Exited` means that not even the shell could be killed. `Lost` may come at any time and is the last.
+/// An event from a host, in this order: `Exited`, then `Leftovers` and `Ended`, after [`Host::finish`] or immediately
+/// if nothing is left. `Ended` without `Exited` means that not even the shell could be killed. `Lost` may come at any
+/// time and is the last event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
     /// The shell ended; other processes may still run and write.
     Exited(ExitStatus),
-    /// The processes that outlived a shell which ended by itself; they are being ended, or kept as requested. None when
+    /// The processes that outlived a shell that ended by itself; they are being ended, or kept as requested. Empty if
     /// the whole tree is being ended.
     Leftovers {
-        /// The names, one for each process.
+        /// The names, one per process.
         names: Vec<String>,
     },
-    /// Nothing is left, and `exit.json` is written.
+    /// Nothing is left, and `exit.json` has been written.
     Ended {
         /// Names of the processes that could not be killed.
         survivors: Vec<String>,
     },
-    /// The host was killed. Whatever could be found of the command was killed too.
+    /// The host was killed. Any of the command's processes that could be found were killed too.
     Lost,
 }
 
-/// Sends requests to the host of one command. They never block and never fail: their outcome comes as events, and a host
-/// that does not react is killed, which is [`HostEvent::Lost`].
+/// Sends requests to the host of one command. They never block and never fail: their outcome arrives as events, and a
+/// host that does not react is killed, which is reported as [`HostEvent::Lost`].
 #[derive(Debug, Clone)]
 pub struct Host {
     pid: Option<u32>,
@@ -99,20 +100,20 @@ impl Host {
         self.request(HostRequest::Signal { signal, scope });
     }
 
-    /// Ends the whole tree: asks, waits `grace`, kills. A second call with a shorter grace period shortens it; with none
-    /// the tree is killed at once.
+    /// Ends the whole tree: asks the processes to end, waits for `grace`, then kills them. A second call with a
+    /// shorter grace period shortens it; with zero, the tree is killed immediately.
     pub fn end(&self, grace: Duration) {
         self.request(HostRequest::End { grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX) });
     }
 
-    /// Says that the output is drained and what becomes of processes that outlived the shell.
+    /// Reports that the output is drained, and says what happens to processes that outlived the shell.
     pub fn finish(&self, leftovers: Leftovers) {
         self.request(HostRequest::Finish(leftovers));
     }
 
     fn request(&self, request: HostRequest) {
-        // Full: the host has taken none of the last requests and is about to be given up. Closed: it is gone and the
-        // last event says so.
+        // If the channel is full, the host has taken none of the last requests and is about to be given up. If it is
+        // closed, the host is gone and the last event says so.
         let _ = self.requests.try_send(request);
     }
 }
@@ -130,7 +131,8 @@ impl Control {
         Ok(Self { socket: UnixStream::from_std(socket)?, frames: Frames::default() })
     }
 
-    /// Sends an encoded message and descriptors. It must not be dropped half-way, unless the socket is.
+    /// Sends an encoded message and descriptors. The future must not be dropped before completion, unless the socket
+    /// is dropped as well.
     pub(super) async fn send(&self, message: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let (mut rest, mut fds) = (message, fds);
         while !rest.is_empty() {
@@ -142,7 +144,7 @@ impl Control {
         Ok(())
     }
 
-    /// Waits for the host's next report. Dropping the future loses nothing.
+    /// Waits for the host's next report. Cancellation-safe.
     pub(super) async fn receive(&mut self) -> io::Result<Report> {
         let mut bytes = [0; 4096];
         loop {
@@ -166,7 +168,7 @@ pub(super) struct StartedHost {
     pub(super) process: HostProcess,
     /// The process id of the shell.
     pub(super) shell: u32,
-    /// The shell is in the session of its host: it has a terminal beside its streams.
+    /// Whether the shell is in its host's session because it has a terminal beside its streams.
     pub(super) is_aside: bool,
     pub(super) task_id: Option<String>,
 }
@@ -187,9 +189,9 @@ pub(super) struct Link {
 enum LinkEnd {
     /// The host sent its last report.
     Ended,
-    /// Nobody listens to it any more.
+    /// Nobody receives its events any more.
     Forgotten,
-    /// It is gone without a report, or takes no requests.
+    /// The host is gone without a report, or takes no requests.
     Lost,
 }
 
@@ -210,7 +212,7 @@ impl Link {
         let end = self.carry().await;
         let session = self.host.process.id().filter(|_| self.host.is_aside).unwrap_or(self.host.shell);
         let Self { host: StartedHost { control, mut process, shell, task_id, .. }, events, watch, .. } = self;
-        // The lifeline: a host that is still there ends the tree now.
+        // Closing the socket makes a host that is still there end the tree.
         drop(control);
         if end == LinkEnd::Lost {
             process.start_kill();
@@ -240,7 +242,8 @@ impl Link {
                 },
                 Some(request) = self.requests.recv() => {
                     match self.send(&request).await {
-                        // It has left by itself, or was killed: what it said last tells, and the end of its socket.
+                        // The host has left by itself or was killed; its last report and the end of its socket will
+                        // tell.
                         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
                         Err(_) => return LinkEnd::Lost,
                         Ok(()) => {}
@@ -264,7 +267,7 @@ impl Link {
         self.stopped >= STOPPED_CHECKS
     }
 
-    /// Passes a report on; true for the last one.
+    /// Passes a report on; returns true for the last one.
     fn pass_on(&mut self, report: Report) -> bool {
         let event = match report {
             Report::Forked { .. }
@@ -288,10 +291,10 @@ impl Link {
     }
 }
 
-/// Knows when a host is late.
+/// Tracks when a host is late.
 #[derive(Debug, Default)]
 struct Watch {
-    /// When the grace period of the end that was requested is over.
+    /// When the grace period of a requested end is over.
     ending: Option<Instant>,
     finishing: Option<Leftovers>,
     shell_gone: bool,
@@ -314,7 +317,8 @@ impl Watch {
         }
     }
 
-    /// Between the shell's end and `finish` the runtime drains the output: nothing is expected of the host then.
+    /// Returns when the host is late. Between the shell's end and `finish` the runtime drains the output, so nothing
+    /// is expected of the host.
     fn deadline(&self) -> Option<Instant> {
         let is_expected = !self.shell_gone || self.finishing.is_some();
         self.ending.filter(|_| is_expected).map(|ending| ending + HOST_PATIENCE)

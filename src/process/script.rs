@@ -1,8 +1,8 @@
 //! What a shell is given around a command.
 //!
 //! The command of a program's `exec` is a script: a shell without profiles sources it from a file and reports the
-//! directory it ended in. The text may be of any length, and a `cd` in it applies to the next command. The command of a
-//! login shell begins by putting the caller's `PATH` back.
+//! directory it ended in. The text may be of any length, and a `cd` in it affects the next command. The command of a
+//! login shell is preceded by one that restores the caller's `PATH`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,13 +16,13 @@ use crate::files;
 const COMMAND: &str = "command";
 /// The file with the directory the command ended in.
 const REPORT: &str = "cwd";
-/// No path is longer.
+/// The longest report that is read; no path is longer.
 const REPORT_BYTES: u64 = 8 << 10;
 
-/// Writes a command's text into the folder of its task and returns the command for the shell to run.
+/// Writes a command's text to its task's folder, and returns the command for the shell to run.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
     let path = folder.join(COMMAND);
     let mut file = files::create_new(&path)?;
@@ -32,8 +32,8 @@ pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
     Ok(wrapper(&path, &folder.join(REPORT)))
 }
 
-/// Returns the directory a command ended in, if it was reported. It is not when the command was killed, replaced its
-/// shell or removed its directory.
+/// Returns the directory a command ended in, if it was reported. It is not reported if the command was killed,
+/// replaced its shell or removed its directory.
 #[must_use]
 pub fn final_directory(folder: &Path) -> Option<PathBuf> {
     let mut report = Vec::new();
@@ -44,9 +44,9 @@ pub fn final_directory(folder: &Path) -> Option<PathBuf> {
     (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
-/// Returns the command of a login shell: the folders of its caller's `PATH` come first again, whatever the profile has
-/// made of them. This stands on the first line, so that line numbers the shell reports stay correct. For a shell with
-/// another syntax, and a `PATH` that is not text, the profile has the last word.
+/// Returns the command for a login shell, with the folders of the caller's `PATH` put first again, whatever the
+/// profile did to them. The prefix is on the first line, so that line numbers reported by the shell remain correct.
+/// For a shell with another syntax, or a `PATH` that is not text, the profile's `PATH` is left unchanged.
 #[must_use]
 pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> String {
     match path.and_then(OsStr::to_str).filter(|path| is_posix(shell) && !path.is_empty()) {
@@ -55,15 +55,15 @@ pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> Str
     }
 }
 
-/// Tells by its file name whether a shell has the syntax and the options of POSIX.
+/// Tells by its file name whether a shell has POSIX syntax and options.
 pub(super) fn is_posix(shell: &Path) -> bool {
     let name = shell.file_name().and_then(OsStr::to_str);
     matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"))
 }
 
-/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or `set -e`,
-/// and right after it, for one that sets a trap of its own. `>|` because the command may have set `noclobber`. The exit
-/// status is the command's.
+/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or by
+/// `set -e`, and right after it, for one that sets its own trap. Uses `>|` because the command may have set
+/// `noclobber`. The exit status is the command's.
 fn wrapper(command: &Path, report: &Path) -> String {
     let report =
         format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quoted(report.as_os_str().as_bytes()));
@@ -73,7 +73,7 @@ fn wrapper(command: &Path, report: &Path) -> String {
 }
 
 /// Quotes a word for the shell. A folder whose name is not UTF-8 cannot be written into a command; the replacement
-/// names no file, and the shell says so.
+/// matches no file, and the shell reports that.
 fn quoted(word: &[u8]) -> String {
     format!("'{}'", String::from_utf8_lossy(word).replace('\'', r"'\''"))
 }

@@ -1,5 +1,6 @@
-//! The names by which agents call this program as their shell: links in the data folder of the user. An agent may tell its
-//! model the name of its shell, so a link has that of the shell it stands for, and is known by its folder.
+//! The names by which agents call this program as their shell: symbolic links in the user's data folder. An agent may
+//! give its model the name of its shell, so each link is named after the shell it represents and recognised by its
+//! folder.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,34 +10,34 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::paths::shells_dir;
 
-/// What the names begin with of links that lie anywhere else.
+/// The prefix of the names of links in any other folder.
 pub const SHELL_PREFIX: &str = "pilothouse-";
-/// The end of the folder of links for agents that are told their shell.
+/// The end of the path of the folder with links for agents that are configured with a shell.
 const TOLD: &str = "pilothouse/shells/told";
-/// The shells that they stand for.
+/// The shells that links represent.
 pub const SHELLS: [&str; 2] = ["bash", "zsh"];
 
-/// The folder of these names.
+/// The folder of these links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellLinks(PathBuf);
 
 impl ShellLinks {
-    /// Returns the links of this user; `None` where the user has no data folder.
+    /// Returns the links of this user; `None` if the user has no data folder.
     #[must_use]
     pub fn of_user() -> Option<Self> {
         shells_dir().map(Self)
     }
 
-    /// Returns those in a folder.
+    /// Returns the links in a folder.
     #[must_use]
     pub fn within(folder: PathBuf) -> Self {
         Self(folder)
     }
 
-    /// Makes the links to a program, or has them name it.
+    /// Creates the links to a program, or updates them.
     ///
     /// # Errors
-    /// When one of them cannot be made.
+    /// If one of them cannot be created.
     pub fn make(&self, program: &Path) -> io::Result<()> {
         let names = SHELLS.iter().map(|shell| self.of(shell));
         for link in names.chain([self.first_in_path().join("bash")]) {
@@ -44,7 +45,8 @@ impl ShellLinks {
                 continue;
             }
             files::create_folder(link.parent().unwrap_or(&link))?;
-            // An agent may be starting a command by the old one: it is replaced, never missing.
+            // An agent may be starting a command through the old link: replace it atomically, so that it is never
+            // missing.
             let fresh = link.with_extension(std::process::id().to_string());
             symlink(program, &fresh)?;
             std::fs::rename(&fresh, &link)?;
@@ -52,33 +54,33 @@ impl ShellLinks {
         Ok(())
     }
 
-    /// Returns the link that stands for a shell.
+    /// Returns the link that represents a shell.
     #[must_use]
     pub fn of(&self, shell: &str) -> PathBuf {
         self.0.join("told").join(shell)
     }
 
-    /// Returns the link for a user whose own shell is this one.
+    /// Returns the link for a user with this login shell.
     #[must_use]
     pub fn for_shell(&self, own: Option<&Path>) -> PathBuf {
         self.of(own.and_then(kind_of_shell).unwrap_or("bash"))
     }
 
-    /// Returns the folder with a `bash` for agents that take the first one in their PATH.
+    /// Returns the folder with a `bash` for agents that use the first one in their `PATH`.
     #[must_use]
     pub fn first_in_path(&self) -> PathBuf {
         self.0.join("gemini")
     }
 }
 
-/// Tells whether a path names this program as a shell that an agent was told of.
+/// Tells whether a path names this program as an agent's shell.
 #[must_use]
 pub fn is_shell_link(path: &Path) -> bool {
     let is_prefixed = |name: &OsStr| name.as_encoded_bytes().starts_with(SHELL_PREFIX.as_bytes());
     path.file_name().is_some_and(is_prefixed) || path.parent().is_some_and(|folder| folder.ends_with(TOLD))
 }
 
-/// Returns which of the shells that links stand for a path names; `None` for a link to this program.
+/// Returns which of the represented shells a path names; `None` for a link to this program.
 #[must_use]
 pub fn kind_of_shell(shell: &Path) -> Option<&'static str> {
     let name = shell.file_name().filter(|_| !is_shell_link(shell))?;

@@ -28,9 +28,9 @@ impl Signal {
     pub const QUIT: Self = Self(libc::SIGQUIT);
     /// Cannot be caught.
     pub const KILL: Self = Self(libc::SIGKILL);
-    /// Means whatever the program decides.
+    /// Its meaning is up to the program.
     pub const USR1: Self = Self(libc::SIGUSR1);
-    /// Means whatever the program decides.
+    /// Its meaning is up to the program.
     pub const USR2: Self = Self(libc::SIGUSR2);
     /// A polite request to end.
     pub const TERM: Self = Self(libc::SIGTERM);
@@ -69,7 +69,7 @@ impl fmt::Display for Signal {
 impl FromStr for Signal {
     type Err = UnknownSignal;
 
-    /// Reads `TERM`, `SIGTERM` or `SIG35`.
+    /// Parses `TERM`, `SIGTERM` or `SIG35`.
     fn from_str(text: &str) -> Result<Self, UnknownSignal> {
         let short = text.strip_prefix("SIG").unwrap_or(text);
         if let Ok(number @ 1..=64) = short.parse() {

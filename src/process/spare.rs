@@ -1,5 +1,5 @@
-//! A host kept ready for the next command, which then does not wait until one has come up. It has the id of a task that is yet
-//! to be, the mark and the control group of that one. There is one at most.
+//! A spare host, kept ready for the next command so that it need not wait for one to start up. It carries the id of a
+//! future task, along with its mark and control group. There is at most one.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::spawner::{PreparedHost, Spawner};
 use crate::envelope::TaskId;
 
-/// How long a host may take to leave when its runtime ends.
+/// How long a host may take to exit when its runtime ends.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// The place for it. Clones are the same.
+/// The slot for the spare host. Clones share it.
 #[derive(Debug, Clone, Default)]
-// A lock, not a message: it is held for one look.
+// A lock, not a message: it is held for one check.
 pub(super) struct Spare(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
@@ -22,12 +22,12 @@ enum State {
     None,
     Coming,
     Ready(TaskId, Box<PreparedHost>),
-    /// Somebody has been given its id and has not begun yet.
+    /// A caller was given its id and has not started yet.
     Promised(TaskId, Box<PreparedHost>),
 }
 
 impl Spawner {
-    /// Has a host ready for the next command, unless there is one.
+    /// Prepares a spare host for the next command, unless there is one.
     pub fn keep_spare(&self) {
         if !self.spare.is_wanted() {
             return;
@@ -35,24 +35,24 @@ impl Spawner {
         let (hosts, spare) = (self.hosts.clone(), self.spare.clone());
         self.links.spawn(async move {
             let id = TaskId::random();
-            // Nobody waits for it: without one, the next command has a host started.
+            // Nobody waits for it: if it fails, the next command starts a host of its own.
             let started = hosts.start(Some(id.to_string())).await.ok();
             spare.came(started.map(|started| (id.clone(), PreparedHost::of(started, Some(id.to_string())))));
         });
     }
 
-    /// Lets the host go that is kept ready.
+    /// Drops the spare host.
     pub fn give_up_spare(&self) {
         drop(self.spare.take());
     }
 
-    /// Returns an id for the next task: that of the host which is kept ready, where there is one.
+    /// Returns an id for the next task: that of the spare host, if there is one.
     #[must_use]
     pub fn next_id(&self) -> TaskId {
         self.spare.promise().unwrap_or_else(TaskId::random)
     }
 
-    /// Lets it go and waits until it is gone.
+    /// Drops the spare host and waits until it is gone.
     pub(super) async fn end_spare(&self) {
         if let Some(host) = self.spare.take() {
             host.end(LEAVING).await;
@@ -65,8 +65,8 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether one is to be started, which is on its way then. One that was promised and not taken is given up: whoever
-    /// was promised it has another one started.
+    /// Tells whether a spare host must be started, and then notes that it is on its way. A host that was promised but
+    /// not taken is dropped; the caller it was promised to starts another one.
     fn is_wanted(&self) -> bool {
         let mut state = self.state();
         if matches!(*state, State::Coming | State::Ready(..)) {
@@ -78,7 +78,7 @@ impl Spare {
         true
     }
 
-    /// One has come up, or could not be started.
+    /// Notes that a spare host has started up or could not be started.
     fn came(&self, host: Option<(TaskId, PreparedHost)>) {
         let mut state = self.state();
         if matches!(*state, State::Coming) {
@@ -86,7 +86,7 @@ impl Spare {
         }
     }
 
-    /// Promises it to a task, if it is there and well.
+    /// Promises the spare host to a task, if it is ready and running.
     fn promise(&self) -> Option<TaskId> {
         let mut state = self.state();
         match mem::take(&mut *state) {
@@ -102,7 +102,7 @@ impl Spare {
         }
     }
 
-    /// Takes the one that was promised under an id.
+    /// Takes the host that was promised under an id.
     pub(super) fn take_for(&self, wanted: &str) -> Option<PreparedHost> {
         let mut state = self.state();
         match mem::take(&mut *state) {

@@ -1,4 +1,4 @@
-//! Starts commands: opens their streams, runs a task host, hands the command over, waits for the host's report.
+//! Starts commands: opens their streams, starts a task host, hands the command over and waits for the host's report.
 
 use std::fmt;
 use std::io;
@@ -40,23 +40,23 @@ pub enum SpawnError {
     /// The process's or the system's descriptors are used up.
     #[error("open {what} for the command: no file descriptors left")]
     NoDescriptors {
-        /// What was to be opened.
+        /// What was being opened.
         what: &'static str,
     },
     /// A terminal or a pipe could not be opened.
     #[error("open {what} for the command")]
     Streams {
-        /// What was to be opened.
+        /// What was being opened.
         what: &'static str,
-        /// Why not.
+        /// Why it failed.
         source: io::Error,
     },
     /// The task host failed.
     #[error("{action} the task host")]
     Host {
-        /// What was tried.
+        /// What was attempted.
         action: &'static str,
-        /// Why not.
+        /// Why it failed.
         source: io::Error,
     },
     /// The command itself could not be started.
@@ -64,14 +64,14 @@ pub enum SpawnError {
     Start {
         /// The step that failed.
         stage: Stage,
-        /// The shell as asked for.
+        /// The shell as requested.
         shell: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What the system has a limited number of.
+/// A limited resource of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -84,7 +84,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Returns the resource that is used up according to a system error, if that is what the error means.
+    /// Returns the resource that a system error means is exhausted, if it means that.
     #[must_use]
     pub fn used_up(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
@@ -96,7 +96,7 @@ impl Resource {
 }
 
 impl SpawnError {
-    /// Returns the resource that was used up, if that is the reason: the same command may start later.
+    /// Returns the exhausted resource, if that is the reason: the same command may start later.
     #[must_use]
     pub fn exhausted(&self) -> Option<Resource> {
         match self {
@@ -139,13 +139,13 @@ impl Default for Spawner {
 }
 
 impl Spawner {
-    /// Returns a spawner whose hosts are this very program, even if its file was replaced.
+    /// Creates a spawner whose hosts run the current program, even if its file was replaced.
     #[must_use]
     pub fn new() -> Self {
         Self::with_program(PathBuf::from("/proc/self/exe"))
     }
 
-    /// Returns a spawner whose hosts are another build of the program.
+    /// Creates a spawner whose hosts run another build of the program.
     #[must_use]
     pub fn with_program(program: PathBuf) -> Self {
         Self { hosts: Hosts::of(program), links: TaskTracker::new(), spare: Spare::default() }
@@ -154,7 +154,7 @@ impl Spawner {
     /// Starts a command. Dropping the future ends whatever it started.
     ///
     /// # Errors
-    /// When the command does not run; nothing of it is left then.
+    /// If the command does not run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
         let task_id = command.env.iter().find(|(name, _)| name == TASK_ID);
         let host = self.prepare(task_id.and_then(|(_, value)| value.to_str())).await?;
@@ -162,17 +162,18 @@ impl Spawner {
         self.start(host, order).await
     }
 
-    /// Starts a host for a task that has no command yet. It does nothing until it gets one, and exits when it is
-    /// dropped.
+    /// Starts a host for a task that has no command yet. The host does nothing until it gets a command, and exits
+    /// when dropped.
     ///
     /// # Errors
-    /// When no process can be started.
+    /// If no process can be started.
     pub async fn prepare(&self, task_id: Option<&str>) -> Result<PreparedHost, SpawnError> {
         self.begin(task_id, None).ready().await
     }
 
-    /// As [`Spawner::prepare`], beside what its caller does meanwhile. Under an id of [`Spawner::next_id`] it may be there.
-    /// With a size the command has a terminal beside its streams, its controlling one, unless none can be opened.
+    /// Like [`Spawner::prepare`], but concurrent with the caller. For an id from [`Spawner::next_id`], the host may
+    /// already be running. With a size, the command gets a controlling terminal beside its streams, unless none can
+    /// be opened.
     #[must_use]
     pub fn begin(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
         let side = terminal.and_then(|size| Pty::open_aside(size).ok());
@@ -183,7 +184,7 @@ impl Spawner {
         }
         let (hosts, task_id) = (self.hosts.clone(), task_id.map(str::to_owned));
         let start = |source| SpawnError::Host { action: "start", source };
-        // A task of its own: where nobody waits for it any more, the host that comes is told so, and reaped.
+        // In a task of its own: if nobody waits for it any more, the new host is informed and reaped.
         let coming = Coming::Under(self.links.spawn(async move {
             let host = PreparedHost::of(hosts.start(task_id.clone()).await.map_err(start)?, task_id);
             Ok(PreparedHost { side, ..host })
@@ -191,10 +192,10 @@ impl Spawner {
         ComingHost { terminal, coming }
     }
 
-    /// Opens a command's streams and writes down what its host is to be told. Nothing runs yet.
+    /// Opens a command's streams and encodes the command for its host. Nothing runs yet.
     ///
     /// # Errors
-    /// When a stream cannot be opened.
+    /// If a stream cannot be opened.
     pub async fn order(&self, command: Command) -> Result<CommandOrder, SpawnError> {
         let streams = Streams::open(&command).await?;
         let spec = wire::encode(&Spec::of(&command))
@@ -206,11 +207,12 @@ impl Spawner {
     /// Starts a command under a prepared host. Dropping the future ends whatever it started.
     ///
     /// # Errors
-    /// When the command does not run; nothing of it is left then.
+    /// If the command does not run; nothing of it is left then.
     pub async fn start(&self, mut host: PreparedHost, order: CommandOrder) -> Result<Running, SpawnError> {
         host.instruct(&order).await?;
         host.go().await?;
-        // Our copies of the command's ends stay open until it has them: a terminal's output could be lost otherwise.
+        // Our copies of the command's ends stay open until the command has them: otherwise a terminal's output could
+        // be lost.
         let CommandOrder { streams, shell, .. } = order;
         let side = host.side.as_ref().map(|(side, _)| side.clone());
         let started = host.started(shell).await?;
@@ -220,7 +222,7 @@ impl Spawner {
         Ok(Running { pid, io: streams.io, side, host, events })
     }
 
-    /// Waits until every host is gone and reaped, and the fork server with them. Have the hosts ended first.
+    /// Waits until every host is gone and reaped, along with the fork server. The hosts must have been ended first.
     pub async fn drained(&self) {
         self.links.close();
         self.links.wait().await;
@@ -235,17 +237,17 @@ impl Spawner {
 pub struct CommandOrder {
     spec: Vec<u8>,
     streams: Streams,
-    /// Its standard input, where that is its caller's.
+    /// Its standard input, if that is its caller's.
     stdin: Option<OwnedFd>,
     workdir: OwnedFd,
     shell: PathBuf,
 }
 
-/// A host on its way. It exits when this is dropped.
+/// A host that is starting up. It exits when this is dropped.
 #[derive(Debug)]
 pub struct ComingHost {
     coming: Coming,
-    /// Where the terminal beside the streams of its command is.
+    /// The path of the terminal beside its command's streams.
     pub terminal: Option<PathBuf>,
 }
 
@@ -256,10 +258,10 @@ enum Coming {
 }
 
 impl ComingHost {
-    /// Waits until it is there.
+    /// Waits until the host is ready.
     ///
     /// # Errors
-    /// When no process can be started.
+    /// If no process can be started.
     pub async fn ready(self) -> Result<PreparedHost, SpawnError> {
         let start = |source| SpawnError::Host { action: "start", source };
         match self.coming {
@@ -269,15 +271,15 @@ impl ComingHost {
     }
 }
 
-/// A host that waits for its command. It can be started while the command must not be yet.
+/// A host that waits for its command. It can be started before the command may run.
 #[derive(Debug)]
 pub struct PreparedHost {
     control: Control,
     process: HostProcess,
     task_id: Option<String>,
-    /// The terminal beside the streams of its command, and the end that is the command's.
+    /// The terminal beside its command's streams, and the command's end of it.
     side: Option<(Pty, OwnedFd)>,
-    /// It has its command.
+    /// Whether it has received its command.
     is_instructed: bool,
 }
 
@@ -286,12 +288,12 @@ impl PreparedHost {
         Self { control, process, task_id, side: None, is_instructed: false }
     }
 
-    /// Tells whether it is there and not stopped: a command may have sent it a signal.
+    /// Tells whether it is running and not stopped: a command may have sent it a signal.
     pub(super) fn is_well(&self) -> bool {
         self.process.is_well()
     }
 
-    /// Lets it go and waits until it is gone; it is killed when that takes too long.
+    /// Drops it and waits until it is gone; kills it if that takes longer than `patience`.
     pub(super) async fn end(self, patience: Duration) {
         let Self { control, mut process, .. } = self;
         drop(control);
@@ -301,10 +303,10 @@ impl PreparedHost {
         }
     }
 
-    /// Hands the command over, once. Nothing of it runs before it is started.
+    /// Hands the command over, once. Nothing of the command runs until it is started.
     ///
     /// # Errors
-    /// When the host does not take it.
+    /// If the host does not take it.
     pub async fn instruct(&mut self, order: &CommandOrder) -> Result<(), SpawnError> {
         if self.is_instructed {
             return Ok(());
@@ -319,7 +321,7 @@ impl PreparedHost {
         self.send(&order.spec, &fds).await
     }
 
-    /// Lets it start the command that it was handed, with the terminal beside its streams.
+    /// Makes the host start the command it was given, with the terminal beside its streams.
     async fn go(&self) -> Result<(), SpawnError> {
         let go = wire::encode(&Word::Go).map_err(|source| SpawnError::Host { action: "instruct", source })?;
         let terminal: Vec<_> = self.side.iter().map(|(_, theirs)| theirs.as_fd()).collect();
@@ -332,11 +334,11 @@ impl PreparedHost {
             .map_err(|source| SpawnError::Host { action: "instruct", source })
     }
 
-    /// Waits for the host's first report, about the start of the command.
+    /// Waits for the host's first report, on the start of the command.
     async fn started(self, shell: PathBuf) -> Result<StartedHost, SpawnError> {
         let Self { mut control, mut process, task_id, side, .. } = self;
         let host_error = |source| SpawnError::Host { action: "hear from", source };
-        // The host bounds each of its steps by the same patience.
+        // The host limits each of its steps by the same time.
         let report = timeout(3 * PATIENCE, control.receive()).await;
         match report.unwrap_or_else(|late| Err(late.into())) {
             Ok(Report::Started { pid }) => {
@@ -357,7 +359,7 @@ impl PreparedHost {
     }
 }
 
-/// Ends a host that did not report how the start went, and whatever came of it: a command may have killed it first.
+/// Ends a host that did not report how the start went, and anything it started: a command may have killed it first.
 async fn abandon(mut host: HostProcess, task_id: Option<String>) {
     host.start_kill();
     host.wait().await;

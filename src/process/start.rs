@@ -1,4 +1,4 @@
-//! The host's half of a start: makes the second stage and finds out whether it became the command.
+//! The host's half of a start: creates the second stage and finds out whether it became the command.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,10 +13,10 @@ use super::exec::Launch;
 use super::sys;
 use super::wire::{self, Failure, Stage};
 
-/// No step of a start takes longer than this, unless a file system hangs.
+/// The longest time a step of a start takes, unless a file system hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts a command in the control group with this folder. Gives up when `lifeline` closes meanwhile.
+/// Starts a command in the control group with this folder. Gives up if `lifeline` closes meanwhile.
 pub(super) fn start(
     group: Option<&OwnedFd>,
     launch: &Launch,
@@ -45,7 +45,7 @@ fn outcome(control: &UnixStream, lifeline: &UnixStream) -> Result<(), Failure> {
     if ready.map_err(|errno| Stage::Exec.failed(errno))? == 0 {
         return Err(Stage::Exec.failed(Errno::TIMEDOUT));
     }
-    // The runtime sends nothing before it knows that the start succeeded: it can only have closed its end.
+    // The runtime sends nothing before it knows that the start succeeded, so it must have closed its end.
     if fds[0].revents().is_empty() {
         return Err(Stage::Exec.failed(Errno::CANCELED));
     }

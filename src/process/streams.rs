@@ -1,4 +1,4 @@
-//! The streams of a command: pipes or a terminal, opened before its process is there.
+//! The streams of a command: pipes or a terminal, opened before its process exists.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -60,7 +60,7 @@ impl Streams {
     }
 }
 
-/// Makes our end non-blocking; the command's end is another open file and stays blocking.
+/// Makes our end non-blocking; the command's end is another open file description and stays blocking.
 fn non_blocking(fd: OwnedFd) -> io::Result<OwnedFd> {
     fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
     Ok(fd)

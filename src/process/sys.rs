@@ -1,5 +1,5 @@
-//! The calls that no safe interface covers. The only unsafe code of the program: each block says
-//! what makes it sound, and nothing here decides anything.
+//! The system calls that no safe interface covers. The only unsafe code of the program: each block says what makes it
+//! sound, and nothing here makes decisions.
 #![expect(
     unsafe_code,
     reason = "close_range, turns of a thread, signal dispositions and handlers, signalfd, fork, clone3, execve, TIOCNOTTY and foreign descriptors"
@@ -17,16 +17,16 @@ use rustix::process::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The first descriptor that is no standard stream.
+/// The first descriptor after the standard streams.
 const FIRST: libc::c_uint = 3;
 
-/// Closes every descriptor above the standard streams. Only for the first lines of a process, which then owns none
-/// of them or never drops what it owned.
+/// Closes every descriptor above the standard streams. Only for the first lines of a process, which then owns none of
+/// them or never drops what it owned.
 pub(super) fn close_inherited() -> io::Result<()> {
     close_range(0)
 }
 
-/// Makes every descriptor above the standard streams close on exec.
+/// Sets close-on-exec on every descriptor above the standard streams.
 pub(super) fn close_on_exec() -> io::Result<()> {
     close_range(libc::CLOSE_RANGE_CLOEXEC)
 }
@@ -38,21 +38,22 @@ fn close_range(flags: libc::c_uint) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Makes a copy of a descriptor that has this number and stays open on exec. What had the number is closed.
+/// Duplicates a descriptor to this number, so that it stays open on exec. A descriptor that had the number is closed.
 pub(super) fn duplicate_as(fd: BorrowedFd<'_>, number: libc::c_int) -> io::Result<()> {
     // SAFETY: the call takes two numbers. It is made by the second stage, which owns no descriptor of that number.
     let done = unsafe { libc::dup2(fd.as_raw_fd(), number) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Has the calling thread take its turns in short slices, so that it is not kept waiting by programs that take long ones: it
-/// gets no more of the processor, but sooner. What it starts has usual ones. Kernels before 6.12 take no notice.
+/// Makes the scheduler give the calling thread short time slices, so that programs with long ones do not keep it
+/// waiting: it gets no more processor time, but gets it sooner. Child processes get normal slices. Ignored by kernels
+/// before 6.12.
 pub(crate) fn take_short_turns() {
     const SLICE_NANOSECONDS: u64 = 100_000;
     let size = u32::try_from(size_of::<libc::sched_attr>()).unwrap_or_default();
     // SAFETY: the calls take plain numbers; 0 is the calling thread.
     let (policy, nice) = unsafe { (libc::sched_getscheduler(0), libc::getpriority(libc::PRIO_PROCESS, 0)) };
-    // Another policy was somebody's choice, and a nice value below 0 would not be passed on.
+    // Another policy was someone's choice, and a nice value below 0 would not be inherited.
     if policy != libc::SCHED_OTHER || nice < 0 {
         return;
     }
@@ -66,7 +67,8 @@ pub(crate) fn take_short_turns() {
         sched_deadline: 0,
         sched_period: 0,
     };
-    // SAFETY: `attributes` is a whole sched_attr of the size it names and outlives the call. A refusal changes nothing.
+    // SAFETY: `attributes` is a complete sched_attr of the size it states and outlives the call. A refusal changes
+    // nothing.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
@@ -78,34 +80,34 @@ pub(super) fn ignore(signals: &[libc::c_int]) {
     }
 }
 
-/// Gives a signal its default disposition.
+/// Resets a signal to its default disposition.
 pub(super) fn restore(signal: libc::c_int) {
     // SAFETY: SIG_DFL is no handler; no code of ours runs on the signal.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
-/// Gives every signal its default disposition and blocks none.
+/// Resets every signal to its default disposition and unblocks all of them.
 pub(super) fn reset_signals() {
     const DEFAULT: [u64; 8] = [0; 8];
     const SET_BYTES: usize = 8;
     for signal in 1..=64 {
         // SAFETY: all zeros is SIG_DFL without flags or mask, and DEFAULT is larger than any kernel's
-        // sigaction; the old one is not asked for. Not libc's call, which refuses the two signals it
-        // keeps for itself but has posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
+        // sigaction; the old one is not requested. Not libc's call, which refuses the two signals that it
+        // reserves, but makes posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
         unsafe {
             libc::syscall(libc::SYS_rt_sigaction, signal, DEFAULT.as_ptr(), ptr::null::<u64>(), SET_BYTES)
         };
     }
     let none = signal_set(&[]);
-    // SAFETY: `none` is an initialised set that outlives the call; the old mask is not asked for.
+    // SAFETY: `none` is an initialised set that outlives the call; the old mask is not requested.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
 }
 
-/// Has `act` done before this process dies of a signal that no loop hears of, from now on. Runs inside a signal handler: it must
-/// not allocate, lock or wait. Only the first call counts.
+/// Makes `act` run before this process dies of a fatal signal that no event loop sees. It runs inside a signal
+/// handler, so it must not allocate, lock or wait. Only the first call has an effect.
 #[cfg(feature = "console")]
 pub(crate) fn before_death(act: fn()) {
-    /// A stack that overflows ends in the first of them.
+    /// A stack overflow ends in the first of these.
     const FATAL: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGSYS, libc::SIGTRAP];
     static LAST_ACT: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
 
@@ -127,8 +129,8 @@ pub(crate) fn before_death(act: fn()) {
         sa_restorer: None,
     };
     for signal in FATAL {
-        // SAFETY: `action` is a whole sigaction that outlives the call; its handler has the type that goes without
-        // SA_SIGINFO and does nothing but what a handler may, which `act` promises too.
+        // SAFETY: `action` is a complete sigaction that outlives the call; its handler has the type for use without
+        // SA_SIGINFO and does only what a handler may, which `act` promises too.
         unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
     }
 }
@@ -138,10 +140,10 @@ pub(super) fn child_signals() -> io::Result<OwnedFd> {
     block(&[libc::SIGCHLD]).map(|(fd, _)| fd)
 }
 
-/// The signals that were blocked before.
+/// A previous signal mask.
 pub(super) struct Mask(libc::sigset_t);
 
-/// Blocks `signals`; returns a non-blocking descriptor that reads those pending, and what was blocked before.
+/// Blocks `signals`; returns a non-blocking descriptor for reading pending ones, and the previous mask.
 pub(super) fn block(signals: &[libc::c_int]) -> io::Result<(OwnedFd, Mask)> {
     let set = signal_set(signals);
     let mut before = signal_set(&[]);
@@ -154,13 +156,13 @@ pub(super) fn block(signals: &[libc::c_int]) -> io::Result<(OwnedFd, Mask)> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just created and has no other owner.
     Ok((unsafe { OwnedFd::from_raw_fd(fd) }, Mask(before)))
 }
 
-/// Blocks again what was blocked before, and nothing else.
+/// Restores the signal mask to the given one.
 pub(super) fn unblock(mask: &Mask) {
-    // SAFETY: the set is initialised and outlives the call; the old mask is not asked for.
+    // SAFETY: the set is initialised and outlives the call; the old mask is not requested.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const mask.0, ptr::null_mut()) };
 }
 
@@ -178,16 +180,17 @@ fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
     set
 }
 
-/// Bytes of the stack of a process that runs in the memory of this one.
+/// The stack size, in bytes, of a process that shares this process's memory.
 #[cfg(target_arch = "x86_64")]
 const STACK: usize = 256 << 10;
 
-/// Starts a process that runs `child`, and ends when that returns. Where it can be, it is one in the memory of this
-/// process, which stands still until the other has executed a program or ended: no page has to be copied. What `child` does
-/// to memory is done here; descriptors, signals, limits and the directory are its own. Elsewhere it is a copy.
+/// Starts a process that runs `child` and ends when that returns. Where possible, the new process shares the memory
+/// of this one, which is suspended until the other has executed a program or ended: no page has to be copied. Changes
+/// that `child` makes to memory then happen here; its descriptors, signals, limits and directory are its own.
+/// Elsewhere the new process is a copy.
 ///
-/// It is in the control group whose folder is given from the beginning, where the kernel can do that: moving it later would
-/// have the kernel wait for all processors (measured: 18 ms).
+/// Where the kernel supports it, the process is created directly in the control group with the given folder: moving
+/// it there later would make the kernel wait for all processors (measured: 18 ms).
 pub(super) fn spawn(group: Option<BorrowedFd<'_>>, child: impl FnOnce()) -> io::Result<libc::pid_t> {
     let mut child = Some(child);
     let lent = lend(group, &mut child).or_else(|| group.and_then(|_| lend(None, &mut child)));
@@ -209,8 +212,8 @@ pub(super) fn spawn(group: Option<BorrowedFd<'_>>, child: impl FnOnce()) -> io::
     }
 }
 
-/// `struct clone_args`: flags, pidfd, child_tid, parent_tid, exit_signal, stack and its size, tls, set_tid and its size,
-/// cgroup.
+/// `struct clone_args`: `flags`, `pidfd`, `child_tid`, `parent_tid`, `exit_signal`, stack and its size, `tls`,
+/// `set_tid` and its size, `cgroup`.
 type CloneArgs = [u64; 11];
 
 fn clone_args(flags: u64, group: Option<BorrowedFd<'_>>, (stack, size): (u64, u64)) -> Option<CloneArgs> {
@@ -221,18 +224,18 @@ fn clone_args(flags: u64, group: Option<BorrowedFd<'_>>, (stack, size): (u64, u6
     Some([flags | CLONE_INTO_CGROUP, 0, 0, 0, SIGCHLD, stack, size, 0, 0, 0, group])
 }
 
-/// Starts a process in the memory of this one that runs `child` on a stack of its own; returns when it has executed a
-/// program or ended. `None` when that cannot be done: `child` is untouched then.
+/// Starts a process that shares this one's memory and runs `child` on its own stack; returns once it has executed a
+/// program or ended. `None` if that is not possible, in which case `child` is untouched.
 #[cfg(target_arch = "x86_64")]
 fn lend<F: FnOnce()>(group: Option<BorrowedFd<'_>>, child: &mut Option<F>) -> Option<libc::pid_t> {
     const CLONE_VM: u64 = 0x100;
     const CLONE_VFORK: u64 = 0x4000;
 
-    /// What the process does, on its own stack: never returns.
+    /// The new process's entry point, on its own stack. Never returns.
     extern "C" fn run<F: FnOnce()>(child: *mut Option<F>) -> ! {
         let work = || {
-            // SAFETY: `lend` was given this as an exclusive reference and stands still until this process is gone from
-            // its memory.
+            // SAFETY: `lend` was given this as an exclusive reference and is suspended until this process no longer
+            // uses its memory.
             if let Some(child) = unsafe { (*child).take() } {
                 child();
             }
@@ -246,11 +249,11 @@ fn lend<F: FnOnce()>(group: Option<BorrowedFd<'_>>, child: &mut Option<F>) -> Op
     let size = u64::try_from(stack.capacity() * size_of::<u128>()).ok()?;
     let args = clone_args(CLONE_VM | CLONE_VFORK, group, (stack.as_mut_ptr().addr() as u64, size))?;
     let mut pid = libc::SYS_clone3;
-    // SAFETY: `args` is a whole `clone_args` of that size. The new process begins behind `syscall` with these registers and
-    // its own stack, aligned to 16 bytes, touches nothing of this one's, and never comes out of `run`. This process has one
-    // thread (see `spawn`), which the kernel lets go on only when the other one is gone from this memory: the two never run
-    // at once, and `stack`, `args` and `child` outlive it. What libc knows of its thread is shared in turns, as with
-    // `posix_spawn`.
+    // SAFETY: `args` is a complete `clone_args` of that size. The new process starts after `syscall` with these
+    // registers and its own stack, aligned to 16 bytes, touches nothing on this one's, and never returns from `run`.
+    // This process has one thread (see `spawn`), which the kernel resumes only when the other one no longer uses this
+    // memory: the two never run at the same time, and `stack`, `args` and `child` outlive it. The two share libc's
+    // state of the thread in turns, as with `posix_spawn`.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -273,30 +276,31 @@ fn lend<F: FnOnce()>(group: Option<BorrowedFd<'_>>, child: &mut Option<F>) -> Op
     libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0)
 }
 
-/// As above, on a processor for which nobody has written it.
+/// Not implemented for this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn lend<F: FnOnce()>(_: Option<BorrowedFd<'_>>, _: &mut Option<F>) -> Option<libc::pid_t> {
     None
 }
 
-/// Copies this process into a control group; `None` when that cannot be done.
+/// Copies this process into a control group; `None` if that is not possible.
 fn clone_into(group: BorrowedFd<'_>) -> Option<libc::pid_t> {
-    // Without a stack of its own, as a fork.
+    // Without a separate stack, as in a fork.
     let args = clone_args(0, Some(group), (0, 0))?;
-    // SAFETY: `args` is a whole `clone_args` of that size and outlives the call. Memory is copied, not shared, and this
-    // process has one thread (see `spawn`). What libc knows of its thread stays the host's: only the copy's own next
-    // exec or end follows, and neither asks.
+    // SAFETY: `args` is a complete `clone_args` of that size and outlives the call. Memory is copied, not shared, and
+    // this process has one thread (see `spawn`). In the copy, libc's state of the thread remains that of the host:
+    // only the copy's exec or exit follows, and neither uses it.
     let pid = unsafe { libc::syscall(libc::SYS_clone3, args.as_ptr(), size_of_val(&args)) };
     libc::pid_t::try_from(pid).ok().filter(|pid| *pid >= 0)
 }
 
-/// Copies this process, the fork server, into a child of its own parent: the pid of the copy here, `None` in the copy.
+/// Copies this process, the fork server, into a child of its own parent. Returns the pid of the copy here, and `None`
+/// in the copy.
 pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
     const NONE: libc::c_long = 0;
     let flags = libc::c_long::from(libc::CLONE_PARENT);
-    // SAFETY: no memory is shared and no address is given, so this is a fork; the fork server has one thread, so that no
-    // lock of the allocator or of libc is held, and the copy may do whatever it could. What libc knows of its thread
-    // stays the number of the fork server's; only a signal to itself would need it, and the copy sends none.
+    // SAFETY: no memory is shared and no address is given, so this is a fork; the fork server has one thread, so that
+    // no lock of the allocator or of libc is held, and the copy may do whatever the server could. libc's cached
+    // thread id remains the fork server's; only a signal to itself would need it, and the copy sends none.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, NONE, NONE, NONE, NONE) };
     match i32::try_from(pid) {
         Ok(0) => Ok(None),
@@ -305,38 +309,38 @@ pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
     }
 }
 
-/// Watches a descriptor from the runtime that polls for this program.
+/// Watches a descriptor for readability on the current tokio runtime.
 pub(crate) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor belongs to what is returned, which closes it after it has stopped watching it.
     unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(io::Error::from)
 }
 
-/// Copies this process, which must have one thread: the pid of the copy here, `None` in the copy.
+/// Copies this process, which must be single-threaded. Returns the pid of the copy here, and `None` in the copy.
 pub(super) fn split() -> io::Result<Option<Pid>> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("the process has several threads"));
     }
-    // SAFETY: this is the only thread, as was just seen, and nobody else could start one: no lock of the
+    // SAFETY: this is the only thread, as was just checked, and nothing else could start one: no lock of the
     // allocator or of libc is held, so the copy may do whatever this process could.
     let pid = unsafe { libc::fork() };
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(pid)) }
 }
 
-/// Lets this process go without its controlling terminal. Whoever leads the session of a terminal must not call it: it
-/// would hang up on everybody there.
+/// Detaches this process from its controlling terminal. The leader of the terminal's session must not call this: it
+/// would hang up all processes in the session.
 pub(super) fn give_up_terminal(terminal: &File) -> io::Result<()> {
     // SAFETY: the request takes no argument and touches no memory of this process.
     let done = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCNOTTY) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Ends this process at once: nothing is dropped, nothing is flushed.
+/// Ends this process immediately: nothing is dropped, nothing is flushed.
 pub(super) fn exit(code: libc::c_int) -> ! {
     // SAFETY: the call takes a number and does not return.
     unsafe { libc::_exit(code) }
 }
 
-/// Replaces this process by `program`. Unlike `execvp` it searches nothing and runs no file the
+/// Replaces this process with `program`. Unlike `execvp`, it does not search `PATH` and does not run files that the
 /// kernel refuses.
 pub(super) fn execve(program: &CStr, args: &[CString], env: &[CString]) -> Result<Infallible, io::Error> {
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {

@@ -1,6 +1,6 @@
-//! How a command is terminated: the steps of a stop, from asking to killing to giving up, and their times. Decides
-//! only, from what was requested and what is left; `host` carries the steps out. How long the grace period between
-//! asking and killing is, the runtime says with each request.
+//! How a command is terminated: the steps from asking to killing to giving up, and their times. Only decides, based
+//! on the requests and on what is left; `host` carries out the steps. The grace period between asking and killing is
+//! given by the runtime with each request.
 //!
 //! To change the escalation, change [`Termination::due`] and the steps below it.
 
@@ -10,12 +10,12 @@ use super::{EndReason, ExitStatus, Leftovers};
 
 /// The grace period of processes left after the shell ended, or after the runtime died.
 const SHORT_GRACE: Duration = Duration::from_millis(200);
-/// A process that outlives a SIGKILL this long is stuck in the kernel.
+/// A process that survives SIGKILL for this long is stuck in the kernel.
 const UNKILLABLE_AFTER: Duration = Duration::from_secs(10);
-/// How often the tree is looked at while it is being killed.
+/// How often the tree is checked while it is being killed.
 const KILL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What the host must do now.
+/// An action for the host to carry out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// Report which processes outlived the shell.
@@ -28,7 +28,7 @@ pub(super) enum Action {
     Exit,
 }
 
-/// How far the termination of a command has come. Times are monotonic.
+/// The progress of a command's termination. Times are monotonic.
 #[derive(Debug, Default)]
 pub(super) struct Termination {
     shell: Option<ExitStatus>,
@@ -57,32 +57,32 @@ enum Step {
 }
 
 impl Termination {
-    /// The shell ended.
+    /// Notes that the shell ended.
     pub(super) fn shell_ended(&mut self, status: ExitStatus) {
         self.shell.get_or_insert(status);
         self.reason.get_or_insert(EndReason::Exited);
     }
 
-    /// The runtime requested an end; a later request can only shorten the grace period.
+    /// Notes that the runtime requested an end; a later request can only shorten the grace period.
     pub(super) fn end(&mut self, now: Duration, grace: Duration) {
         self.reason.get_or_insert(EndReason::Ordered);
         self.escalate(now.saturating_add(grace));
     }
 
-    /// The runtime has drained the output and says what happens to the processes that are left.
+    /// Notes that the runtime has drained the output, and what happens to the processes that are left.
     pub(super) fn finish(&mut self, leftovers: Leftovers) {
         self.finish = Some(leftovers);
     }
 
-    /// The lifeline closed.
+    /// Notes that the lifeline closed.
     pub(super) fn runtime_gone(&mut self, now: Duration) {
         self.runtime_gone = true;
         self.reason.get_or_insert(EndReason::RuntimeGone);
         self.escalate(now + SHORT_GRACE);
     }
 
-    /// Decides what to do now. `childless`: nothing of the command is left, not even a zombie. Then nobody's word is
-    /// waited for.
+    /// Decides what to do now. `childless` says that none of the command's processes are left, not even a zombie;
+    /// then the runtime's decision is not waited for.
     pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Action> {
         let mut acts = Vec::new();
         let released = childless || self.finish.is_some() || self.runtime_gone;
@@ -102,7 +102,7 @@ impl Termination {
         acts
     }
 
-    /// Returns when something is due next, if nothing happens before.
+    /// Returns when the next step is due, if nothing happens before.
     pub(super) fn deadline(&self, now: Duration) -> Option<Duration> {
         match self.step {
             Step::None => None,

@@ -1,4 +1,4 @@
-//! The processes below a process, read from /proc. Finds and signals them; reaps nothing.
+//! The process tree below a process, read from `/proc`. Finds and signals processes; never reaps them.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -8,14 +8,14 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_
 
 use super::Signal;
 
-/// A tree that still grows after this many looks is a fork bomb: go on with what was seen.
+/// A tree that still grows after this many scans is a fork bomb: continue with what was seen.
 const MAX_LOOKS: usize = 100;
-/// Bytes that most files of a process have.
+/// Enough bytes for most files of a process.
 const PROC_BYTES: usize = 4 << 10;
 /// The process name of a task host: the kernel keeps 15 bytes.
 pub(super) const HOST: &str = "pilothouse-host";
 
-/// One process as /proc showed it.
+/// One process as shown by `/proc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: i32,
@@ -26,42 +26,43 @@ pub(super) struct Process {
     pub(super) terminal: i64,
     /// The foreground process group of its terminal; -1 without one.
     pub(super) foreground: i32,
-    /// When it started, in clock ticks since boot: with the pid, its identity.
+    /// When it started, in clock ticks since boot; together with the pid, its identity.
     pub(super) start: u64,
     pub(super) name: String,
     /// Processor time in clock ticks, including that of children it has waited for.
     pub(super) cpu_ticks: u64,
     /// Pages in memory.
     pub(super) rss_pages: u64,
-    /// Its main thread is gone. Other threads, or a parent that does not reap, may keep it listed.
+    /// Whether its main thread is gone. Other threads, or a parent that does not reap it, may keep it listed.
     pub(super) zombie: bool,
 }
 
 impl Process {
-    /// Reads one process; `None` when there is none.
+    /// Reads one process; `None` if it does not exist.
     pub(super) fn read(pid: i32) -> Option<Self> {
         parse(&proc_file(pid, "stat").ok()?)
     }
 
-    /// Sends a signal to this very process, never to another one that got its pid since.
+    /// Sends a signal to this process, never to another one that has reused its pid.
     pub(super) fn send(&self, signal: Signal) {
         let Some((pid, signal)) = Pid::from_raw(self.pid).zip(signal.sendable()) else { return };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
-            // Refused (another user's process) or gone: the next look at the tree shows which.
+            // Refused (another user's process) or gone: the next scan of the tree shows which.
             let _ = pidfd_send_signal(handle, signal);
         }
     }
 }
 
-/// Reads a file of a process. It says that it is empty, so that whoever goes by that asks for it in small pieces.
+/// Reads a file of a process. Such files report a size of zero, for which the standard library would read in small
+/// pieces.
 pub(super) fn proc_file(pid: i32, name: &str) -> io::Result<Vec<u8>> {
     let mut text = Vec::with_capacity(PROC_BYTES);
     File::open(format!("/proc/{pid}/{name}"))?.take(u64::MAX).read_to_end(&mut text)?;
     Ok(text)
 }
 
-/// Reads a line of /proc/PID/stat. The name stands in parentheses and may hold anything.
+/// Parses a line of `/proc/PID/stat`. The name is in parentheses and may contain anything.
 fn parse(stat: &[u8]) -> Option<Process> {
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
@@ -86,7 +87,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Tells whether a child of this process has been stopped and not continued. Whoever waits for the child still sees it.
+/// Tells whether a child of this process is stopped. Does not consume the status that a wait for the child returns.
 pub(super) fn is_stopped(child: u32) -> bool {
     let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return false };
     let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -107,8 +108,8 @@ pub(super) fn descendants(root: i32) -> Vec<Process> {
     found
 }
 
-/// Lists the children of every thread of a process. One that exits meanwhile may hide another from this look; every
-/// caller looks again until nothing changes.
+/// Lists the children of every thread of a process. A child that exits meanwhile may hide another one from this scan;
+/// every caller rescans until nothing changes.
 pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let mut pids = Vec::new();
@@ -127,14 +128,14 @@ fn children_by_parent(parent: i32) -> Vec<i32> {
     all().into_iter().filter(|process| process.parent == parent).map(|process| process.pid).collect()
 }
 
-/// Lists every process of the machine.
+/// Lists every process on the machine.
 pub(super) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter_map(Process::read).collect()
 }
 
-/// Looks until two looks in a row see the same processes.
+/// Repeats `look` until two consecutive calls see the same processes.
 pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
     let pids = |processes: &[Process]| processes.iter().map(|process| process.pid).collect::<HashSet<_>>();
     let mut seen = look();
@@ -149,8 +150,8 @@ pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
     seen
 }
 
-/// Stops every process that `look` finds, and those started meanwhile, then kills them all: a stopped process cannot
-/// start another one or react to the death of its child.
+/// Stops every process that `look` finds, including those started meanwhile, then kills them all: a stopped process
+/// cannot start another one or react to the death of its child.
 pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
     let mut stopped = HashSet::new();
     for _ in 0..MAX_LOOKS {
@@ -163,7 +164,7 @@ pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
     look().iter().for_each(|process| process.send(Signal::KILL));
 }
 
-/// Returns the names of the processes that are alive, at most a thousand.
+/// Returns the names of the live processes, at most a thousand.
 pub(super) fn names(processes: &[Process]) -> Vec<String> {
     const MAX_NAMES: usize = 1000;
     let alive = processes.iter().filter(|process| !process.zombie);

@@ -1,22 +1,22 @@
-//! What a command and its whole tree use now, from /proc.
+//! The current resource usage of a command's whole process tree, read from `/proc`.
 
 use serde::{Deserialize, Serialize};
 
 use super::tree::{self, Process};
 
-/// What the processes below a task host use.
+/// The resource usage of the processes below a task host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Processor time since the start, including processes that have ended.
     pub cpu_ms: u64,
-    /// Memory in use; shared memory counts in each process.
+    /// Memory in use; shared memory is counted once per process.
     pub memory_bytes: u64,
-    /// Processes alive.
+    /// Number of live processes.
     pub processes: u32,
 }
 
 impl Usage {
-    /// Inspects the tree below a task host; `None` if it cannot be seen or the host is gone. Reads a few files for each
+    /// Measures the tree below a task host; `None` if it is not visible or the host is gone. Reads a few files per
     /// process.
     #[must_use]
     pub fn below(host: u32) -> Option<Self> {
@@ -25,7 +25,8 @@ impl Usage {
         Some(Self::of(&host, &processes, Scale::of_this_kernel()))
     }
 
-    /// The host has waited for processes that detached themselves, so their time is included in its own.
+    /// Adds up the usage. The host has reaped processes that detached themselves, so their time is included in its
+    /// own.
     fn of(host: &Process, processes: &[Process], scale: Scale) -> Self {
         let ticks = processes.iter().map(|process| process.cpu_ticks).sum::<u64>() + host.cpu_ticks;
         let alive = processes.iter().filter(|process| !process.zombie);

@@ -1,5 +1,5 @@
-//! The messages on the control sockets: each one a length-prefixed JSON value, with descriptors beside it. Decides
-//! nothing.
+//! The messages on the control sockets: each is a length-prefixed JSON value, optionally with descriptors. Makes no
+//! decisions.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -15,27 +15,27 @@ use serde::{Deserialize, Serialize};
 use super::environment::OsText;
 use super::{ExitStatus, Leftovers, Profile, ResourceLimits, Scope, Signal};
 
-/// A longer message means that the peer is broken.
+/// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
-/// Workdir and three streams.
+/// The workdir and three streams.
 const MAX_DESCRIPTORS: usize = 4;
 const PREFIX: usize = 4;
 
-/// The first message, from the runtime to the host. Its descriptors are the workdir, then the terminal, or standard input
-/// (if `stdin`), output and error.
+/// The first message from the runtime to the host. Its descriptors are the workdir, followed by either the terminal,
+/// or standard input (if `stdin`), output and error.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Spec<'a> {
     pub(super) shell: OsText<'a>,
     pub(super) profile: Profile,
     pub(super) cmd: String,
-    /// The whole command line of the shell, in place of `profile` and `cmd`.
+    /// The full arguments of the shell, replacing `profile` and `cmd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) args: Option<Vec<OsText<'a>>>,
     /// The limits of the program that would have run it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<ResourceLimits>,
     pub(super) env: Vec<(OsText<'a>, OsText<'a>)>,
-    /// The mode bits that new files do not get; `None` for those of the runtime.
+    /// The file mode creation mask; `None` for the runtime's.
     pub(super) umask: Option<u32>,
     pub(super) tty: bool,
     pub(super) stdin: bool,
@@ -44,7 +44,7 @@ pub(super) struct Spec<'a> {
     pub(super) folder: OsText<'a>,
 }
 
-/// Runtime to host.
+/// A request from the runtime to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum HostRequest {
@@ -53,14 +53,14 @@ pub(super) enum HostRequest {
     Finish(Leftovers),
 }
 
-/// Runtime to host, after the [`Spec`]: now it may start the command.
+/// A message from the runtime to the host, after the [`Spec`]: the command may be started now.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word {
     Go,
 }
 
-/// Host to runtime; the first one comes from the fork server.
+/// A report from the host to the runtime; the first one comes from the fork server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
@@ -84,7 +84,7 @@ pub(super) struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Making a process for it.
+    /// Creating a process for it.
     Process,
     /// Preparing that process: session, streams, the text of a long command.
     Prepare,
@@ -97,13 +97,13 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Returns the failure of this stage.
+    /// Returns the failure of this stage with an error.
     pub(super) fn failed(self, error: impl Into<io::Error>) -> Failure {
         Failure { stage: self, errno: error.into().raw_os_error().unwrap_or(libc::EIO) }
     }
 }
 
-/// Returns the bytes of a message.
+/// Encodes a message.
 pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; PREFIX];
     serde_json::to_writer(&mut bytes, message)?;
@@ -112,7 +112,7 @@ pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the bytes of a whole message.
+/// Decodes a complete message.
 pub(super) fn decode<T: DeserializeOwned>(message: &[u8]) -> io::Result<T> {
     Ok(serde_json::from_slice(message.get(PREFIX..).unwrap_or_default())?)
 }
@@ -122,7 +122,7 @@ pub(super) fn send(socket: impl AsFd, message: &impl Serialize, fds: &[BorrowedF
     send_encoded(socket, &encode(message)?, fds)
 }
 
-/// As [`send`], for a message that is encoded already.
+/// Like [`send`], for a message that is already encoded.
 pub(super) fn send_encoded(socket: impl AsFd, message: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let (mut rest, mut fds) = (message, fds);
     while !rest.is_empty() {
@@ -133,7 +133,8 @@ pub(super) fn send_encoded(socket: impl AsFd, message: &[u8], fds: &[BorrowedFd<
     Ok(())
 }
 
-/// Sends as much as the socket takes, the descriptors beside the first byte; returns how many bytes that was.
+/// Sends as many bytes as the socket takes, with the descriptors attached to the first byte; returns the number of
+/// bytes sent.
 pub(super) fn send_some(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -145,7 +146,7 @@ pub(super) fn send_some(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>])
     })?)
 }
 
-/// Sends messages if they fit into the socket now: to a peer that may have stopped reading.
+/// Sends messages if they fit into the socket's buffer now, because the peer may have stopped reading.
 pub(super) fn send_now(socket: impl AsFd, messages: &[impl Serialize]) -> io::Result<()> {
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     let bytes: Vec<u8> = messages.iter().map(encode).collect::<io::Result<Vec<_>>>()?.concat();
@@ -153,13 +154,13 @@ pub(super) fn send_now(socket: impl AsFd, messages: &[impl Serialize]) -> io::Re
     Ok(())
 }
 
-/// Receives one message and the descriptors beside it from a blocking socket; `None` at its end.
+/// Receives one message with its descriptors from a blocking socket; `None` at end-of-file.
 pub(super) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let Some((message, fds)) = receive_encoded(socket)? else { return Ok(None) };
     Ok(Some((decode(&message)?, fds)))
 }
 
-/// As [`receive`], for a message that is passed on as it is.
+/// Like [`receive`], for a message that is passed on unchanged.
 pub(super) fn receive_encoded(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let mut frames = Frames::default();
     let mut fds = Vec::new();
@@ -191,19 +192,19 @@ fn receive_some(socket: impl AsFd, bytes: &mut [u8], fds: &mut Vec<OwnedFd>) -> 
     Ok(received.bytes)
 }
 
-/// Cuts a stream of bytes into messages.
+/// Splits a stream of bytes into messages.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     bytes: Vec<u8>,
 }
 
 impl Frames {
-    /// Adds bytes that were read.
+    /// Appends bytes that were read.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns how many bytes of the next message are still missing, at least.
+    /// Returns the minimum number of bytes still missing from the next message.
     fn missing(&self) -> usize {
         let whole = self.length().map_or(PREFIX, |length| PREFIX + length);
         whole.saturating_sub(self.bytes.len())
@@ -214,12 +215,12 @@ impl Frames {
         usize::try_from(u32::from_le_bytes(*prefix)).ok()
     }
 
-    /// Takes out the next complete message.
+    /// Takes the next complete message and decodes it.
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         self.take()?.map(|message| decode(&message)).transpose()
     }
 
-    /// Takes out the bytes of the next complete message.
+    /// Takes the bytes of the next complete message.
     fn take(&mut self) -> io::Result<Option<Vec<u8>>> {
         let Some(length) = self.length() else { return Ok(None) };
         if length > MAX_MESSAGE {

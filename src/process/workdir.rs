@@ -1,4 +1,4 @@
-//! The directory a command starts in: resolved beneath the execution root and held open, so that later changes to its
+//! The directory a command starts in: resolved beneath the execution root and kept open, so that later changes to its
 //! path do not matter. A starting point, not a sandbox.
 
 use std::io;
@@ -17,7 +17,7 @@ pub struct Workdir {
     pub path: PathBuf,
 }
 
-/// Why a directory cannot be the workdir. `path` is always as requested.
+/// Why a directory cannot be the workdir. `path` is always the requested path.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkdirError {
     /// It is, or would be, outside the execution root.
@@ -45,16 +45,16 @@ pub enum WorkdirError {
     Unreadable {
         /// The requested path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
 
-/// Finds the directory to start in: `asked`, relative to `root` or absolute, following symbolic links; else `base`, the
-/// caller's directory, if it is inside `root`; else `root`.
+/// Finds the directory to start in: `asked`, relative to `root` or absolute, following symbolic links; otherwise
+/// `base`, the caller's directory, if it is inside `root`; otherwise `root`.
 ///
 /// # Errors
-/// When the directory does not exist, cannot be entered, or is outside `root`.
+/// If the directory does not exist, cannot be entered, or is outside `root`.
 pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
     let canonical_root = root.canonicalize().map_err(|error| refuse(root, root, error))?;
     let place = Place { root: canonical_root };
@@ -93,7 +93,7 @@ impl Place {
         Ok(fd)
     }
 
-    /// Explains why a path does not resolve: it is outside if the part of it that exists is.
+    /// Returns the error for a path that does not resolve: outside the root if the part of it that exists is.
     fn missing(&self, asked: &Path, error: io::Error) -> WorkdirError {
         let existing = asked.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
         if existing.is_some_and(|existing| !existing.starts_with(&self.root)) {
@@ -244,7 +244,7 @@ mod tests {
                     std::fs::rename(&away, &path).expect("moved back");
                 }
             });
-            // Until both have happened, and at least so often.
+            // Until both outcomes have occurred, and for at least this many attempts.
             while inside + refused < 10_000 || inside == 0 || refused == 0 {
                 match resolve(&folders.root, &folders.root, Some("src")) {
                     Ok(workdir) => {

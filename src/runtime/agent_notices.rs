@@ -1,5 +1,6 @@
-//! What an agent cannot know from its own calls: what a person or the time did to its tasks since it last heard, and
-//! the words a person left for it. Each fact is handed out once, with the agent's next answer. Pure.
+//! Notices for agents: what an agent cannot know from its own calls, such as what a person or a timeout did to its
+//! tasks since its last answer, and messages a person left for it. Each fact is delivered once, with the agent's next
+//! answer. Pure.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,57 +9,57 @@ use super::view::TaskView;
 use crate::envelope::{Actor, SafeText, TaskId, mask};
 use crate::facts::{TaskEvent, TaskFact};
 
-/// Longest paragraph, in characters (docs/contract.md#since-your-last-call).
+/// Length limit of the notices paragraph, in characters (docs/contract.md#since-your-last-call).
 pub const PARAGRAPH_CHARS: usize = 600;
-/// Facts kept for one agent; beyond that the oldest goes.
+/// Facts kept per agent; beyond this, the oldest is dropped.
 const KEPT: usize = 64;
-/// Longest beginning of a command, or name of a task, that stands for it.
+/// Length limit of the command prefix or task name that identifies a task, in characters.
 const NAME_CHARS: usize = 40;
-/// Longest reason, in characters.
+/// Length limit of a reason, in characters.
 const WHY_CHARS: usize = 160;
-/// Longest words of a person, in characters.
+/// Length limit of a person's message, in characters.
 pub const WORDS_CHARS: usize = 500;
 
-/// What each agent is yet to be told, by its label.
+/// The undelivered notices of each agent, by its label.
 #[derive(Debug, Default)]
 pub(super) struct AgentNotices {
     agents: HashMap<String, Untold>,
     next: u64,
 }
 
-/// What one agent is yet to be told.
+/// The undelivered notices of one agent.
 #[derive(Debug, Default)]
 struct Untold {
     entries: Vec<Entry>,
-    /// A console was open when it was last told something.
+    /// Whether a console was open when the agent last received notices.
     saw_console: bool,
 }
 
-/// A fact that waits for an answer to go with.
+/// A fact waiting to be delivered with an answer.
 #[derive(Debug)]
 struct Entry {
     id: u64,
     fact: Fact,
-    /// It is in an answer that may yet not be written.
+    /// The fact is part of an answer that may still fail to be written.
     is_taken: bool,
 }
 
-/// Something that happened without the agent.
+/// Something that happened without the agent's involvement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fact {
-    /// A person's words.
+    /// A person's message.
     Words(String),
-    /// Its call was given up; what became of that call's command, once known.
+    /// The agent's call was cancelled; `outcome` is what became of the call's command, once known.
     Withdrawn { call: u64, what: String, after: Duration, outcome: Option<String> },
-    /// So many bytes were typed into its task.
+    /// This many bytes were typed into the agent's task.
     Typed { task: TaskId, name: String, by: Actor, bytes: u64 },
-    /// Its task was changed: what is said about it, in words.
+    /// The agent's task was changed; `text` describes how.
     Changed { task: TaskId, kind: Change, text: String },
     /// The last console was closed.
     NoConsole,
 }
 
-/// What was changed about a task; a later change of the same kind replaces an earlier one.
+/// The kind of a change to a task; a later change of the same kind replaces an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Name,
@@ -68,7 +69,7 @@ enum Change {
     End,
 }
 
-/// The facts that go with one answer.
+/// The facts delivered with one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) ids: Vec<u64>,
@@ -76,12 +77,12 @@ pub(super) struct Taken {
 }
 
 impl AgentNotices {
-    /// Leaves the words of a person for an agent.
+    /// Leaves a person's message for an agent.
     pub(super) fn words(&mut self, label: &str, text: &str) {
         self.add(label, Fact::Words(short(text, WORDS_CHARS)));
     }
 
-    /// Takes in what has happened to a task.
+    /// Records an event of a task.
     pub(super) fn happened(&mut self, task: &TaskView, event: &TaskEvent) {
         let Actor::Agent(owner) = &task.started_by else { return };
         let end = matches!(event.fact, TaskFact::End { .. });
@@ -89,7 +90,7 @@ impl AgentNotices {
             *outcome = Some(end_of_withdrawn(task));
             return;
         }
-        // Its own doing is in the answer to its own call.
+        // The agent learns of its own actions from the answers to its calls.
         if event.actor == task.started_by || task.item.is_some() {
             return;
         }
@@ -101,7 +102,7 @@ impl AgentNotices {
         }
     }
 
-    /// Takes in that a person has given a task a name, or taken it away.
+    /// Records that a person named a task, or removed its name.
     pub(super) fn renamed(&mut self, task: &TaskView, name: Option<&str>) {
         let Actor::Agent(owner) = &task.started_by else { return };
         if !task.promoted {
@@ -114,7 +115,8 @@ impl AgentNotices {
         self.add(owner, Fact::Changed { task: task.id.clone(), kind: Change::Name, text });
     }
 
-    /// Takes in that an agent has given up a call after so long; `finished` is what it had come to by then.
+    /// Records that an agent cancelled a call after the time `after`; `finished` is the call's result, if it had one
+    /// by then.
     pub(super) fn withdrawn(
         &mut self,
         label: &str,
@@ -127,8 +129,8 @@ impl AgentNotices {
         self.add(label, Fact::Withdrawn { call, what, after, outcome: finished });
     }
 
-    /// Takes what fits into one paragraph of `room` characters, a person's words first. `told` is the task whose end
-    /// the answer tells itself.
+    /// Takes the facts that fit into one paragraph of `room` characters, a person's messages first. `told` is the
+    /// task whose end the answer reports itself.
     pub(super) fn take(
         &mut self,
         label: &str,
@@ -165,14 +167,14 @@ impl AgentNotices {
         taken
     }
 
-    /// Forgets what was told: its answer is written.
+    /// Removes facts whose answer was written.
     pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
         if let Some(untold) = self.agents.get_mut(label) {
             untold.entries.retain(|entry| !ids.contains(&entry.id));
         }
     }
 
-    /// Keeps what was taken for the next answer: nobody got this one.
+    /// Keeps facts for the next answer: theirs was not delivered.
     pub(super) fn put_back(&mut self, label: &str, ids: &[u64]) {
         let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
         entries.filter(|entry| ids.contains(&entry.id)).for_each(|entry| entry.is_taken = false);
@@ -200,7 +202,7 @@ impl AgentNotices {
         }
     }
 
-    /// Finds the place for what became of a withdrawn call's command.
+    /// Finds the slot for the outcome of a cancelled call's command.
     fn withdrawn_call_of(&mut self, label: &str, of: u64) -> Option<&mut Option<String>> {
         let entries = self.agents.get_mut(label)?.entries.iter_mut().filter(|entry| !entry.is_taken);
         entries.map(|entry| &mut entry.fact).find_map(|fact| match fact {
@@ -210,7 +212,7 @@ impl AgentNotices {
     }
 }
 
-/// Stands between two sentences.
+/// The separator between two sentences.
 pub(super) const SEPARATOR: &str = "; ";
 
 impl Fact {
@@ -218,12 +220,12 @@ impl Fact {
         matches!(self, Self::Changed { task, kind, .. } if task == of && *kind == what)
     }
 
-    /// Tells whether it led to the end of a task, or is that.
+    /// Tells whether the fact is the end of a task or led to it.
     fn is_about_the_end_of(&self, of: &TaskId) -> bool {
         [Change::Decision, Change::Stop, Change::End].iter().any(|kind| self.is_change(of, *kind))
     }
 
-    /// Tells whether one sentence says both.
+    /// Tells whether one sentence covers both facts.
     fn absorbs(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Typed { task, by, .. }, Self::Typed { task: other, by: who, .. }) => {
@@ -263,7 +265,7 @@ impl std::fmt::Display for Fact {
     }
 }
 
-/// Returns what an agent is told of an event that it has not brought about.
+/// Returns the fact that an event means for an agent that did not cause it.
 fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<Fact> {
     let (id, by) = (task.id.clone(), who(&event.actor));
     let changed = |kind, text: String| Some(Fact::Changed { task: id.clone(), kind, text });
@@ -275,7 +277,7 @@ fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<Fact> {
         TaskFact::Signal(signal) => {
             changed(Change::Signal, format!("{by} sent SIG{} to {name}", <&str>::from(signal)))
         }
-        // Whoever still waits for it reads the rest in its own answer.
+        // A caller that still waits for the task learns the rest from its own answer.
         TaskFact::Approved(_) if task.promoted => changed(Change::Decision, format!("{by} let {name} run")),
         TaskFact::Stop { .. } if task.promoted => {
             let cause = task.cause()?;
@@ -288,7 +290,7 @@ fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<Fact> {
     }
 }
 
-/// Says what became of the command of a call that was given up.
+/// Describes what became of the command of a cancelled call.
 fn end_of_withdrawn(task: &TaskView) -> String {
     let subject = task
         .item
@@ -300,13 +302,13 @@ fn end_of_withdrawn(task: &TaskView) -> String {
     }
 }
 
-/// Tells whether the agent that started it has stopped it.
+/// Tells whether the task was stopped by the agent that started it.
 fn is_own_stop(task: &TaskView) -> bool {
     task.stop.as_ref().is_some_and(|stop| stop.by == task.started_by)
 }
 
 impl TaskView {
-    /// Says in a few words how it ended: `exit 1 after 3 s`, `stopped by operator: "wrong branch"`.
+    /// Describes briefly how the task ended: `exit 1 after 3 s`, `stopped by operator: "wrong branch"`.
     #[must_use]
     pub fn end_in_words(&self) -> String {
         let Some(ended) = &self.ended else { return "it has not ended".to_owned() };
@@ -321,7 +323,7 @@ impl TaskView {
     }
 }
 
-/// Names a task in a sentence: its id and the beginning of its command, or that alone while it has no handle.
+/// Names a task in a sentence: its id and the beginning of its command, or only the latter while it has no handle.
 fn name(task: &TaskView) -> String {
     let cmd = short(&mask(task.cmd.lines().next().unwrap_or_default()), NAME_CHARS);
     if task.promoted { format!("{} (`{cmd}`)", task.id) } else { format!("`{cmd}`") }
@@ -334,7 +336,7 @@ fn who(actor: &Actor) -> String {
     }
 }
 
-/// Makes one safe line of at most so many characters.
+/// Makes one safe line of at most `chars` characters.
 pub(super) fn short(text: &str, chars: usize) -> String {
     let line = SafeText::lines(text.trim()).replace("\r\n", " ").replace(['\n', '\t'], " ");
     let cut: String = line.chars().take(chars).collect();
@@ -351,7 +353,7 @@ mod tests {
     use crate::runtime::supervisor::tests::{at, id, running};
     use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};
 
-    /// The agent that started the task of the supervisor's tests.
+    /// The agent that started the task in the supervisor's tests.
     const AGENT: &str = "a";
 
     fn watch(notices: &mut AgentNotices, supervisor: &Supervisor, actions: &[Action]) {

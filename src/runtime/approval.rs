@@ -1,5 +1,5 @@
-//! Calls that wait for the operator's approval: what a console is shown of them and what it may answer. Plain values;
-//! `supervisor/approval.rs` decides what becomes of them.
+//! Calls held for the operator's approval: what a console shows of them, and how it can respond. Plain values; the
+//! decisions are made in `supervisor/approval.rs`.
 
 use std::path::PathBuf;
 
@@ -10,78 +10,79 @@ use crate::config::Prefix;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::HoldReason;
 
-/// What waits for the operator, and whether everything new does.
+/// The calls held for the operator, and whether all new calls are held.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GateView {
-    /// Since when new calls of agents are held, while they are.
+    /// Since when new calls from agents are held, while they are.
     pub paused: Option<Timestamp>,
-    /// The calls held, oldest first.
+    /// The held calls, oldest first.
     pub held: Vec<HeldCall>,
-    /// Requests, and beginnings of commands, that the operator has allowed for the rest of this recording.
+    /// Number of requests and command prefixes that the operator has allowed for the rest of this recording.
     pub allowed: usize,
 }
 
-/// A call that is held: nothing of it has started.
+/// A held call: no part of it has started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldCall {
-    /// Names it among those that were ever held.
+    /// Identifies the call among all calls that were ever held.
     pub ticket: u64,
-    /// The call.
+    /// The call's number.
     pub call: u64,
-    /// Who called.
+    /// Who made the call.
     pub actor: Actor,
-    /// The agent whose task the call came out of, when a script called.
+    /// The agent whose task the call came from, if a script made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<Actor>,
     /// The tool called.
     pub tool: String,
-    /// The task that waits in state `queued`; a batch has none.
+    /// The task waiting in state `queued`; `None` for a batch.
     pub task: Option<TaskId>,
-    /// What would run, in order.
+    /// The commands that would run, in order.
     pub commands: Vec<HeldCommand>,
-    /// Why, in the words of whoever called.
+    /// The reason given by the caller.
     pub description: Option<String>,
     /// Why it is held.
     pub reason: HoldReason,
-    /// Since when.
+    /// When it was first held.
     pub since: Timestamp,
-    /// SHA-256 of the exact request, in hexadecimal: an answer is bound to it.
+    /// SHA-256 of the exact request, in hexadecimal; the operator's answer is bound to it.
     pub hash: String,
 }
 
 /// One command of a held call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldCommand {
-    /// The command line, whole.
+    /// The full command line.
     pub cmd: String,
-    /// Where it would start: as resolved, or as asked where that happens later.
+    /// The folder it would start in: resolved, or as requested if it is resolved later.
     pub workdir: PathBuf,
-    /// The shell, when it is not the usual one.
+    /// The shell, if not the default.
     pub shell: Option<String>,
-    /// It would run in a login shell.
+    /// Whether it would run in a login shell.
     pub login: bool,
-    /// It would get a terminal.
+    /// Whether it would get a terminal.
     pub tty: bool,
 }
 
-/// What the operator says to a held call.
+/// The operator's decision on a held call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Run it.
     Once,
-    /// Run it, and ask no more about the very same request.
+    /// Run it, and do not ask again about the identical request.
     Exact,
-    /// Run it, and ask no more about commands that begin so, from the same caller in the same place and shell.
+    /// Run it, and do not ask again about commands with this prefix from the same caller, in the same folder and
+    /// shell.
     Prefix(Prefix),
-    /// Do not run it; the note goes to whoever called.
+    /// Do not run it; the note goes to the caller.
     Deny {
         /// In the operator's words; may be empty.
         note: String,
     },
 }
 
-/// A batch about to run, as far as the gate is concerned.
+/// A batch about to run, as far as the approval gate is concerned.
 #[derive(Debug, Clone)]
 pub struct BatchRequest {
     /// Who asks.
@@ -90,6 +91,6 @@ pub struct BatchRequest {
     pub call: u64,
     /// The commands, in order.
     pub commands: Vec<HeldCommand>,
-    /// The rest would be skipped after a failure.
+    /// Whether the remaining commands are skipped after a failure.
     pub stop_on_error: bool,
 }

@@ -1,4 +1,4 @@
-//! The tool calls of a recording; recent ones stay in memory.
+//! The tool calls of a recording; recent ones are kept in memory.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,35 +14,35 @@ use super::view::CallSummary;
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
 
-/// Bytes of recent calls kept whole: of older ones the summary stays, the record has them.
+/// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
 const WHOLE_BYTES: usize = 32 << 20;
-/// Characters of a summary, but for that of an answer just given.
+/// Length limit of a summary, in characters; the summary of an answer just given may be longer.
 const SUMMARY_CHARS: usize = 200;
 /// The status of a call whose client stopped waiting.
 pub(super) const ABANDONED: &str = "abandoned";
-/// What a stream of commands is called among the calls.
+/// The tool name under which a stream of commands is listed.
 pub const STREAM_CALL: &str = "exec";
-/// What a program that runs is called among the calls.
+/// The tool name under which a running program is listed.
 pub const PROGRAM_CALL: &str = "run";
 
-/// One tool call, whole: what was asked, the canonical envelope, and the receipt exactly as sent.
+/// One tool call in full: its input, the canonical envelope, and the receipt exactly as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// Number of the call in this recording, from 1.
     pub seq: u64,
-    /// When it came in.
+    /// When the call arrived.
     pub at: Timestamp,
-    /// Who called.
+    /// Who made the call.
     pub actor: Actor,
     /// Tool name.
     pub tool: String,
-    /// Its input, secrets masked; text typed while echo was off is replaced by its length.
+    /// The call's input, with secrets masked; text typed while echo was off is replaced by its length.
     pub input: Value,
     /// The canonical envelope, once answered.
     pub envelope: Option<Value>,
     /// The receipt as sent, once answered.
     pub receipt: Option<String>,
-    /// What its caller was told beside the answer; the receipt ends with it.
+    /// The notices sent to the caller with the answer; the receipt ends with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
     /// Milliseconds from call to answer.
@@ -50,17 +50,17 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// Returns how it was answered, as its envelope says.
+    /// Returns the status in its envelope.
     pub(super) fn status(&self) -> Option<&str> {
         self.envelope.as_ref()?["status"].as_str()
     }
 
-    /// Tells whether it is a stream of commands, or a program: no tool call, but what calls tools.
+    /// Tells whether it is a stream of commands or a program: not a tool call itself, but a source of tool calls.
     pub(super) fn is_stream(&self) -> bool {
         matches!(self.tool.as_str(), STREAM_CALL | PROGRAM_CALL)
     }
 
-    /// Returns the call in short; while it has no envelope, by what was asked.
+    /// Returns the call's summary; while it has no envelope, the summary is made from its input.
     pub(super) fn summary(&self, status: Option<String>, task: Option<TaskId>) -> CallSummary {
         let said = self.envelope.as_ref().and_then(|envelope| envelope["summary_text"].as_str());
         let line = |text: &str| text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect();
@@ -84,21 +84,21 @@ pub(super) struct RecentCalls {
     next: u64,
     capacity: usize,
     calls: VecDeque<Entry>,
-    /// Bytes of the calls that have ended and are kept whole.
+    /// Bytes of the ended calls that are kept in full.
     bytes: usize,
-    /// Calls begun since the last tick.
+    /// Calls started since the last tick.
     pub(super) begun: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
-    /// None once it has left memory.
+    /// `None` once it has been evicted from memory.
     record: Option<Arc<CallRecord>>,
-    /// What it takes, once it has ended.
+    /// The record's size, once the call has ended.
     bytes: usize,
     summary: Arc<CallSummary>,
     begun: Duration,
-    /// When it was on record and could take effect.
+    /// When the call was on record and could take effect.
     admitted: Option<Duration>,
 }
 
@@ -107,7 +107,7 @@ impl RecentCalls {
         Self { capacity, ..Self::default() }
     }
 
-    /// Enters a call and returns its record.
+    /// Adds a call and returns its record.
     pub(super) fn begin(&mut self, now: Moment, actor: &Actor, tool: &str, input: Value) -> Arc<CallRecord> {
         self.next += 1;
         self.begun += 1;
@@ -141,7 +141,7 @@ impl RecentCalls {
         }
     }
 
-    /// Completes a call; returns its whole record and its latency unless it was begun too long ago.
+    /// Completes a call; returns its full record and its admission latency, unless the call is too old to be found.
     pub(super) fn end(
         &mut self,
         now: Moment,
@@ -171,7 +171,7 @@ impl RecentCalls {
         Some((record, latency))
     }
 
-    /// Lets the oldest calls that have ended go from memory, as far as there is no room for them.
+    /// Evicts the oldest ended calls from memory until the rest fits.
     fn let_go(&mut self) {
         for entry in &mut self.calls {
             if self.bytes <= WHOLE_BYTES {
@@ -184,7 +184,7 @@ impl RecentCalls {
         }
     }
 
-    /// Keeps the result of an open call that is sent to nobody.
+    /// Keeps the result of an open call that will not be sent to anyone.
     pub(super) fn leave_behind(&mut self, seq: u64, envelope: &Envelope, receipt: &str) {
         if let Some(entry) = self.open(seq)
             && let Some(record) = entry.record.as_mut().map(Arc::make_mut)
@@ -221,12 +221,12 @@ impl RecentCalls {
         self.calls.get_mut(at)
     }
 
-    /// Finds a call, without a look at all the others: they stand by their numbers.
+    /// Finds a call by binary search: calls are sorted by number.
     fn place(&self, seq: u64) -> Option<usize> {
         self.calls.binary_search_by_key(&seq, |entry| entry.summary.seq).ok()
     }
 
-    /// Shows how far an open call that is a stream has come.
+    /// Shows the progress of an open call that is a stream.
     pub(super) fn progress(&mut self, seq: u64, stream: StreamView) {
         if let Some(entry) = self.open(seq) {
             let summary = Arc::make_mut(&mut entry.summary);
@@ -244,7 +244,7 @@ impl RecentCalls {
     }
 }
 
-/// Returns about how many bytes a value takes.
+/// Returns the approximate size of a value, in bytes.
 fn weight(value: &Value) -> usize {
     const NODE: usize = 32;
     NODE + match value {
@@ -259,7 +259,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the one field of an input that distinguishes calls.
+/// Returns the one input field that distinguishes calls.
 fn asked(input: &Value) -> Cow<'_, str> {
     match input.get("items").and_then(Value::as_array) {
         Some(items) => format!("{} items", items.len()).into(),

@@ -1,4 +1,4 @@
-//! Who or what ends a runtime, and its tasks: said in the same words to agents, on record and in the console.
+//! Causes of a runtime's or a task's end, described in the same words to agents, in the record and in the console.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use crate::facts::TaskStatus;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Closing {
-    /// A person left the console that it lives in.
+    /// A person left the console that the runtime is embedded in.
     ConsoleClosed,
-    /// A person ended it from a console that was attached to it.
+    /// A person ended it from an attached console.
     OperatorEnded,
-    /// The terminal of the console that it lives in is gone.
+    /// The terminal of the console that the runtime is embedded in is gone.
     TerminalGone,
     /// `pilothouse serve --stop`.
     StopCommand,
-    /// The process that it lives in was asked to end by this signal, e.g. `SIGTERM`.
+    /// The runtime's process was asked to terminate by this signal, e.g. `SIGTERM`.
     Signal(String),
-    /// Nobody had needed it for a while.
+    /// The runtime had not been needed for a while.
     Unneeded,
-    /// The command line that had started it has ended.
+    /// The command line that started the runtime has ended.
     CommandOver,
     /// No reason was given.
     #[default]
@@ -32,7 +32,7 @@ pub enum Closing {
 }
 
 impl Closing {
-    /// Returns the reason that a process has which ends with this exit code, `otherwise` when no signal ended it.
+    /// Returns the reason implied by a process's exit code, or `otherwise` if no signal ended the process.
     #[must_use]
     pub fn of_exit(code: u8, otherwise: Self) -> Self {
         match code {
@@ -44,7 +44,7 @@ impl Closing {
         }
     }
 
-    /// Returns the reason that a process has which this signal asked to end.
+    /// Returns the reason for a process that this signal asked to terminate.
     #[must_use]
     pub fn of_signal(number: u8) -> Self {
         match number {
@@ -70,8 +70,8 @@ impl fmt::Display for Closing {
 }
 
 impl TaskView {
-    /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`. None
-    /// when that is the command itself, or an error that says so in its own words.
+    /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`. `None`
+    /// if that is the command itself, or an error that is self-explanatory.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
         let ended = self.ended.as_ref();
@@ -85,14 +85,14 @@ impl TaskView {
         (!causes.is_empty()).then(|| causes.join(", "))
     }
 
-    /// Returns why the runtime ended, where the task ends with it.
+    /// Returns why the runtime ended, if the task ended with it.
     #[must_use]
     pub fn ended_with_runtime(&self) -> Option<String> {
         let by_runtime = self.stop.as_ref().is_some_and(|stop| stop.by == Actor::System);
         self.stop_cause().filter(|_| by_runtime)
     }
 
-    /// Returns whose stop ended it, or is ending it.
+    /// Returns who stopped the task, or is stopping it.
     fn stop_cause(&self) -> Option<String> {
         let stop = self.stop.as_ref()?;
         let why = stop.why.as_deref();

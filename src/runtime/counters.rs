@@ -1,4 +1,4 @@
-//! Counts rows of the record: as they are written, and as they are read back. Pure.
+//! Counts rows of the record, both as they are written and as they are read back. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,25 +12,25 @@ use crate::facts::{RejectionReason, TaskEvent, TaskFact};
 
 /// Seconds of history.
 const HISTORY: usize = 60;
-/// Tools that are counted one by one, and the longest name of one.
+/// Limits on individually counted tools: how many, and the length of a tool's name in bytes.
 const TOOLS: usize = 64;
 const TOOL_BYTES: usize = 64;
-/// What calls of all others are counted as.
+/// The name under which calls of all other tools are counted.
 const OTHER: &str = "other";
-/// Durations kept of each tool for percentiles.
+/// Durations kept per tool for percentiles.
 const DURATIONS_KEPT: usize = 512;
 
 /// The counters of a recording.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counters {
     pub(super) metrics: Metrics,
-    /// How long the recent calls of each tool took.
+    /// The durations of each tool's recent calls.
     durations: BTreeMap<String, VecDeque<u64>>,
-    /// Tasks whose last row is still to come, and whether they are items of a batch.
+    /// Tasks whose last row is still to come, and whether they are batch items.
     open: BTreeMap<TaskId, bool>,
-    /// Tasks that live.
+    /// Number of live tasks.
     live: u64,
-    /// Bytes read from tasks that have ended, and those of them that were not kept.
+    /// Bytes read from ended tasks, and how many of those were dropped.
     ended_bytes: (u64, u64),
     calls: VecDeque<u64>,
     bytes: VecDeque<u64>,
@@ -48,7 +48,7 @@ impl Counters {
             Row::Task { task, event } => self.happened(task, event),
             Row::Ended { task, first_byte_ms } => self.ended(task, *first_byte_ms),
             Row::Refused { reason, .. } => self.refused(*reason),
-            // What was decided about a task is an event of the task as well.
+            // A decision about a task is also an event of the task, and counted there.
             Row::Gate(event) if event.actor == Actor::Operator && event.task.is_none() => {
                 self.operator(event.what.into());
             }
@@ -61,8 +61,8 @@ impl Counters {
         }
     }
 
-    /// Counts a call that was answered or given up. Only what models see is a tool call: what a person does is counted by
-    /// what it does to tasks, and a stream by its commands.
+    /// Counts a call that was answered or abandoned. Only what models see counts as a tool call: the operator's
+    /// actions are counted by their effect on tasks, and a stream by its commands.
     fn call(&mut self, record: &CallRecord, status: &str) {
         let tool = self.counted_as(&record.tool).to_owned();
         let metrics = &mut self.metrics;
@@ -85,7 +85,7 @@ impl Counters {
         }
     }
 
-    /// Returns the name that a call is counted under: clients can make up any number of them.
+    /// Returns the name a call is counted under; bounded, because clients can make up any number of tool names.
     fn counted_as<'a>(&self, tool: &'a str) -> &'a str {
         let (answered, called) = (&self.durations, &self.metrics.tool_calls);
         let is_known = answered.contains_key(tool) || called.contains_key(tool);
@@ -93,7 +93,7 @@ impl Counters {
         if is_known || has_room { tool } else { OTHER }
     }
 
-    /// Counts a task when the first of its rows comes.
+    /// Counts a task when its first row arrives.
     fn asked(&mut self, task: &TaskView) {
         if self.open.insert(task.id.clone(), task.item.is_some()).is_none() {
             self.live += 1;
@@ -115,13 +115,13 @@ impl Counters {
             TaskFact::End { .. } => self.live = self.live.saturating_sub(1),
             _ => {}
         }
-        // The lease comes with the input that takes it.
+        // A lease comes with the input that takes it, which is counted already.
         if event.actor == Actor::Operator && event.fact != TaskFact::Lease {
             self.operator(event.fact.word());
         }
     }
 
-    /// Counts a task that has ended and whose log is whole.
+    /// Counts a task that has ended and whose log is complete.
     fn ended(&mut self, task: &TaskView, first_byte_ms: Option<u64>) {
         self.open.remove(&task.id);
         self.ended_bytes.0 += task.output.bytes;
@@ -148,7 +148,7 @@ impl Counters {
         *self.metrics.input_refused.entry(reason.as_str().to_owned()).or_default() += 1;
     }
 
-    /// Sets what follows from the tasks that live: how many there are, by status, and the totals of bytes.
+    /// Sets the metrics derived from the live tasks: their number by status, and the byte totals.
     pub(super) fn live<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
         let (mut read, mut dropped) = self.ended_bytes;
         self.metrics.tasks_live.clear();
@@ -163,12 +163,12 @@ impl Counters {
         self.metrics.output_bytes_dropped = dropped;
     }
 
-    /// Returns whether the last row of a task is still to come.
+    /// Tells whether the last row of a task is still to come.
     pub(super) fn is_open(&self, id: &TaskId) -> bool {
         self.open.contains_key(id)
     }
 
-    /// Returns the counters with what follows from them.
+    /// Returns the counters together with the metrics derived from them.
     pub(super) fn shown(&self) -> Metrics {
         let quantiles = |(tool, spent): (&String, &VecDeque<u64>)| {
             (tool.clone(), quantiles(spent.iter().copied().collect()))
@@ -176,7 +176,7 @@ impl Counters {
         Metrics { call_ms: self.durations.iter().map(quantiles).collect(), ..self.metrics.clone() }
     }
 
-    /// Closes a second of history; returns whether the history shows anything but zeros.
+    /// Closes one second of history; returns whether the history contains anything but zeros.
     pub(super) fn tick(&mut self, calls: u64) -> bool {
         let bytes = self.metrics.output_bytes_in - self.bytes_seen;
         self.bytes_seen = self.metrics.output_bytes_in;
@@ -188,7 +188,7 @@ impl Counters {
     }
 }
 
-/// Returns count, p50, p95 and p99 of durations.
+/// Returns the number of durations and their p50, p95 and p99.
 fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
     spent.sort_unstable();
     let at = |percent: usize| spent.get((spent.len() * percent).div_ceil(100).max(1) - 1).copied();

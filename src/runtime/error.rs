@@ -1,4 +1,4 @@
-//! What the runtime could not do. Expected ends of a task (exit 1, timeout, stopped) are values.
+//! Errors of the runtime. Expected ends of a task (exit 1, timeout, stopped) are values, not errors.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub enum Error {
     /// No task of this recording has this id.
     #[error("no task {0} in this recording")]
     UnknownTask(TaskId),
-    /// An agent tried to drive a task that somebody else started.
+    /// An agent tried to control a task that someone else started.
     #[error("task {id} was started by {owner}")]
     NotOwner {
         /// The task.
@@ -20,13 +20,13 @@ pub enum Error {
         /// Who started it.
         owner: Actor,
     },
-    /// As many tasks as allowed are live.
+    /// The limit of live tasks is reached.
     #[error("{limit} tasks are running, which is the limit")]
     TaskLimit {
         /// The limit.
         limit: usize,
     },
-    /// As much as a console can be shown waits for the operator.
+    /// The calls waiting for the operator have reached the size that a console can be shown.
     #[error("commands of {bytes} bytes wait for the operator, which is the limit")]
     HeldLimit {
         /// The limit.
@@ -35,15 +35,15 @@ pub enum Error {
     /// The working directory does not end inside the execution root.
     #[error("working directory {workdir} is outside the execution root {root}")]
     OutsideRoot {
-        /// As asked.
+        /// The path as requested.
         workdir: String,
         /// The execution root.
         root: PathBuf,
     },
-    /// The working directory does not exist or is no usable directory.
+    /// The working directory does not exist or cannot be used.
     #[error("working directory {workdir}: {reason}")]
     WorkdirNotFound {
-        /// As asked.
+        /// The path as requested.
         workdir: String,
         /// Why.
         reason: String,
@@ -55,18 +55,18 @@ pub enum Error {
         shell: String,
         /// The resolved working directory.
         workdir: PathBuf,
-        /// The operating system's error, and at which step.
+        /// The operating system's error, and the step at which it occurred.
         message: String,
     },
-    /// The system has no more of something that a start needs.
+    /// The system has run out of a resource that a start needs.
     #[error("start the command: {message}")]
     Exhausted {
-        /// What is used up.
+        /// The exhausted resource.
         resource: Resource,
-        /// The operating system's error, and at which step.
+        /// The operating system's error, and the step at which it occurred.
         message: String,
     },
-    /// A line is longer than a terminal in line mode takes.
+    /// A line is longer than a terminal in line mode accepts.
     #[error("an input line of {length} bytes is longer than the {limit} a terminal in line mode takes")]
     InputLineTooLong {
         /// Bytes of the longest line.
@@ -80,7 +80,7 @@ pub enum Error {
         /// Bytes free.
         free_bytes: u64,
     },
-    /// The record cannot be written, and what is not on record does not start.
+    /// The record cannot be written, and nothing unrecorded may start.
     #[error("the record cannot be written: {reason}")]
     Unrecorded {
         /// The operating system's error.
@@ -91,7 +91,7 @@ pub enum Error {
     /// A question was not answered.
     #[error(transparent)]
     Question(Refusal),
-    /// A question is longer than a console can be sent.
+    /// A question is too long to be sent to a console.
     #[error("a question of {bytes} bytes is longer than {limit}")]
     QuestionTooLong {
         /// Bytes of its texts.
@@ -99,33 +99,33 @@ pub enum Error {
         /// Bytes allowed.
         limit: usize,
     },
-    /// The operator denied it.
+    /// The operator denied the call.
     #[error("the operator denied it{}{note}", if note.is_empty() { "" } else { ": " })]
     Denied {
         /// In the operator's words; may be empty.
         note: String,
     },
-    /// The operator has not decided in time; nothing has started.
+    /// The operator has not decided in time; nothing was started.
     #[error("the operator has not released it yet")]
     Pending,
-    /// What was decided about is not held any more, or is another request.
+    /// The call in question is no longer held, or the request has changed.
     #[error("that call is no longer held")]
     NotHeld,
-    /// A person's words for an agent were not taken.
+    /// A person's message for an agent was not accepted.
     #[error("not sent: {reason}")]
     NotSent {
-        /// What is wrong with them, and what to do.
+        /// What is wrong with the message, and what to do about it.
         reason: String,
     },
-    /// The runtime is going away.
+    /// The runtime is shutting down.
     #[error("the runtime is shutting down")]
     ShuttingDown,
     /// A file of the recording could not be used.
     #[error("{what} {path}")]
     Io {
-        /// What was tried.
+        /// What was attempted.
         what: &'static str,
-        /// On what.
+        /// The path it was attempted on.
         path: PathBuf,
         /// Why it failed.
         source: std::io::Error,
@@ -133,7 +133,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the kind that the task of a command has which could not be started.
+    /// Returns the error kind recorded for a task whose command could not be started.
     pub(super) fn start_kind(&self) -> ErrorKind {
         match self {
             Self::Exhausted { .. } => ErrorKind::ResourceExhausted,
@@ -143,7 +143,7 @@ impl Error {
         }
     }
 
-    /// Returns a closure that wraps an I/O error with what was tried on which path.
+    /// Returns a closure that wraps an I/O error with the attempted operation and its path.
     pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { what, path, source }

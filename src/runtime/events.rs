@@ -1,5 +1,5 @@
-//! The rows of the record (docs/contract.md#record): one for each call, answer and task event. What they say is
-//! read back in `runtime/past`.
+//! The rows of the record (docs/contract.md#record): one for each call, answer and task event. They are read back in
+//! `runtime/past`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -24,12 +24,12 @@ use crate::journal::Repaired;
 pub(super) enum Row<'a> {
     /// The first row of a recording.
     Recording { workspace: &'a Path, pid: u32, program: &'static str },
-    /// A call came in; stands before its effect.
+    /// A call arrived; written before the call takes effect.
     Call(&'a CallRecord),
     /// A call was answered.
     Answer(Answered<'a>),
-    /// A command is about to be started; stands before its effect. Its secrets are masked; names of
-    /// variables, not values.
+    /// A command is about to be started; written before that. Its secrets are masked, and variables are listed by
+    /// name, without values.
     Start {
         #[serde(serialize_with = "masked")]
         task: &'a TaskView,
@@ -40,9 +40,10 @@ pub(super) enum Row<'a> {
         #[serde(serialize_with = "masked")]
         task: &'a TaskView,
     },
-    /// Agent calls were paused, a call was held or answered.
+    /// Agent calls were paused or resumed, or a call was held or decided.
     Gate(&'a GateEvent),
-    /// The client of a call stopped waiting; it was not answered. What it had come to, where that is known.
+    /// The client of a call stopped waiting, so the call was not answered. Includes the call's result so far, if
+    /// known.
     #[serde(serialize_with = "left_behind")]
     Abandoned(&'a CallRecord),
     /// Something happened to a task.
@@ -51,34 +52,34 @@ pub(super) enum Row<'a> {
         #[serde(flatten)]
         event: &'a TaskEvent,
     },
-    /// A task has ended and its log is whole. Its secrets are masked.
+    /// A task has ended and its log is complete. Its secrets are masked.
     Ended {
         #[serde(serialize_with = "masked")]
         task: &'a TaskView,
-        /// Milliseconds from its creation to its first byte of output; none where a person was waited for first.
+        /// Milliseconds from the task's creation to its first byte of output; `None` if it first waited for a person.
         #[serde(skip_serializing_if = "Option::is_none")]
         first_byte_ms: Option<u64>,
     },
-    /// An input was refused because the task had ended: its timeline is over.
+    /// Input was refused because the task had already ended, and with it its timeline.
     Refused { task: &'a TaskId, actor: &'a Actor, reason: RejectionReason },
-    /// A person gave a task a name, or took it away.
+    /// A person named a task, or removed its name.
     Named { task: &'a TaskId, name: Option<&'a str> },
-    /// A person wrote something for an agent; stands before it is told. Its secrets are masked.
+    /// A person wrote a message for an agent; written before the message is delivered. Its secrets are masked.
     Words { actor: &'a Actor, to: &'a str, text: Cow<'a, str> },
-    /// An agent came or went.
+    /// An agent connected or disconnected.
     Agent { label: &'a str, client: &'a str, pid: u32, uid: u32, profile: &'a str, connected: bool },
-    /// Something about a question; stands before its effect.
+    /// A fact about a question; written before it takes effect.
     Question(&'a Fact),
-    /// A program began or ended. Its secrets are masked.
+    /// A program started or ended. Its secrets are masked.
     Program {
         #[serde(serialize_with = "masked_program")]
         program: &'a ProgramView,
     },
-    /// A console with settings of its own has handed its approval rules over.
+    /// A console with settings of its own has handed over its approval rules.
     Rules { config: &'a Path, rules: &'a [ApprovalRule] },
-    /// Commands of an agent's own shell ran without a runtime.
+    /// Commands from an agent's own shell ran without a runtime.
     Outside(&'a Outside),
-    /// What was done about a recording whose runtime had died.
+    /// The recovery of a recording whose runtime had died.
     Recovery { recording: &'a str, repaired: &'a Repaired, tasks: &'a [Recovered] },
     /// A recording was removed.
     Pruned { recording: &'a str, seq: u64, hash: Option<crate::journal::Hash>, bytes: u64, reason: &'a str },
@@ -86,7 +87,7 @@ pub(super) enum Row<'a> {
     Closed { recovered: bool },
 }
 
-/// What a row says of a call that was given up.
+/// The row of an abandoned call.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Abandoned<'a> {
     pub(super) seq: u64,
@@ -105,7 +106,7 @@ fn left_behind<S: Serializer>(record: &CallRecord, serializer: S) -> Result<S::O
     Abandoned { seq, envelope, receipt, duration_ms }.serialize(serializer)
 }
 
-/// Writes a task with the secrets of its command and its description masked (docs/contract.md#masking).
+/// Serialises a task with the secrets in its command and description masked (docs/contract.md#masking).
 fn masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Error> {
     let (cmd, description) = (mask(&task.cmd), task.description.as_deref().map(mask));
     if matches!((&cmd, &description), (Cow::Borrowed(_), None | Some(Cow::Borrowed(_)))) {
@@ -115,7 +116,7 @@ fn masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Err
     TaskView { cmd, description, ..task.clone() }.serialize(serializer)
 }
 
-/// Writes a program with the secrets of its source masked.
+/// Serialises a program with the secrets in its source masked.
 fn masked_program<S: Serializer>(program: &ProgramView, serializer: S) -> Result<S::Ok, S::Error> {
     match mask(&program.source) {
         Cow::Borrowed(_) => program.serialize(serializer),
@@ -128,19 +129,19 @@ fn masked_program<S: Serializer>(program: &ProgramView, serializer: S) -> Result
 pub(super) struct Answered<'a> {
     #[serde(flatten)]
     pub(super) record: &'a CallRecord,
-    /// Milliseconds from the call to where it could take effect: what Pilothouse itself took.
+    /// Milliseconds until the call could take effect: Pilothouse's own overhead.
     pub(super) latency_ms: Option<u64>,
-    /// The task it was about.
+    /// The task it concerned.
     pub(super) task: Option<&'a TaskId>,
 }
 
-/// A task whose end was decided after its runtime had died.
+/// A task whose final status was determined after its runtime had died.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Recovered {
     pub(super) task: TaskId,
     pub(super) status: crate::facts::TaskStatus,
-    /// Names of the processes that were still there.
+    /// Names of the processes that were still running.
     pub(super) found: Vec<String>,
-    /// Names of those that could not be ended.
+    /// Names of the processes that could not be ended.
     pub(super) survivors: Vec<String>,
 }

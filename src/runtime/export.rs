@@ -1,4 +1,4 @@
-//! A task's output as a file to keep or to show, read from its log, also while the task runs. Blocks.
+//! Exports a task's output to a file, read from its log, also while the task runs. Blocks.
 
 use std::io;
 
@@ -13,9 +13,9 @@ use crate::envelope::mask;
 use crate::facts::{Exit, TaskEvent, TaskFact};
 use crate::terminal::{Cast, CastEvent, CastVersion, Drawing, LogBytes, Palette, Size};
 
-/// Rows of one page of history.
+/// Rows read per page of history.
 const PAGE_ROWS: u16 = 500;
-/// How much output after an input is searched for its echo.
+/// How many bytes of output after an input are searched for its echo.
 const ECHO_BYTES: u64 = 8 << 10;
 
 /// What a task's output can be kept as.
@@ -38,10 +38,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// All formats, in the order of menus.
+    /// All forms, in menu order.
     pub const ALL: [Self; 6] = [Self::Text, Self::Ansi, Self::Html, Self::Svg, Self::Cast, Self::CastV2];
 
-    /// Returns the file name extension for this format.
+    /// Returns the file name extension for this form.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -60,19 +60,19 @@ impl Form {
 pub struct Export<'a> {
     /// The task.
     pub task: &'a TaskView,
-    /// What happened to it, in order: the input track of a recording.
+    /// The task's events in order, for the input track of a recording.
     pub events: &'a [TaskEvent],
-    /// Texts that agents typed, in order. Only those the terminal echoed are written.
+    /// Texts that agents typed, in order. Only those that the terminal echoed are written.
     pub typed: Vec<String>,
-    /// The last so many rows, of text and pages.
+    /// How many of the last rows to include in text and pages.
     pub rows: u64,
     /// The colours of pages and pictures.
     pub palette: Palette,
 }
 
 impl CallRecord {
-    /// Returns the text that an agent or a script typed into a task with this call, if the task took it; an empty
-    /// one where it was keys by name, or hidden.
+    /// Returns the text that an agent or a script typed into a task with this call, if the task accepted it; empty if
+    /// the input was named keys or hidden.
     #[must_use]
     pub fn typed(&self) -> Option<String> {
         let is_taken =
@@ -85,13 +85,13 @@ impl CallRecord {
 }
 
 impl Export<'_> {
-    /// Rows of text and pages unless somebody asks for more.
+    /// Default number of rows of text and pages.
     pub const ROWS: u64 = 10_000;
 
-    /// Makes the export.
+    /// Creates the export.
     ///
     /// # Errors
-    /// When the log cannot be read.
+    /// If the log cannot be read.
     pub fn make(&self, form: Form) -> io::Result<String> {
         let log = StoredLog::open(self.task)?;
         let title = mask(self.task.name.as_deref().unwrap_or(&self.task.cmd)).into_owned();
@@ -135,9 +135,9 @@ impl Export<'_> {
         cast.text(&log.file, &log.marks, &self.track(log))
     }
 
-    /// Returns what happened besides the output.
+    /// Returns the events besides the output.
     fn track(&self, log: &StoredLog) -> Vec<(u32, CastEvent)> {
-        // The oldest events and calls are the first to be forgotten: the last of both belong together.
+        // The oldest events and calls are dropped first, so the two lists are aligned at their ends.
         let is_typed =
             |event: &&TaskEvent| matches!(event.fact, TaskFact::Input(_)) && event.actor != Actor::Operator;
         let events = self.events.iter().filter(is_typed).count();
@@ -168,7 +168,7 @@ impl Export<'_> {
     }
 }
 
-/// Tells whether the terminal echoed a text right after it was typed: input that was hidden must stay hidden.
+/// Tells whether the terminal echoed a text right after it was typed: hidden input must stay hidden.
 fn is_echoed(text: &str, at_ms: u32, log: &StoredLog) -> bool {
     let Some(line) = text.lines().next().filter(|line| !line.trim().is_empty()) else { return false };
     let before = log.marks.partition_point(|mark| mark.at_ms < at_ms).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The counters in the text format that Prometheus reads.
+//! The metrics in Prometheus text format.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use super::histogram::{BOUNDS_MS, Histogram};
 use super::metrics::Metrics;
 
-/// Writes the counters, one family after the other.
+/// Writes the metrics, one family after the other.
 #[must_use]
 pub fn prometheus(metrics: &Metrics) -> String {
     let mut page = Page(String::new());
@@ -107,12 +107,12 @@ impl Page {
     }
 
     fn line(&mut self, line: fmt::Arguments<'_>) {
-        // A string takes whatever is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.0, "{line}");
     }
 }
 
-/// Milliseconds as seconds, exactly.
+/// Formats milliseconds as seconds, exactly.
 fn seconds(ms: u64) -> String {
     let text = format!("{}.{:03}", ms / 1_000, ms % 1_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Reads a sample line as Prometheus does: name, labels, value.
+    /// Parses a sample line as Prometheus does: name, labels, value.
     fn sample(line: &str) -> Option<(String, String, f64)> {
         let end = line.find(['{', ' '])?;
         let (name, rest) = line.split_at(end);

@@ -1,4 +1,4 @@
-//! How much of each limit is taken, and by which task. Pure.
+//! Gauges of how much of each limit is used, and by which task. Pure.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub enum Limit {
     Disk,
 }
 
-/// What a runtime may use.
+/// The limits of a runtime that gauges measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Caps {
     tasks: u64,
@@ -63,7 +63,7 @@ impl Caps {
         }
     }
 
-    /// Measures them. A limit that nothing has (no task has a time) is left out.
+    /// Measures the gauges. A limit that applies to nothing (e.g. no task has a timeout) is left out.
     pub(super) fn measure(&self, tasks: &[Arc<TaskView>], disk_used: u64, now: Timestamp) -> Vec<Gauge> {
         let live: Vec<&Arc<TaskView>> = tasks.iter().filter(|task| !task.status.is_terminal()).collect();
         let of = |limit, used, cap, task: Option<&TaskView>| Gauge {
@@ -96,7 +96,7 @@ impl Caps {
 }
 
 impl Gauge {
-    /// Returns what is taken at a moment.
+    /// Returns how much is used at a given time.
     #[must_use]
     pub fn used_at(&self, now: Timestamp) -> u64 {
         let ran = |since: Timestamp| u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
@@ -105,7 +105,7 @@ impl Gauge {
 }
 
 impl Limit {
-    /// Returns the word used on every surface.
+    /// Returns the limit's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()

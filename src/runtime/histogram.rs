@@ -1,9 +1,9 @@
-//! Durations counted in fixed buckets, so that any number of them takes the same room.
+//! A histogram of durations with fixed buckets, which takes constant space.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Upper ends of the buckets, in milliseconds; one more takes what is longer.
+/// Upper bounds of the buckets, in milliseconds; one more bucket takes longer durations.
 pub const BOUNDS_MS: [u64; 15] =
     [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 600_000, 3_600_000];
 
@@ -20,7 +20,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one that took so long.
+    /// Counts one duration of `ms` milliseconds.
     pub fn add(&mut self, ms: u64) {
         let at = BOUNDS_MS.iter().position(|bound| ms <= *bound).unwrap_or(BOUNDS_MS.len());
         self.buckets[at] += 1;
@@ -28,15 +28,15 @@ impl Histogram {
         self.sum_ms = self.sum_ms.saturating_add(ms);
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.iter_mut().zip(other.buckets).for_each(|(own, more)| *own = own.saturating_add(more));
         self.count = self.count.saturating_add(other.count);
         self.sum_ms = self.sum_ms.saturating_add(other.sum_ms);
     }
 
-    /// Returns the end of the bucket that so many percent reach at most; none for the last one, or
-    /// when nothing was counted.
+    /// Returns the upper bound of the bucket that contains the given percentile; `None` for the last bucket, or if
+    /// nothing was counted.
     #[must_use]
     pub fn at_most(&self, percent: u64) -> Option<u64> {
         let wanted = (self.count * percent).div_ceil(100).max(1);

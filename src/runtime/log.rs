@@ -1,8 +1,8 @@
-//! The raw log of one task: every byte in order of arrival, with its marks beside it.
+//! The raw log of one task: every byte in order of arrival, with its marks in a separate file.
 //!
-//! Of each stream the first `head` bytes go to disk as they come; after that a ring beside the log holds the last `tail`
-//! bytes, which are written behind the head when the task ends. What lies between is counted, not kept. Nothing here
-//! interprets the bytes.
+//! The first `head` bytes of each stream go to disk as they arrive; after that, a ring buffer beside the log holds
+//! the last `tail` bytes, which are appended after the head when the task ends. The bytes in between are counted, not
+//! kept. Nothing here interprets the bytes.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -15,9 +15,9 @@ use super::view::{OutputView, TaskView};
 use crate::files;
 use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
 
-/// Bytes after which a new mark is written even when the stream stays the same.
+/// Bytes after which a new mark is written even if the stream stays the same.
 const MARK_EVERY: u64 = 64 << 10;
-/// Milliseconds after which a new mark is written, so that a recording can be played as it was seen.
+/// Milliseconds after which a new mark is written, so that a recording can be replayed at its original pace.
 const MARK_EVERY_MS: u32 = 50;
 /// The longer a task lives, the rarer its marks: at most one per this fraction of its age.
 const MARK_EVERY_PART: u32 = 5_000;
@@ -32,7 +32,7 @@ pub(super) fn marks_path(folder: &Path) -> PathBuf {
     folder.join("output.marks")
 }
 
-/// Reads all whole marks of a task.
+/// Reads all complete marks of a task.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -47,11 +47,11 @@ pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
 pub struct StoredLog {
     /// The bytes.
     pub file: File,
-    /// The marks beside them.
+    /// The log's marks.
     pub marks: Vec<Mark>,
-    /// What the task wrote to.
+    /// Whether the task wrote to a terminal or to pipes.
     pub origin: Origin,
-    /// The size of its terminal before the first byte.
+    /// The terminal's size before the first byte.
     pub size: Size,
 }
 
@@ -84,7 +84,7 @@ impl LogBytes for File {
     }
 }
 
-/// Puts the log of a task that has ended on disk. Blocks.
+/// Syncs the log of an ended task to disk. Blocks.
 pub(super) fn sync(folder: &Path) {
     for path in [log_path(folder), marks_path(folder)] {
         if let Err(error) = File::open(&path).and_then(|file| file.sync_data()) {
@@ -93,7 +93,7 @@ pub(super) fn sync(folder: &Path) {
     }
 }
 
-/// Counts what a log holds, for a task whose counts were never recorded.
+/// Counts a log's contents, for a task whose counts were never recorded.
 pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
     let Ok(file) = File::open(log_path(folder)) else { return known };
     let gaps = read_marks(folder).unwrap_or_default().into_iter().map(|mark| match mark.kind {
@@ -124,7 +124,7 @@ pub(crate) struct OutputLog {
     marked: u64,
     marked_ms: u32,
     streams: Vec<Kept>,
-    /// A write failed: nothing more is stored, everything is counted as dropped.
+    /// A write failed: nothing more is stored, and everything is counted as dropped.
     broken: bool,
 }
 
@@ -140,7 +140,7 @@ impl OutputLog {
     /// Creates the log and its marks in `folder`.
     ///
     /// # Errors
-    /// When a file exists already or cannot be created.
+    /// If a file already exists or cannot be created.
     pub(crate) fn create(folder: &Path, head: u64, tail: usize) -> Result<Self, Error> {
         Ok(Self {
             folder: folder.to_owned(),
@@ -158,8 +158,8 @@ impl OutputLog {
         })
     }
 
-    /// Stores a chunk that came `at_ms` after the start; returns the bytes it displaced, for which
-    /// no room was left between head and tail.
+    /// Stores a chunk that arrived `at_ms` after the start; returns the number of bytes it displaced because there
+    /// was no room between head and tail.
     pub(crate) fn append(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> u64 {
         if self.broken {
             return bytes.len() as u64;
@@ -177,13 +177,13 @@ impl OutputLog {
         })
     }
 
-    /// Records a new size of the terminal.
+    /// Records a new terminal size.
     pub(crate) fn resize(&mut self, size: Size, at_ms: u32) {
         self.current = None;
         self.broken |= self.mark(MarkKind::Resize(size), at_ms).is_err();
     }
 
-    /// Writes the tails behind the heads. Call once, when nothing more comes.
+    /// Appends the tails after the heads. Call once, when nothing more arrives.
     pub(crate) fn finish(&mut self, at_ms: u32) {
         for Kept { stream, tail, .. } in std::mem::take(&mut self.streams) {
             if let Some(tail) = tail.filter(|_| !self.broken) {
@@ -235,7 +235,7 @@ impl OutputLog {
 }
 
 impl Kept {
-    /// Keeps bytes for which the head has no room; returns how many they displaced.
+    /// Keeps bytes that do not fit into the head; returns how many bytes they displaced.
     fn push(&mut self, bytes: &[u8], folder: &Path, capacity: usize) -> io::Result<u64> {
         if bytes.is_empty() {
             return Ok(0);

@@ -1,5 +1,5 @@
-//! The log of a task in pieces, for a reader on another machine: both of its files only ever grow, so a copy is brought up to
-//! date by what lies behind its end.
+//! Reads and copies a task's log in pieces, for a reader on another machine. Both of its files only ever grow, so a
+//! copy is updated by appending what follows its end.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -13,32 +13,32 @@ use super::log::{log_path, marks_path};
 use crate::files;
 use crate::terminal::LogBytes;
 
-/// Bytes of a piece.
+/// Bytes per piece.
 const PIECE: u64 = 256 << 10;
-/// The largest file that is copied: the longest logs there are, and more.
+/// The size limit for a copied file: somewhat more than the longest possible log.
 const MOST: u64 = 256 << 20;
 
-/// A file of a log.
+/// One of the files of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogPart {
     /// What the task wrote.
     Bytes,
-    /// The marks beside it.
+    /// The marks.
     Marks,
 }
 
 /// A piece of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LogPiece {
-    /// Its bytes, in base64; none at the end of the file.
+    /// Its bytes, in base64; empty at the end of the file.
     bytes: String,
-    /// Bytes of the whole file.
+    /// Length of the whole file, in bytes.
     length: u64,
 }
 
 impl LogPart {
-    /// Both, in the order in which they are copied: no mark is copied before what it stands for.
+    /// Both files in copying order: no mark is copied before the bytes it refers to.
     pub const ALL: [Self; 2] = [Self::Bytes, Self::Marks];
 
     fn path(self, folder: &Path) -> PathBuf {
@@ -48,7 +48,7 @@ impl LogPart {
         }
     }
 
-    /// Reads a piece from an offset on. Blocking.
+    /// Reads a piece starting at an offset. Blocks.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -60,17 +60,17 @@ impl LogPart {
         Ok(LogPiece { bytes: STANDARD.encode(bytes), length })
     }
 
-    /// Returns how much of the file a copy has.
+    /// Returns how many bytes of the file a copy already has.
     #[must_use]
     pub fn copied(self, folder: &Path) -> u64 {
         std::fs::metadata(self.path(folder)).map_or(0, |file| file.len())
     }
 
-    /// Puts a piece behind a copy, and tells whether there is more to come. Blocking. What comes is input from outside: a
-    /// piece that is too large, or makes the copy too large, is refused.
+    /// Appends a piece to a copy, and returns whether there is more to come. Blocks. Pieces are untrusted input: one
+    /// that is too large, or makes the copy too large, is refused.
     ///
     /// # Errors
-    /// When it cannot be written, or is none.
+    /// If it cannot be written or is invalid.
     pub fn append(self, folder: &Path, piece: &LogPiece) -> io::Result<bool> {
         let bytes = STANDARD.decode(&piece.bytes).map_err(io::Error::other)?;
         let (have, new) = (self.copied(folder), bytes.len() as u64);

@@ -60,14 +60,14 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Returns all executions: direct ones and batch items.
+    /// Returns the number of all executions: direct ones and batch items.
     #[must_use]
     pub fn shell_commands(&self) -> u64 {
         self.exec_command_items + self.batched_exec_command_items
     }
 
-    /// Returns how many more calls the batch items would have taken one by one. Below zero when batches ran
-    /// fewer items than there were batches.
+    /// Returns how many more calls the model would have needed without batches. Negative if batches ran fewer items
+    /// than there were batches.
     #[must_use]
     pub fn model_rounds_saved(&self) -> i64 {
         let batches = self.tool_calls.get("ExecCommandBatch").map_or(0, |by_status| by_status.values().sum());

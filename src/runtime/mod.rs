@@ -1,4 +1,5 @@
-//! Tasks: supervisor (pure), driver, byte path, output log, lease, metrics, snapshots.
+//! The task runtime: a pure supervisor, the async driver around it, the byte path, output logs, input leases, metrics
+//! and snapshots.
 
 mod agent_notices;
 mod approval;

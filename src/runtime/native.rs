@@ -1,4 +1,4 @@
-//! A command of an agent's own shell: what it has from its caller, and what its caller is told.
+//! A command from an agent's own shell: the resources its caller passes in, and the progress reported back.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,68 +11,68 @@ use super::request::ExecRequest;
 use crate::facts::Exit;
 use crate::process::{Exact, ResourceLimits};
 
-/// What the caller of such a command hands over, beside its environment.
+/// What the caller of such a command passes in, besides its environment.
 #[derive(Debug)]
 pub struct Native {
-    /// The arguments of the shell, the name it is called by first.
+    /// The arguments of the shell, starting with the name it is called by.
     pub args: Vec<OsString>,
-    /// Where it starts.
+    /// The directory it starts in.
     pub workdir: OwnedFd,
-    /// Its standard input; `None` where it is typed by its caller and by a person.
+    /// Its standard input; `None` if input is typed by its caller and by a person.
     pub stdin: Option<OwnedFd>,
-    /// Where its standard output goes; of one with a terminal, what it writes there.
+    /// Where its standard output goes; with a terminal, everything it writes there.
     pub stdout: OwnedFd,
     /// Where its standard error goes.
     pub stderr: OwnedFd,
-    /// Its limits.
+    /// Its resource limits.
     pub limits: ResourceLimits,
 }
 
-/// How far such a command has come.
+/// The progress of such a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Stage {
-    /// It has not begun.
+    /// Not started yet.
     #[default]
     Waiting,
-    /// It waits for the operator's word.
+    /// Waiting for the operator's approval.
     Held,
     /// Its shell runs.
     Started,
-    /// Its shell has ended, and all it wrote before has been delivered. `closing`: why the runtime ended it, where it did.
+    /// Its shell has ended, and everything it wrote before that has been delivered.
     Ended {
-        /// How the shell ended; `None` where nobody knows.
+        /// How the shell ended; `None` if unknown.
         exit: Option<Exit>,
-        /// It was ended with its runtime; why.
+        /// Why the runtime ended, if the command was ended with it.
         closing: Option<String>,
     },
 }
 
-/// A request of an agent's shell, with what comes of it.
+/// A request from an agent's shell, and the channel for its progress.
 #[derive(Debug)]
 pub struct NativeRequest {
-    /// What is run, as others see it. Its `native` is the id of the task.
+    /// The request as others see it. Its `native` field is the id of the task.
     pub exec: ExecRequest,
-    /// What it has from its caller.
+    /// What the caller passes in.
     pub native: Native,
-    /// Where its caller hears how far it is.
+    /// Where progress is reported to the caller.
     pub told: watch::Sender<Stage>,
 }
 
 /// What is held for such a command until it ends.
 #[derive(Debug)]
 pub(super) struct Caller {
-    /// What it starts with, until it does.
+    /// How and where to start it, until it is started.
     pub(super) start: Option<(Exact, OwnedFd)>,
-    /// Where its output goes, until it starts.
+    /// Where its output goes, until it is started.
     pub(super) outlets: Vec<Outlet>,
     pub(super) told: watch::Sender<Stage>,
 }
 
 impl Caller {
-    /// Takes the caller's descriptors over. What is written to a terminal is one stream.
+    /// Takes over the caller's descriptors. A terminal's output is a single stream.
     ///
     /// # Errors
-    /// When one of them cannot be looked at.
+    /// If one of them cannot be examined.
     pub(super) fn new(native: Native, tty: bool, told: watch::Sender<Stage>) -> io::Result<Self> {
         let Native { args, workdir, stdin, stdout, stderr, limits } = native;
         let one_output = tty || are_one(&stdout, &stderr)?;
@@ -84,7 +84,7 @@ impl Caller {
         Ok(Self { start: Some((exact, workdir)), outlets, told })
     }
 
-    /// Tells its caller how far it is; an end is told once.
+    /// Reports progress to the caller; the end is reported only once.
     pub(super) fn tell(&self, stage: Stage) {
         self.told.send_if_modified(|told| {
             let is_over = matches!(told, Stage::Ended { .. });

@@ -1,5 +1,5 @@
-//! The output of a task, read back from its raw log: cleaned text for previews, files for artifacts. Memory is bounded by
-//! the requested window, however much the task wrote.
+//! Reads a task's output back from its raw log: as cleaned text for previews and as files for artifacts. Memory use
+//! is bounded by the requested window, however much the task wrote.
 
 mod lines;
 mod streams;
@@ -19,17 +19,17 @@ use crate::envelope::preview::Text;
 use crate::files;
 use crate::terminal::{self, LogBytes as _, Mark, MarkKind, Origin, Size, clean};
 
-/// Bytes read for each character of a window: room for escape sequences and wide encodings.
+/// Bytes read per character of a window: leaves room for escape sequences and multi-byte encodings.
 const BYTES_PER_CHAR: usize = 4;
 /// Streams up to this size are cleaned as a whole.
 const WHOLE_BYTES: u64 = 1 << 20;
-/// How far back reading may start in order to begin at a line.
+/// How far back reading may start to find the beginning of a line.
 const LINE_BYTES: u64 = 4 << 10;
 
 /// A part of a task's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Everything in order of arrival. What is said at a terminal beside the streams is no output.
+    /// Everything in order of arrival. What appears on a terminal beside the streams is not output.
     Merged,
     /// Standard output, or the terminal.
     Stdout,
@@ -37,38 +37,38 @@ pub enum Stream {
     Stderr,
 }
 
-/// The stored output of one task, up to the moment this was created.
+/// The stored output of one task, up to the moment this value was created.
 #[derive(Debug, Clone)]
 pub struct Output {
     folder: PathBuf,
     origin: Origin,
-    /// Where the merged log ended then: later output belongs to the next reading.
+    /// Where the merged log ended at that moment: later output is left to the next reading.
     end: u64,
-    /// Its live side while it runs: the ends of very long streams are not in the log yet.
+    /// Its live side while the task runs: the ends of very long streams are not in the log yet.
     io: Option<Arc<TaskIo>>,
-    /// Line feeds that the task has written, also those that were not kept, as far as that is known.
+    /// Line feeds that the task wrote, including those that were not kept, as far as known.
     line_feeds: u64,
 }
 
-/// Where the bytes of a stream lie in the log.
+/// Where the bytes of a stream are in the log.
 #[derive(Debug, Default)]
 struct Layout {
     segments: Vec<(u64, u64)>,
-    /// Bytes that were not kept, with the index of the segment they come before.
+    /// Gaps of bytes that were not kept: the index of the segment each comes before, and its length.
     gaps: Vec<(usize, u64)>,
     dropped: u64,
-    /// Other streams have bytes too.
+    /// Whether other streams have bytes too.
     shared: bool,
     first_size: Size,
     last_size: Size,
 }
 
-/// Where the exact output of a task is.
+/// The files with a task's exact output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredStreams {
-    /// The file with its output; with a terminal all of it.
+    /// The file with its standard output; with a terminal, with all output.
     pub stdout: PathBuf,
-    /// The file with its errors; with a terminal none.
+    /// The file with its standard error; `None` with a terminal.
     pub stderr: Option<PathBuf>,
     /// Bytes in the middle that were not kept.
     pub dropped_bytes: u64,
@@ -94,16 +94,16 @@ impl Output {
         Self { line_feeds, ..self }
     }
 
-    /// Returns what is stored of a task's output, read from its log alone.
+    /// Returns the stored output of a task, read from its log alone.
     ///
     /// # Errors
-    /// When there is no log.
+    /// If its log cannot be measured.
     pub fn stored(task: &TaskView) -> Result<Self, Error> {
         Self::new(task.folder.clone(), task.tty, None)
     }
 
-    /// Returns the cleaned text of a stream up to `to` (an offset in the merged log), if it is not longer than
-    /// `limit` bytes. Blocks.
+    /// Returns the cleaned text of a stream up to `to` (an offset in the merged log); `None` if the stream is longer
+    /// than `limit` bytes. Blocks.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -121,20 +121,20 @@ impl Output {
         Ok(Some(clean(&bytes, own.origin, layout.first_size)))
     }
 
-    /// Tells whether its log is gone, because somebody removed it. It then reads as empty.
+    /// Tells whether the task's log is gone because someone removed it. Its output then reads as empty.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(std::fs::symlink_metadata(self.log()), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
     }
 
-    /// Returns the end of the merged log: the cursor behind everything that can be read here.
+    /// Returns the end of the merged log: the cursor after everything that can be read here.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.end
     }
 
-    /// Returns the cleaned text of a stream from `from` (an offset in the merged log; 0 for all),
-    /// whole when it is small, else its beginning and end of about `window_chars` each.
+    /// Returns the cleaned text of a stream from `from` (an offset in the merged log; 0 for all): in full if it is
+    /// small, otherwise its beginning and its end, of about `window_chars` characters each.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -143,7 +143,7 @@ impl Output {
         blocking(move || own.text_now(stream, from, window_chars)).await
     }
 
-    /// Returns the first bytes of a stream as they were written, at most `limit`, and whether that is all.
+    /// Returns the first bytes of a stream as they were written, at most `limit`, and whether that is all of it.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -214,8 +214,8 @@ impl Output {
         })
     }
 
-    /// The text printed since a cursor, which may be inside a line or an escape sequence: the line is read from its start,
-    /// and the text before the cursor is removed again.
+    /// Returns the text printed since a cursor, which may be inside a line or an escape sequence: reads from the
+    /// start of the line, and removes the text before the cursor again.
     fn text_since(
         &self,
         file: &File,
@@ -338,18 +338,18 @@ impl Layout {
         layout
     }
 
-    /// Returns the length of the stream, as far as it is stored.
+    /// Returns the length of the stream as far as it is stored.
     fn total(&self) -> u64 {
         self.segments.iter().map(|(_, length)| length).sum()
     }
 
-    /// Adds bytes at the end that were not kept.
+    /// Appends a gap of bytes that were not kept.
     fn followed_by_gap(mut self, bytes: u64) -> Self {
         self.gaps.extend((bytes > 0).then_some((self.segments.len(), bytes)));
         self
     }
 
-    /// Returns how much of the stream lies before an offset in the log.
+    /// Returns how many bytes of the stream come before an offset in the log.
     fn before(&self, offset: u64) -> u64 {
         let parts = self.segments.iter().map(|&(start, length)| offset.saturating_sub(start).min(length));
         parts.sum()
@@ -366,7 +366,7 @@ impl Layout {
 
 fn belongs(stream: terminal::Stream, (wanted, origin): (Stream, Origin)) -> bool {
     if stream == terminal::Stream::Tty && origin == Origin::Pipe {
-        // Said at a terminal beside the streams: to the operator, and to nobody else.
+        // From a terminal beside the streams: shown to the operator, and to nobody else.
         return false;
     }
     match wanted {
@@ -387,7 +387,7 @@ fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns what follows the first line feed, or all when there is none.
+/// Returns what follows the first line feed, or everything if there is none.
 fn after_line(bytes: &[u8]) -> &[u8] {
     memchr::memchr(b'\n', bytes).map_or(bytes, |at| &bytes[at + 1..])
 }

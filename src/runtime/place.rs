@@ -1,15 +1,15 @@
-//! The places of a console over several runtimes: what each is called, how its link stands, and the numbers of all of
-//! them beside each other. Plain values; `link` puts them together.
+//! The places of a console that is attached to several runtimes: their names, the state of their links, and how their
+//! numbers are kept apart. Plain values; `link` builds them.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// Bits of a number that are the place's own; those above them are its slot.
+/// The low bits of a number that belong to the place; the bits above are its slot.
 const OWN_BITS: u32 = 48;
 
-/// Names a place for as long as a console knows it: of one on this machine the id of its workspace.
+/// The id of a place for as long as a console knows it; for a place on this machine, the id of its workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PlaceId(Arc<str>);
 
@@ -33,28 +33,28 @@ impl fmt::Display for PlaceId {
     }
 }
 
-/// What stands before the short names of a place's tasks: `web-fix` in `web-fix/t07`.
+/// The prefix of a place's task names: `web-fix` in `web-fix/t07`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceName {
-    /// Which place.
+    /// The place.
     pub id: PlaceId,
-    /// Its name, different from those of all other places: letters, digits, `-`, `_`, `.` and `:`, never a slash.
+    /// Its name, unique among all places: letters, digits, `-`, `_`, `.` and `:`, never a slash.
     pub name: String,
 }
 
-/// One runtime of a console over several. Each has another one, also where a runtime has taken the place of another: a
-/// number with a slot in it means one call of one runtime for good.
+/// Identifies one runtime in a console that is attached to several. A slot is never reused, even when a runtime
+/// replaces another: a number that includes a slot always refers to one call of one runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Slot(pub u16);
 
 impl Slot {
-    /// Returns a runtime's own number as one among those of several; none where it has no room for the slot.
+    /// Combines a runtime's own number with the slot; `None` if the number is too large to leave room for it.
     #[must_use]
     pub fn number(self, own: u64) -> Option<u64> {
         (own >> OWN_BITS == 0).then_some(u64::from(self.0) << OWN_BITS | own)
     }
 
-    /// Returns whose number it is, and which of its own. A console of one runtime has slot 0 alone.
+    /// Splits a number into its slot and the runtime's own number. A console of a single runtime uses only slot 0.
     #[must_use]
     pub fn of(number: u64) -> (Self, u64) {
         let slot = u16::try_from(number >> OWN_BITS).unwrap_or(u16::MAX);
@@ -62,23 +62,23 @@ impl Slot {
     }
 }
 
-/// How the link to a place stands.
+/// The state of the link to a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaceLink {
-    /// It is attached: what is shown is what is.
+    /// Attached: its view is current.
     Live,
-    /// It is attached and may only be looked at; why.
+    /// Attached, but read-only, for this reason.
     ReadOnly(String),
-    /// It is being attached for the first time.
+    /// Being attached for the first time.
     Connecting,
-    /// It was attached, or cannot be; it is tried again.
+    /// Disconnected, or cannot be attached; attaching is being retried.
     Lost {
         /// Since when.
         since: Timestamp,
         /// Why.
         why: String,
     },
-    /// Its runtime has ended.
+    /// The place's runtime has ended.
     Gone {
         /// When that was noticed.
         since: Timestamp,
@@ -86,13 +86,13 @@ pub enum PlaceLink {
 }
 
 impl PlaceLink {
-    /// Tells whether what is shown of it is what is.
+    /// Tells whether the view of the place is current.
     #[must_use]
     pub fn is_live(&self) -> bool {
         matches!(self, Self::Live | Self::ReadOnly(_))
     }
 
-    /// Says why nothing can be done there, where that is so.
+    /// Returns why no actions are possible there; `None` if they are.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         match self {

@@ -1,4 +1,4 @@
-//! A task's screen at any moment of its life, drawn again from its log. Blocks.
+//! Replays a task's log to show its screen at any moment of its life. Blocks.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use super::log::StoredLog;
 use super::view::TaskView;
 use crate::terminal::{Dialogue, LogBytes, Mark, MarkKind, Origin, Stream, Terminal};
 
-/// A log that is played, as far as it had come when it was opened.
+/// The replay of a log, up to where the log ended when it was opened.
 pub struct Playback {
     log: StoredLog,
     end: u64,
     terminal: Terminal,
     dialogue: Dialogue,
-    /// How many marks have been played.
+    /// The number of marks played so far.
     done: usize,
 }
 
@@ -20,7 +20,7 @@ impl Playback {
     /// Opens the log of a task at its beginning.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn open(task: &TaskView) -> io::Result<Self> {
         let log = StoredLog::open(task)?;
         Ok(Self {
@@ -32,13 +32,14 @@ impl Playback {
         })
     }
 
-    /// Returns the marks of the log: the moments of the playback.
+    /// Returns the marks of the log, which are the positions of the playback.
     #[must_use]
     pub fn marks(&self) -> &[Mark] {
         &self.log.marks
     }
 
-    /// Goes to the moment when `done` marks have been played, and returns the screen there. Going back starts over.
+    /// Moves to the moment when `done` marks have been played, and returns the screen there. Moving back restarts the
+    /// replay.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -56,7 +57,7 @@ impl Playback {
                     let next = self.log.marks.get(self.done + 1).map_or(self.end, |next| next.offset);
                     let (terminal, dialogue) = (&mut self.terminal, &mut self.dialogue);
                     self.log.file.for_each_block(mark.offset..next.min(self.end), |_, output| {
-                        // Replies go nowhere: the program is not there any more.
+                        // Replies to terminal queries are dropped: the program is gone.
                         let _ = terminal.feed(&dialogue.draw(aside, output));
                         true
                     })?;

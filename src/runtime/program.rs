@@ -1,5 +1,5 @@
-//! A running program as others see it: its source, where it is, what it has found out. Plain data;
-//! whoever runs the program shows it with `Handle::show_program`.
+//! The public view of a running program: its source, its position, its values. Plain data, published with
+//! `Handle::show_program` by the code that runs the program.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::envelope::{Actor, TaskId};
 /// Ended programs kept in memory.
 const ENDED_KEPT: usize = 8;
 
-/// A range of lines of a source, from 1, both ends included.
+/// A range of source lines, starting at 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Lines {
     /// The first line.
@@ -30,53 +30,53 @@ impl Lines {
         Self { first: line, last: line }
     }
 
-    /// Tells whether a line lies in it.
+    /// Tells whether the range contains a line.
     #[must_use]
     pub fn holds(self, line: u32) -> bool {
         (self.first..=self.last).contains(&line)
     }
 }
 
-/// Where a program stands.
+/// The state of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RunState {
-    /// Statements are carried out.
+    /// It is executing statements.
     Running,
-    /// Everything in flight waits for an answer.
+    /// Everything in progress waits for an answer.
     Asking,
-    /// It came to its end.
+    /// It ran to its end.
     Completed,
-    /// An error that nothing caught ended it.
+    /// An uncaught error ended it.
     Failed,
-    /// Somebody stopped it.
+    /// Someone stopped it.
     Cancelled,
     /// Its runtime was shut down or died.
     Interrupted,
 }
 
 impl RunState {
-    /// Returns the word used on every surface.
+    /// Returns the state's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// Tells whether nothing will change any more.
+    /// Tells whether the state is final.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         !matches!(self, Self::Running | Self::Asking)
     }
 }
 
-/// Where a statement or a branch stands.
+/// The state of a statement or a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
-    /// It has not begun.
+    /// It has not started.
     Waiting,
-    /// It is carried out.
+    /// It is being executed.
     Running,
     /// It waits for an answer.
     Asking,
@@ -84,18 +84,18 @@ pub enum StepState {
     Done,
     /// It has failed.
     Failed,
-    /// It was passed over.
+    /// It was skipped.
     Skipped,
-    /// It was ended because of another one.
+    /// It was cancelled because of another statement or branch.
     Cancelled,
 }
 
-/// A statement that has begun, at its latest pass.
+/// A statement that has started, at its latest pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepView {
     /// Its lines.
     pub lines: Lines,
-    /// Where it stands.
+    /// Its state.
     pub state: StepState,
     /// The command it runs or ran.
     pub task: Option<TaskId>,
@@ -112,38 +112,38 @@ pub struct BranchView {
     pub name: Option<String>,
     /// Its lines.
     pub lines: Lines,
-    /// Where it stands.
+    /// Its state.
     pub state: StepState,
-    /// The command it runs now, or ran last.
+    /// The command it is running, or ran last.
     pub task: Option<TaskId>,
 }
 
-/// A loop that is being gone through.
+/// A loop in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopView {
     /// Its lines.
     pub lines: Lines,
-    /// Which pass this is, from 1.
+    /// The number of the current pass, starting at 1.
     pub pass: u32,
-    /// How many there are, or may be at most.
+    /// The number of passes, or its upper limit.
     pub max: Option<u32>,
 }
 
-/// What ended a program.
+/// The error that ended a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramError {
     /// The line of the statement.
     pub line: u32,
-    /// What went wrong, a whole sentence.
+    /// What went wrong, as a full sentence.
     pub message: String,
 }
 
-/// A program that runs or ran.
+/// A running or ended program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramView {
     /// The run's id, e.g. `20261122-043511-k3f9x2`.
     pub run: String,
-    /// The call that started it, if it is one.
+    /// The call that started it, if a call did.
     pub call: Option<u64>,
     /// Who started it.
     pub started_by: Actor,
@@ -153,39 +153,39 @@ pub struct ProgramView {
     pub source: Arc<str>,
     /// The folder of the run.
     pub folder: PathBuf,
-    /// Where it stands.
+    /// Its state.
     pub state: RunState,
-    /// The statements that have begun, in order of their lines.
+    /// The statements that have started, in line order.
     pub steps: Vec<StepView>,
-    /// The branches of the parallel blocks in flight.
+    /// The branches of the parallel blocks in progress.
     pub branches: Vec<BranchView>,
-    /// The loops it is in, the outermost first.
+    /// The loops it is in, outermost first.
     pub loops: Vec<LoopView>,
-    /// What it has found out, the newest last.
+    /// The values it has produced, the newest last.
     pub bindings: Vec<BindingView>,
-    /// Session commands that have ended.
+    /// Number of session commands that have ended.
     #[serde(default)]
     pub sessions: u32,
-    /// What they cost, in millionths of a dollar, as far as they say.
+    /// The total cost they report, in millionths of a dollar.
     #[serde(default)]
     pub cost: u64,
-    /// What ended it.
+    /// The error that ended it.
     pub error: Option<ProgramError>,
-    /// When it began.
+    /// When it started.
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
 }
 
 impl ProgramView {
-    /// Returns the tasks that run for it now.
+    /// Returns the tasks currently running for the program.
     pub fn live_tasks(&self) -> impl Iterator<Item = &TaskId> {
         let live = |state: &StepState| matches!(state, StepState::Running);
         let steps = self.steps.iter().filter(move |step| live(&step.state));
         steps.filter_map(|step| step.task.as_ref())
     }
 
-    /// Returns the first line that is being carried out.
+    /// Returns the first lines being executed.
     #[must_use]
     pub fn current(&self) -> Option<Lines> {
         let begun = |step: &&StepView| matches!(step.state, StepState::Running | StepState::Asking);
@@ -193,21 +193,21 @@ impl ProgramView {
     }
 }
 
-/// Writes an amount in millionths of a dollar: what is not nothing is not written as nothing.
+/// Formats an amount given in millionths of a dollar, rounded up so that no nonzero amount shows as zero.
 #[must_use]
 pub fn dollars(cost: u64) -> String {
     let tenths = cost.div_ceil(100);
     format!("${}.{:04}", tenths / 10_000, tenths % 10_000)
 }
 
-/// The programs of a recording: those that run, and the last that ended.
+/// The programs of a recording: the running ones, and the most recently ended.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     all: VecDeque<Arc<ProgramView>>,
 }
 
 impl Programs {
-    /// Takes in how a program stands; tells whether that is the first or the last word about it.
+    /// Updates a program's state; returns whether this is the first or the last update about it.
     pub(super) fn show(&mut self, view: Arc<ProgramView>) -> bool {
         let known = self.all.iter_mut().find(|known| known.run == view.run);
         let turns = known.as_ref().is_none_or(|known| known.state.is_terminal() != view.state.is_terminal());

@@ -1,4 +1,4 @@
-//! What can be asked of the runtime, and what it answers.
+//! Requests to the runtime and their results.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,52 +14,53 @@ use crate::facts::{RejectionReason, StopSignal};
 use crate::process::Leftovers;
 use crate::terminal::{KeyPress, Size};
 
-/// Starts a command. Defaults and clamps are the tool's business; here every field is decided.
+/// A request to start a command. The tools apply defaults and limits; here every field is final.
 #[derive(Debug, Clone)]
 pub struct ExecRequest {
-    /// Who asks.
+    /// Who makes the request.
     pub actor: Actor,
     /// Number of the call this belongs to.
     pub call: u64,
     /// The command line, not blank.
     pub cmd: String,
-    /// Shell to run it, or the default.
+    /// The shell to run it; `None` for the default.
     pub shell: Option<String>,
     /// Run as a login shell.
     pub login: bool,
-    /// Starting directory as asked.
+    /// The starting directory as requested.
     pub workdir: Option<String>,
     /// The caller's directory, used when `workdir` is absent.
     pub base: PathBuf,
-    /// Give it a PTY.
+    /// Whether to give it a PTY.
     pub tty: bool,
-    /// Size of the PTY when asked for.
+    /// The size of the PTY, if specified.
     pub size: Option<Size>,
-    /// Keep stdin open.
+    /// Whether to keep stdin open.
     pub accepts_input: bool,
-    /// How long the caller waits before the command becomes a task; zero promotes at once, `None` never.
+    /// How long the caller waits before the command becomes a task; zero promotes immediately, `None` never.
     pub yield_after: Option<Duration>,
-    /// Ends the tree after this long.
+    /// The time limit, after which the tree is ended.
     pub timeout: Option<Duration>,
     /// What to do with processes that outlive the shell.
     pub leftovers: Leftovers,
-    /// Why, in one line, for the operator.
+    /// The reason, in one line, for the operator.
     pub description: Option<String>,
     /// Its place in a batch, if it is an item of one.
     pub item: Option<BatchItem>,
-    /// What else holds for it as a step of a program, if it is one.
+    /// Further settings for a step of a program, if it is one.
     pub step: Option<Step>,
-    /// The id of the task, where it is a command of an agent's own shell: it may start in any directory (`base`).
+    /// The id of the task, if it is a command from an agent's own shell; such a command may start in any directory
+    /// (`base`).
     pub native: Option<TaskId>,
 }
 
 impl ExecRequest {
-    /// Tells whether it may have a terminal beside its streams: a single command whose input is nobody's yet.
+    /// Tells whether it may have a terminal beside its streams: a single command without input of its own.
     pub(super) fn can_be_asked(&self) -> bool {
         !self.tty && !self.accepts_input && self.item.is_none() && self.step.is_none()
     }
 
-    /// Returns the id that was chosen for its task, if one was.
+    /// Returns the id chosen for its task, if any.
     pub(super) fn chosen_id(&self) -> Option<&TaskId> {
         self.step.as_ref().map(|step| &step.id).or(self.native.as_ref())
     }
@@ -70,28 +71,28 @@ impl ExecRequest {
 pub struct Within {
     /// The task.
     pub task: TaskId,
-    /// It holds an agent (`PILOTHOUSE_TASK_KIND=agent`).
+    /// Whether the task holds an agent (`PILOTHOUSE_TASK_KIND=agent`).
     pub is_agent: bool,
 }
 
-/// What holds for the command of a program: sourced by a shell without profiles, in any directory
-/// (`base`), with the runtime's environment as it is, ended with [`STEP_GRACE`].
+/// Settings for a command of a program: it is sourced by a shell without profiles, in any directory (`base`), with
+/// the runtime's environment unchanged, and is ended with a grace period of [`STEP_GRACE`].
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Its id, chosen by its caller, who may have to end it before it is known to have started.
+    /// The task's id, chosen by the caller, which may have to end the command before it is known to have started.
     pub id: TaskId,
-    /// Variables it gets beside those it inherits.
+    /// Variables it gets in addition to those it inherits.
     pub variables: Vec<(String, String)>,
-    /// The mark of the run, which is written while the command comes up: it does nothing before that is on disk.
+    /// The mark of the run, written while the command starts up: the command does nothing until the mark is on disk.
     pub marked: Marked,
 }
 
-/// Something that is being written to disk. Cheap to clone.
+/// A write to disk in progress. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Marked(watch::Receiver<Option<Result<(), String>>>);
 
 impl Marked {
-    /// Writes it, on another thread.
+    /// Starts the write on another thread.
     #[must_use]
     pub fn by(write: impl FnOnce() -> io::Result<()> + Send + 'static) -> Self {
         let (done, marked) = watch::channel(None);
@@ -101,10 +102,10 @@ impl Marked {
         Self(marked)
     }
 
-    /// Waits until it is on disk.
+    /// Waits until the write is on disk.
     ///
     /// # Errors
-    /// When it is not, and never will be.
+    /// If it failed or was given up.
     pub async fn on_disk(&self) -> Result<(), String> {
         let mut marked = self.0.clone();
         match marked.wait_for(Option::is_some).await {
@@ -117,36 +118,36 @@ impl Marked {
 /// Time between TERM and KILL for the command of a program.
 pub const STEP_GRACE: Duration = Duration::from_secs(2);
 
-/// How the call that started a command ends.
+/// How the call that started a command ended.
 #[derive(Debug, Clone)]
 pub enum ExecOutcome {
     /// The command ended within the wait.
     Completed(Arc<TaskView>),
-    /// It runs on as a managed task.
+    /// It continues as a managed task.
     Promoted(Arc<TaskView>),
-    /// The operator has not released it within the wait: nothing has started.
+    /// The operator did not release it within the wait; nothing was started.
     Held(Arc<TaskView>),
 }
 
-/// What a wait is for.
+/// The condition a wait is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// The task is terminal and all its output is in.
+    /// The task is terminal and all its output has arrived.
     Terminal,
-    /// More than `beyond` bytes are in the merged log, or the task is terminal.
+    /// The merged log has more than `beyond` bytes, or the task is terminal.
     Output {
         /// A position in the merged log.
         beyond: u64,
     },
 }
 
-/// Something to send to a task.
+/// Input to send to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     /// Text, verbatim.
     Text(String),
-    /// Keys by name, encoded as the terminal's modes ask (tty only).
+    /// Keys by name, encoded as the terminal's modes require (tty only).
     Keys(Vec<KeyPress>),
     /// End of input: closes stdin, or types the terminal's end-of-file character.
     Eof,
@@ -154,7 +155,7 @@ pub enum Input {
     Resize(Size),
     /// Bytes already encoded, typed by a person.
     Raw(Vec<u8>),
-    /// A paste, bracketed when the program asked for that.
+    /// A paste, bracketed if the program enabled that.
     Paste(String),
 }
 
@@ -168,22 +169,22 @@ pub enum InputTarget {
     Tty,
 }
 
-/// What became of an input.
+/// The outcome of sending input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct InputOutcome {
-    /// It was taken.
+    /// Whether the input was accepted.
     pub accepted: bool,
-    /// Where it went or would have gone.
+    /// Where it went, or would have gone.
     pub target: Option<InputTarget>,
     /// Bytes handed to the task.
     pub bytes_written: u64,
     /// Why it was refused.
     pub rejection: Option<Rejection>,
-    /// The task after it.
+    /// The task afterwards.
     pub task: Arc<TaskView>,
 }
 
-/// Why an input was refused; the task is untouched.
+/// Why input was rejected; the task is unaffected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The reason in one word.
@@ -192,21 +193,21 @@ pub struct Rejection {
     pub message: String,
 }
 
-/// How a task is to be stopped.
+/// How to stop a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stop {
-    /// KILL at once.
+    /// Whether to KILL immediately.
     pub force: bool,
-    /// Only send this signal; the state does not change by itself.
+    /// Send only this signal; the state does not change by itself.
     pub signal: Option<StopSignal>,
 }
 
-/// What a stop did.
+/// The result of a stop.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StopOutcome {
     /// The effect so far.
     pub effect: StopEffect,
-    /// The task after it.
+    /// The task afterwards.
     pub task: Arc<TaskView>,
 }
 

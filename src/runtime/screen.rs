@@ -1,7 +1,7 @@
-//! One task's terminal, shared between its parser and whoever draws it.
+//! One task's terminal, shared between its parser and its readers.
 //!
-//! Drawing must never wait for a flooding parser (measured: seconds with a plain mutex). The reader
-//! raises a flag and tries for a moment; the parser looks at the flag between slices and steps back.
+//! Drawing must never wait for a flooding parser (with a plain mutex, waits of seconds were measured). The reader
+//! raises a flag and tries for a moment; the parser checks the flag between slices and yields.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use crate::terminal::{Contents, Fed, Terminal};
 
-/// How long a reader tries before it must draw what it had.
+/// How long a reader tries before it must redraw its previous picture.
 const PATIENCE: Duration = Duration::from_micros(300);
-/// How long a program in the middle of a frame (mode 2026) may leave readers with their last picture.
+/// How long a program in the middle of a frame (mode 2026) may leave readers with the previous picture.
 const HOLD: Duration = Duration::from_millis(150);
 
 /// A terminal with a generation that changes whenever there is something new to draw.
-// A lock, not a message: cells are read where they are, a copy of the grid for each frame would
-// cost as much as the frame.
+// A lock, not a message: cells are read in place, because copying the grid for each frame would cost as much as the
+// frame.
 pub struct Screen {
     shared: Mutex<Shared>,
     wanted: AtomicBool,
@@ -26,7 +26,7 @@ pub struct Screen {
 
 struct Shared {
     terminal: Option<Terminal>,
-    /// Since when the program is in the middle of a frame.
+    /// Since when the program has been in the middle of a frame.
     held: Option<Instant>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Screen {
 }
 
 impl Screen {
-    /// Wraps a terminal that nobody else feeds.
+    /// Wraps a terminal that no parser feeds.
     #[must_use]
     pub fn detached(terminal: Terminal) -> Self {
         Self {
@@ -53,8 +53,8 @@ impl Screen {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Reads the terminal, waiting at most 0.3 ms for its parser; `None` when it is busy longer, the
-    /// program is in the middle of a frame, or the task has ended and its terminal was dropped.
+    /// Reads the terminal, waiting at most 0.3 ms for its parser; `None` if it is busy for longer, the program is in
+    /// the middle of a frame, or the task has ended and its terminal was dropped.
     #[expect(clippy::disallowed_methods, reason = "a spin limit of microseconds, not a decision")]
     pub fn try_read<R>(&self, read: impl FnOnce(&Terminal) -> R) -> Option<R> {
         let started = Instant::now();
@@ -73,19 +73,19 @@ impl Screen {
         shared.terminal.as_ref().filter(|_| !is_held).map(read)
     }
 
-    /// Returns what the terminal shows, or would show with so many columns; `None` when it cannot be read now, as with
-    /// [`Self::try_read`].
+    /// Returns what the terminal shows, or would show with the given number of columns; `None` if it cannot be read
+    /// now, as with [`Self::try_read`].
     #[must_use]
     pub fn contents(&self, columns: Option<u16>) -> Option<Contents> {
         let read = |terminal: &Terminal| match columns.and_then(|columns| terminal.excerpt(columns)) {
             Some(excerpt) => Err(excerpt),
             None => Ok(Contents::of(terminal)),
         };
-        // Drawn after the parser has its terminal back.
+        // Drawn after the lock is released to the parser.
         Some(self.try_read(read)?.unwrap_or_else(|excerpt| excerpt.draw()))
     }
 
-    /// Reads the terminal, however long its parser takes for its slice.
+    /// Reads the terminal, waiting however long its parser's slice takes.
     pub(crate) fn read<R>(&self, read: impl FnOnce(&Terminal) -> R) -> Option<R> {
         self.wanted.store(true, Ordering::Release);
         let guard = self.lock();
@@ -93,14 +93,14 @@ impl Screen {
         guard.terminal.as_ref().map(read)
     }
 
-    /// Changes the terminal and marks it as new to draw.
+    /// Changes the terminal and marks it for redrawing.
     pub fn update<R>(&self, change: impl FnOnce(&mut Terminal) -> R) -> Option<R> {
         let result = self.lock().terminal.as_mut().map(change);
         self.generation.fetch_add(1, Ordering::AcqRel);
         result
     }
 
-    /// Changes the terminal with output of its program, which may be in the middle of a frame then.
+    /// Feeds the terminal with its program's output, which may leave it in the middle of a frame.
     #[expect(clippy::disallowed_methods, reason = "a limit for readers, who have no clock either")]
     pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> Fed) -> Option<Fed> {
         let mut shared = self.lock();
@@ -118,12 +118,12 @@ impl Screen {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Tells a parser that somebody waits to read.
+    /// Tells a parser whether a reader is waiting.
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Acquire)
     }
 
-    // A panic inside the parser is caught below us; a poisoned lock still holds a usable terminal.
+    // Panics inside the parser are caught further down; after poisoning, the terminal is still usable.
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }

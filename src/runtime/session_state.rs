@@ -1,4 +1,4 @@
-//! What is known beside the tasks: calls, counters, agents, notices.
+//! The session's state besides its tasks: calls, counters, agents, notices.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use super::view::{AgentView, Notice};
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
 
-/// The state of a session beside its tasks.
+/// The state of a session, except for its tasks.
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub(super) calls: RecentCalls,
@@ -38,12 +38,12 @@ impl SessionState {
         }
     }
 
-    /// Adds a line for the person.
+    /// Adds a notice for the person.
     pub(super) fn notice(&mut self, at: Timestamp, text: String, is_error: bool) {
         self.enter(Notice { seq: 0, at, is_error, text, from: None });
     }
 
-    /// Adds a line about what was done in the console with this pid.
+    /// Adds a notice about an action in the console with this pid.
     pub(super) fn notice_of(&mut self, at: Timestamp, text: String, from: Option<u32>) {
         self.enter(Notice { seq: 0, at, is_error: false, text, from });
     }
@@ -56,8 +56,9 @@ impl SessionState {
         self.notices.push_back(Notice { seq: self.noticed, ..notice });
     }
 
-    /// Enters an agent's connection and returns its label: the one it wants, or the next of the kind
-    /// `wanted#2` that no connected agent has. A label that its holder has left is the same agent come back.
+    /// Registers an agent's connection and returns its label: the one it wants, or the next one of the form
+    /// `wanted#2` that no connected agent has. An agent that takes a label whose holder has disconnected counts as
+    /// the same agent, reconnected.
     pub(super) fn agent_connected(&mut self, wanted: &str, client: &str, pid: u32) -> String {
         let label = self.free_label(wanted);
         let view = AgentView {
@@ -79,7 +80,7 @@ impl SessionState {
         label
     }
 
-    /// Returns the label that an agent gets which wants to be called so.
+    /// Returns the label for an agent that wants to be called `wanted`.
     fn free_label(&self, wanted: &str) -> String {
         let is_free = |label: &String| {
             let mut holders = self.agents.iter().filter(|agent| agent.label == *label);
@@ -97,19 +98,19 @@ impl SessionState {
         own.chain(numbered(base)).find(is_free).unwrap_or_else(|| wanted.to_owned())
     }
 
-    /// Marks an agent as gone. Nobody else has its label while it is connected.
+    /// Marks an agent as disconnected. While it is connected, no other agent has its label.
     pub(super) fn agent_gone(&mut self, label: &str) {
         if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
             agent.connected = false;
         }
     }
 
-    /// Tells whether an agent is connected.
+    /// Tells whether any agent is connected.
     pub(super) fn has_agent(&self) -> bool {
         self.agents.iter().any(|agent| agent.connected)
     }
 
-    /// Counts a call of an agent.
+    /// Counts a call from an agent.
     pub(super) fn agent_called(&mut self, label: &str, at: Timestamp) {
         if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
             agent.first_call.get_or_insert(at);
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
         session.agent_gone("claude-code");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code");
-        // One that comes back after a restart names the label it had.
+        // An agent that reconnects after a restart asks for the label it had.
         assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#4");
         session.agent_gone("claude-code#3");
         assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#3");

@@ -1,4 +1,5 @@
-//! What handle and driver share: the registry of byte sides, the state of the session, the published snapshot.
+//! The state that the handle and the driver share: the tasks' byte paths, the session's state, the published
+//! snapshot.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -23,47 +24,47 @@ use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::ConsoleProcess;
 
-/// Tasks found in recordings that are kept in memory.
+/// The number of tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;
-/// So long after the last console was closed somebody is taken to be near.
+/// How long after the last console was closed someone is still assumed to be near.
 const ATTENDED: Duration = Duration::from_secs(600);
-/// Bytes of their commands.
+/// Bytes of commands that the tasks found in recordings may keep in memory.
 const PAST_BYTES: usize = 16 << 20;
 
-/// Shared state of one runtime.
-// Locks, not messages: calls begin and end on many connections, screens are read by the console for
-// each frame; a round trip through the driver would make both wait for it. Each lock is held for a
-// few map operations, never across an await.
+/// The shared state of one runtime.
+// Locks, not messages: calls start and end on many connections, and the console reads screens for each frame; a round
+// trip through the driver would make both wait for it. Each lock is held for a few map operations, never across an
+// await.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) workspace: PathBuf,
-    /// What the settings change of what is inherited, and set over the overrides.
+    /// How the settings change the inherited environment, and the variables they set over the overrides.
     pub(super) env: Env,
     pub(super) recording: PathBuf,
     pub(super) journal: Journal,
     pub(super) viewers: Arc<Viewers>,
     pub(super) pump: Arc<Pump>,
     pub(super) snapshot: watch::Sender<Arc<Snapshot>>,
-    /// Something outside the driver changed what the snapshot shows.
+    /// Notified when something outside the driver changed what the snapshot shows.
     pub(super) nudge: Arc<Notify>,
-    /// Tasks have written something.
+    /// Notified when tasks have written output.
     pub(super) counted: Arc<Notify>,
     pub(super) headless: AtomicBool,
     pub(super) limits: Limits,
-    /// Programs under way.
+    /// The running programs.
     pub(super) programs: TaskTracker,
     /// Approval rules that consoles with settings of their own have handed over.
     pub(super) handed: watch::Sender<Vec<ApprovalRule>>,
-    /// Past recordings were brought to their end: what they tell is final.
+    /// Whether past recordings were recovered, so that their contents are final.
     recovered: watch::Sender<bool>,
-    /// Tasks of past recordings, or no longer at hand, that somebody asked for.
+    /// Tasks that were requested and found in the record because they are no longer in memory.
     past: Mutex<HashMap<TaskId, Arc<TaskView>>>,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
-    /// Commands that the snapshot shows only the beginning of.
+    /// Commands that the snapshot truncates.
     commands: Mutex<Commands>,
     caps: Caps,
-    /// Bytes of all recordings when last looked at, and what had been printed by then.
+    /// The size of all recordings in bytes when last measured, and the bytes of output read by then.
     disk: [AtomicU64; 2],
     session: Mutex<SessionState>,
 }
@@ -106,7 +107,7 @@ impl Shared {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows a line about what was done in one console, in the others.
+    /// Shows a notice about an action in one console, in the others.
     pub(super) fn notice_of(&self, console: &ConsoleProcess, text: String) {
         let at = self.clock.now().wall;
         self.session().notice_of(at, text, Some(console.pid));
@@ -125,7 +126,7 @@ impl Shared {
         self.ios().get(id).cloned()
     }
 
-    /// Returns how much of each limit is taken. Recordings are looked at once an hour; what was printed since
+    /// Returns how much of each limit is used. The size of the recordings is measured once an hour; output since then
     /// is added.
     pub(super) fn gauges(&self, tasks: &[Arc<TaskView>], printed: u64) -> Vec<Gauge> {
         let [then, by_then] = [&self.disk[0], &self.disk[1]].map(|bytes| bytes.load(Ordering::Relaxed));
@@ -133,7 +134,7 @@ impl Shared {
         self.caps.measure(tasks, disk_used, self.clock.now().wall)
     }
 
-    /// Tells whether what a command asks for at a terminal beside its streams may find somebody who answers.
+    /// Tells whether someone is likely to answer what a command asks on a terminal beside its streams.
     pub(super) fn is_attended(&self) -> bool {
         match self.limits.side_terminal {
             SideTerminal::Always => true,
@@ -146,12 +147,12 @@ impl Shared {
         self.headless.load(Ordering::Relaxed)
     }
 
-    /// Puts a row on record without waiting.
+    /// Records a row without waiting.
     pub(super) fn note(&self, row: &Row<'_>) {
         self.put(row, Durability::Written);
     }
 
-    /// Puts a row on record that nobody would miss after a loss of power.
+    /// Records a row that may be lost in a power failure.
     pub(super) fn note_late(&self, row: &Row<'_>) {
         self.put(row, Durability::Late);
     }
@@ -163,7 +164,7 @@ impl Shared {
         }
     }
 
-    /// Puts a row on its way to the record, before every later one, and waits for no more than room.
+    /// Queues a row for the record, before every later one, waiting only for room.
     pub(super) async fn enqueue(&self, row: &Row<'_>, durability: Durability) {
         self.session().counters.count(row);
         if let Err(error) = self.journal.enqueue(row, durability).await {
@@ -171,10 +172,10 @@ impl Shared {
         }
     }
 
-    /// Puts a row on record and waits until it is.
+    /// Records a row and waits until it is written.
     ///
     /// # Errors
-    /// When it is not, and what it announces must not happen then.
+    /// If the row could not be written and what it announces must therefore not happen.
     pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) -> Result<(), Error> {
         self.session().counters.count(row);
         let Err(error) = self.journal.append(row, durability).await else { return Ok(()) };
@@ -183,7 +184,7 @@ impl Shared {
         self.check()
     }
 
-    /// Tells whether something new may happen: not while the record cannot be written.
+    /// Checks whether anything new may happen: not while the record cannot be written, if recording is required.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.journal.health().degraded {
             Some(Degraded { reason, is_full, .. }) if self.limits.record.audit == Audit::Required => {
@@ -193,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// Looks after past recordings. Blocks.
+    /// Maintains past recordings: recovers and prunes them. Blocks.
     pub(super) fn tend(&self) {
         let recoveries = past::recover(&self.recording, &self.workspace, &self.clock);
         for Recovery { recording, repaired, tasks } in &recoveries {
@@ -211,12 +212,12 @@ impl Shared {
         self.disk[1].store(printed, Ordering::Relaxed);
     }
 
-    /// Returns a task found in a recording that was asked for before.
+    /// Returns a task that an earlier request found in a recording.
     pub(super) fn past_task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         self.past.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Looks for a task in the recordings, once past ones are final.
+    /// Searches the recordings for a task, once past ones are final.
     pub(super) async fn find_past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         // The sender lives as long as `self`.
         let _ = self.recovered.subscribe().wait_for(|recovered| *recovered).await;

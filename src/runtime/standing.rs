@@ -1,4 +1,4 @@
-//! How much runs and how much waits for the operator, in numbers: what a status line shows. Pure.
+//! Counts of what is running and what waits for the operator, as a status line shows them. Pure.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Counts in a snapshot. A task that is only taken to wait, from its silence, runs.
+    /// Computes the counts from a snapshot. A task that is only presumed to wait counts as running.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let live = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
@@ -37,8 +37,8 @@ impl Standing {
         }
     }
 
-    /// Returns it in a few characters, e.g. `●3 ◐2 ⚑1`: tasks that run, tasks that wait for input, calls and questions
-    /// that wait for an answer. What there is none of is left out; with nothing at all it is `●0`.
+    /// Formats the counts briefly, e.g. `●3 ◐2 ⚑1`: running tasks, tasks waiting for input, calls and questions
+    /// waiting for an answer. Zero counts are left out; if all are zero, the result is `●0`.
     #[must_use]
     pub fn short(&self) -> String {
         let groups = [('●', self.running), ('◐', self.waiting), ('⚑', self.held + self.questions)];

@@ -1,5 +1,5 @@
-//! What has become of a task: the only code that changes what anybody sees of one. The supervisor applies what it has
-//! decided, a recording is read by applying what is on record. Pure.
+//! A task's state: the only code that changes a task's public view. The supervisor applies the updates it decides on,
+//! and a recording is read by applying the recorded ones. Pure.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use super::view::{Ended, Lease, OutputView, StopView, TaskView};
 use crate::envelope::{Actor, ErrorKind};
 use crate::facts::{Exit, StopSignal, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
 
-/// The exit status of a command whose time ran out (docs/contract.md#execcommand).
+/// The exit status of a command that timed out (docs/contract.md#execcommand).
 const TIMED_OUT: i32 = 124;
-/// Why a task that was denied has ended.
+/// The error kind of a task that was denied.
 const DENIED: &str = "operator_denied";
 
-/// A task as others see it, and what is known of its end before it has ended.
+/// A task's public view, along with what is known of its end before it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskState {
     view: Arc<TaskView>,
     exit: Option<Exit>,
-    /// The last signal sent by a TaskStop, and by whom.
+    /// The last signal sent with TaskStop, and who sent it.
     signal: Option<(Actor, StopSignal)>,
     denied: bool,
     timed_out: bool,
@@ -37,7 +37,7 @@ impl Deref for TaskState {
 }
 
 impl TaskState {
-    /// Begins with a task as it stands in a row, or as it was asked for.
+    /// Starts from a task as stored in a row, or as requested.
     #[must_use]
     pub fn new(view: TaskView) -> Self {
         Self {
@@ -51,38 +51,38 @@ impl TaskState {
         }
     }
 
-    /// Returns what others see of it: the same allocation as long as nothing has changed.
+    /// Returns the public view: the same allocation as long as nothing has changed.
     #[must_use]
     pub fn view(&self) -> &Arc<TaskView> {
         &self.view
     }
 
-    /// Returns how its shell ended.
+    /// Returns how the task's shell ended.
     #[must_use]
     pub fn exit(&self) -> Option<&Exit> {
         self.exit.as_ref()
     }
 
-    /// Tells whether its time is over, or something has gone wrong: it ends for that reason.
+    /// Tells whether the task timed out or an error occurred, which is then why it ends.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.timed_out || self.error.is_some()
     }
 
-    /// Takes another row that holds the task as it stood; its events have rows of their own.
+    /// Replaces the view with that of another row; events are kept, as they have rows of their own.
     pub(super) fn stands(&mut self, view: TaskView) {
         let events = std::mem::take(&mut Arc::make_mut(&mut self.view).events);
         self.view = Arc::new(TaskView { events, ..view });
     }
 
-    /// Takes how much it has written by now.
+    /// Updates how much the task has written.
     pub(super) fn measured(&mut self, output: OutputView) {
         if self.view.output != output {
             Arc::make_mut(&mut self.view).output = output;
         }
     }
 
-    /// Lets the oldest events go, but for so many.
+    /// Drops the oldest events, keeping the last `most`.
     pub(super) fn keep_events(&mut self, most: usize) {
         let excess = self.view.events.len().saturating_sub(most);
         if excess > 0 {
@@ -90,7 +90,7 @@ impl TaskState {
         }
     }
 
-    /// Takes in what has changed.
+    /// Applies a change.
     pub fn apply(&mut self, update: TaskUpdate) {
         let task = Arc::make_mut(&mut self.view);
         match update {
@@ -179,7 +179,8 @@ impl TaskState {
         Arc::make_mut(&mut self.view).ended = Some(ended);
     }
 
-    /// Returns the state that it ends in (docs/contract.md#how-tasks-end); `interrupted` by the end of its runtime.
+    /// Returns the status in which the task ends (docs/contract.md#how-tasks-end); `interrupted` says that its
+    /// runtime's end ended it.
     #[must_use]
     pub fn final_status(&self, interrupted: bool) -> TaskStatus {
         if interrupted {
@@ -193,14 +194,14 @@ impl TaskState {
         }
     }
 
-    /// Tells whether somebody has stopped or denied it.
+    /// Tells whether someone stopped or denied the task.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.denied || self.view.stop.as_ref().is_some_and(|stop| stop.by != Actor::System)
     }
 }
 
-/// Moves forward; a move backwards or out of a terminal state is ignored.
+/// Advances the status; a move backwards or out of a terminal state is ignored.
 fn enter(task: &mut TaskView, at: Timestamp, status: TaskStatus) {
     if status > task.status && !task.status.is_terminal() {
         task.status = status;
@@ -208,7 +209,7 @@ fn enter(task: &mut TaskView, at: Timestamp, status: TaskStatus) {
     }
 }
 
-/// The error of a task that the operator has denied.
+/// Returns the error of a task that the operator denied.
 fn denied(note: &str) -> (String, String) {
     let said = match note.trim() {
         "" => "The operator denied this command.".to_owned(),
@@ -217,7 +218,7 @@ fn denied(note: &str) -> (String, String) {
     (DENIED.to_owned(), said)
 }
 
-/// The error of a task that has written more than `limit` bytes.
+/// Returns the error of a task that wrote more than `limit` bytes.
 fn overrun(limit: u64) -> (String, String) {
     let message = format!("The command wrote more than {limit} bytes and was ended for it.");
     (ErrorKind::OutputLimitExceeded.as_str().into(), message)

@@ -1,4 +1,4 @@
-//! The progress of `exec`, as it reports it.
+//! The progress of `exec`, as it is reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 pub struct StreamView {
     /// The input: a file's name, or `stdin`.
     pub source: String,
-    /// Nothing is carried out, only reported.
+    /// Whether commands are only reported, not executed.
     pub dry_run: bool,
-    /// Lines answered.
+    /// Number of lines answered.
     pub done: u64,
-    /// Those of them that failed.
+    /// Number of these that failed.
     pub failed: u64,
-    /// The last lines, oldest first; the one in progress is the last.
+    /// The last lines, oldest first, ending with the one in progress.
     pub lines: Vec<StreamLine>,
-    /// No more will come.
+    /// Whether the stream has ended.
     pub is_over: bool,
 }
 
 /// One line of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamLine {
-    /// Its number, from 1.
+    /// The line number, starting at 1.
     pub line: u64,
-    /// The path of its command, where it could be read.
+    /// The path of its command, if it could be parsed.
     pub cmd: String,
     /// A short description.
     pub note: String,

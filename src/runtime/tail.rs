@@ -1,5 +1,5 @@
-//! The last bytes of a stream whose head is full: a ring in an unnamed file, so that a flood needs no memory. It goes
-//! when the task ends; its bytes are then appended to the log.
+//! Keeps the last bytes of a stream whose head is full, in a ring buffer in an unnamed file, so that a flood needs no
+//! memory. When the task ends, its bytes are appended to the log and the ring is dropped.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use crate::files;
 pub(super) struct Tail {
     file: File,
     capacity: usize,
-    /// Bytes held.
+    /// Number of bytes held.
     length: usize,
     /// Where the oldest byte is, once the ring is full.
     start: usize,
@@ -24,7 +24,7 @@ impl Tail {
     /// Creates an empty ring for the last `capacity` bytes, on the file system of `folder`.
     ///
     /// # Errors
-    /// When the file cannot be created.
+    /// If the file cannot be created.
     pub(super) fn create(folder: &Path, capacity: usize) -> io::Result<Self> {
         let path = folder.join("output.tail");
         let file = files::private().create_new(true).read(true).write(true).open(&path)?;
@@ -37,10 +37,10 @@ impl Tail {
         self.displaced
     }
 
-    /// Adds bytes, keeping the last `capacity`; returns how many were displaced.
+    /// Appends bytes, keeping the last `capacity`; returns how many were displaced.
     ///
     /// # Errors
-    /// When the file cannot be written; its contents are then undefined.
+    /// If the file cannot be written; its contents are then undefined.
     pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let skipped = bytes.len().saturating_sub(self.capacity);
         let rest = &bytes[skipped..];
@@ -62,7 +62,7 @@ impl Tail {
     /// Returns the bytes, oldest first.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; self.length];
         let (older, newer) = bytes.split_at_mut(self.length - self.start);

@@ -1,4 +1,4 @@
-//! The tasks that snapshots show. Of those that have ended, the newest stay at hand; the record has all of them. Pure.
+//! The tasks shown in snapshots. The most recently ended tasks stay in memory; the record has all of them. Pure.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 use super::view::TaskView;
 use crate::envelope::TaskId;
 
-/// Ended tasks kept at hand.
+/// Ended tasks kept in memory.
 const KEPT: usize = 500;
-/// And while the record cannot be written: their end may not be on it.
+/// The same while the record cannot be written, because their end may not be in it.
 const KEPT_UNRECORDED: usize = 2_000;
-/// Characters of a command in a snapshot.
+/// Length limit of a command in a snapshot, in characters.
 const COMMAND_CHARS: usize = 1_000;
-/// Bytes of long commands of ended tasks that are kept whole.
+/// Bytes of long commands of ended tasks that are kept in full.
 const WHOLE_BYTES: usize = 16 << 20;
 
-/// All tasks that live and the newest that have ended, in order of creation. A task that has not changed keeps its place
+/// All live tasks and the most recently ended ones, in order of creation. A task that has not changed keeps its place
 /// and its allocation.
 #[derive(Debug, Default)]
 pub(super) struct TaskList {
     tasks: Vec<Arc<TaskView>>,
-    /// Numbers of those that have ended, in the order of their ends.
+    /// Numbers of the ended tasks, in the order they ended.
     ended: VecDeque<u32>,
     left: u64,
 }
 
 impl TaskList {
-    /// Shows a task as it is now.
+    /// Adds a task or updates its view.
     pub(super) fn show(&mut self, view: &Arc<TaskView>) {
         match self.find(view.number) {
             Ok(at) if Arc::ptr_eq(&self.tasks[at], view) => {}
@@ -35,7 +35,8 @@ impl TaskList {
         }
     }
 
-    /// Shows a task that has ended. The oldest leave, unless the record lacks what it should have.
+    /// Updates a task that has ended. The oldest ended tasks are dropped; more of them are kept while the record is
+    /// incomplete.
     pub(super) fn end(&mut self, view: &Arc<TaskView>, is_recorded: bool) {
         self.show(view);
         self.ended.push_back(view.number);
@@ -56,7 +57,7 @@ impl TaskList {
         self.tasks.clone()
     }
 
-    /// Returns how many are no longer at hand.
+    /// Returns how many tasks are no longer in memory.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
@@ -70,7 +71,7 @@ impl TaskList {
         }
     }
 
-    /// Lets a task go that has ended.
+    /// Removes a task that has ended.
     pub(super) fn remove(&mut self, id: &TaskId) {
         let number = self.get(id).map(|view| view.number);
         if let Some(at) = self.ended.iter().position(|ended| Some(*ended) == number) {
@@ -84,7 +85,7 @@ impl TaskList {
     }
 }
 
-/// Commands that snapshots show only the beginning of.
+/// The full commands that snapshots truncate.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     whole: HashMap<TaskId, Arc<str>>,
@@ -97,14 +98,14 @@ impl Commands {
         self.whole.get(id).cloned()
     }
 
-    /// Keeps the command of a task that begins, when a snapshot does not show all of it.
+    /// Keeps the command of a new task, if a snapshot would truncate it.
     pub(super) fn begin(&mut self, id: &TaskId, cmd: &str) {
         if cut(cmd).is_some() {
             self.whole.insert(id.clone(), cmd.into());
         }
     }
 
-    /// A task has ended: its command stays for as long as there is room.
+    /// Marks a task as ended: its command is kept as long as there is room.
     pub(super) fn end(&mut self, id: &TaskId) {
         let Some(cmd) = self.whole.get(id) else { return };
         self.bytes += cmd.len();
@@ -118,7 +119,8 @@ impl Commands {
     }
 }
 
-/// Returns the beginning of a command that is too long for a snapshot, and how many characters it has.
+/// Returns the beginning of a command that is too long for a snapshot, and the number of characters in the whole
+/// command.
 pub(super) fn cut(cmd: &str) -> Option<(String, u64)> {
     if cmd.len() <= COMMAND_CHARS {
         return None;

@@ -1,7 +1,6 @@
-//! What others may see of the runtime: plain values, published as one snapshot after each change.
+//! The public view of the runtime: plain values, published as one snapshot after each change.
 //!
-//! The same values serve the console in the same process, a console attached over the operator
-//! link, and the tools.
+//! The same values serve the embedded console, a console attached over the operator link, and the tools.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,16 +23,16 @@ use crate::terminal::Size;
 pub struct TaskView {
     /// Its id.
     pub id: TaskId,
-    /// Its number in this recording, from 1; the console writes `t07`.
+    /// Its number in this recording, starting at 1; shown as `t07` in the console.
     pub number: u32,
-    /// Where it stands.
+    /// Its status.
     pub status: TaskStatus,
-    /// The command as given; in a snapshot only the beginning of a long one.
+    /// The command as given; in a snapshot, long commands are truncated.
     pub cmd: String,
-    /// How many characters the whole command has, when `cmd` is only its beginning.
+    /// The number of characters in the whole command, if `cmd` is truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cmd_chars: Option<u64>,
-    /// Why, in the words of whoever started it.
+    /// Why it was started, in its starter's words.
     pub description: Option<String>,
     /// A name the operator gave it.
     pub name: Option<String>,
@@ -41,41 +40,41 @@ pub struct TaskView {
     pub workdir: PathBuf,
     /// The shell that runs it.
     pub shell: String,
-    /// Run as a login shell.
+    /// Whether the shell runs as a login shell.
     pub login: bool,
-    /// It has a PTY.
+    /// Whether it has a PTY.
     pub tty: bool,
-    /// Size of its PTY (of its pane for pipes).
+    /// Size of its PTY (with pipes, of its pane).
     pub size: Size,
-    /// Whoever started it asked for that size.
+    /// Whether its starter requested that size.
     pub size_asked: bool,
-    /// Its stdin is open for input.
+    /// Whether its stdin is open for input.
     pub accepts_input: bool,
-    /// It has a terminal beside its streams, at which the operator answers what it asks.
+    /// Whether it has a terminal beside its streams, on which the operator answers what it asks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub side_terminal: bool,
     /// Who started it.
     pub started_by: Actor,
     /// The call that started it.
     pub call: u64,
-    /// The task that whoever started it ran in.
+    /// The task that its starter ran in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_task: Option<TaskId>,
-    /// It outlived its call and has a handle (false while in the foreground of its call).
+    /// Whether it outlived its call and has a handle (false while in the foreground of its call).
     pub promoted: bool,
-    /// Its place in a batch: such a command belongs to its call to the end.
+    /// Its position in a batch; such a command belongs to its call until the end.
     pub item: Option<BatchItem>,
-    /// It waits in state `queued` for the operator's word, and why.
+    /// Why it waits in state `queued` for the operator's decision, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HoldReason>,
-    /// How long it may run, in milliseconds, when its caller said so.
+    /// Its time limit in milliseconds, if its caller set one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Who holds its input, if anyone.
+    /// The lease on its input, if someone holds it.
     pub lease: Option<Lease>,
-    /// It seems to want input.
+    /// The input it seems to want.
     pub waiting: Option<Waiting>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// When its process started.
     pub started_at: Option<Timestamp>,
@@ -85,36 +84,36 @@ pub struct TaskView {
     pub stop: Option<StopView>,
     /// How it ended, once terminal.
     pub ended: Option<Ended>,
-    /// What it wrote.
+    /// Counts of what it wrote.
     pub output: OutputView,
-    /// Process id of its shell: for the console alone, never for agents (docs/contract.md#execcommand).
+    /// Process id of its shell: only for the console, never for agents (docs/contract.md#execcommand).
     pub pid: Option<u32>,
     /// Folder of its raw log, marks and exit record.
     pub folder: PathBuf,
-    /// Last events of its timeline, oldest first, bounded.
+    /// The last events of its timeline, oldest first, bounded.
     pub events: Vec<TaskEvent>,
-    /// The place it is of, in a console over several.
+    /// The place it belongs to, in a console attached to several.
     #[serde(skip)]
     pub place: Option<Arc<PlaceName>>,
 }
 
-/// The place of a command among the items of a batch.
+/// The position of a command in a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchItem {
-    /// Its number, from 1.
+    /// Its number, starting at 1.
     pub index: usize,
     /// How many items the batch has.
     pub count: usize,
 }
 
 impl TaskView {
-    /// Returns what it waits for, where that is known by more than silence or a prompt's looks.
+    /// Returns the input the task waits for, if the evidence is stronger than its silence or the look of a prompt.
     #[must_use]
     pub fn certain_wait(&self) -> Option<&Waiting> {
         self.waiting.as_ref().filter(|waiting| waiting.is_certain())
     }
 
-    /// Returns how its shell ended, also while processes it left behind live on.
+    /// Returns how its shell ended, even while processes it left behind are still alive.
     #[must_use]
     pub fn shell_end(&self) -> Option<&Exit> {
         self.events.iter().rev().find_map(|event| match &event.fact {
@@ -123,7 +122,7 @@ impl TaskView {
         })
     }
 
-    /// Returns how long it has lived, in milliseconds, once it has ended.
+    /// Returns how long it lived, in milliseconds; 0 until it has ended.
     #[must_use]
     pub fn lived_ms(&self) -> u64 {
         let Some(ended) = &self.ended else { return 0 };
@@ -135,27 +134,27 @@ impl TaskView {
     }
 }
 
-/// The operator's hold on a task's input (docs/contract.md#actors-and-the-lease).
+/// The operator's lease on a task's input (docs/contract.md#actors-and-the-lease).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// Who holds it.
     pub holder: Actor,
-    /// When it lapses unless another key comes.
+    /// When it lapses, unless another key extends it.
     pub until: Timestamp,
 }
 
 /// A stop in progress or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopView {
-    /// Who asked.
+    /// Who requested it.
     pub by: Actor,
-    /// When.
+    /// When it was requested.
     pub at: Timestamp,
-    /// When the grace ends and KILL follows.
+    /// When the grace period ends and KILL follows.
     pub kill_at: Option<Timestamp>,
-    /// KILL was asked for at once.
+    /// Whether KILL was requested immediately.
     pub force: bool,
-    /// Why, where there is more to say than who: the runtime ends, the caller hung up.
+    /// The reason, if it adds something to `by`: the runtime ended, the caller hung up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -163,19 +162,19 @@ pub struct StopView {
 /// How a task ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// When.
+    /// When it ended.
     pub at: Timestamp,
-    /// How long it ran, in milliseconds, whatever the wall clock did meanwhile. None where only that clock tells.
+    /// How long it ran, in milliseconds, independent of wall clock changes. `None` if only the wall clock is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran_ms: Option<u64>,
-    /// Exit status, when the shell exited by itself (124 after a timeout).
+    /// Exit status, if the shell exited by itself (124 after a timeout).
     pub exit_status: Option<i32>,
-    /// Signal name such as `SIGKILL`, when one ended the shell.
+    /// Signal name such as `SIGKILL`, if a signal ended the shell.
     pub signal: Option<String>,
-    /// Who sent the signal that ended it, when that went through a TaskStop.
+    /// Who sent the signal that ended it, if it was sent with TaskStop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signalled_by: Option<Actor>,
-    /// Its `timeout_ms` ran out.
+    /// Whether its `timeout_ms` expired.
     pub timed_out: bool,
     /// Kind and message of a start failure or other error.
     pub error: Option<(String, String)>,
@@ -194,45 +193,45 @@ pub struct OutputView {
     pub lines: u64,
     /// Bytes not kept (between head and tail).
     pub dropped_bytes: u64,
-    /// When the last byte came.
+    /// When the last byte arrived.
     pub last_at: Option<Timestamp>,
 }
 
-/// One tool call, in short. The whole record is fetched by `seq`.
+/// A summary of one tool call. The full record is fetched by `seq`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallSummary {
-    /// Number of the call in this recording, from 1.
+    /// Number of the call in this recording, starting at 1.
     pub seq: u64,
-    /// When it came in.
+    /// When the call arrived.
     pub at: Timestamp,
-    /// Who called.
+    /// Who made the call.
     pub actor: Actor,
     /// Tool name, e.g. `ExecCommand`.
     pub tool: String,
-    /// Envelope status once answered: `success` or `error`; `abandoned` when the client stopped waiting;
-    /// null while in flight.
+    /// Envelope status once answered: `success` or `error`; `abandoned` if the client stopped waiting; null while in
+    /// progress.
     pub status: Option<String>,
-    /// Summary text of the envelope, or the first line of the input while in flight.
+    /// Summary text of the envelope, or the first line of the input while in progress.
     pub summary: String,
-    /// The task concerned, if one is.
+    /// The task concerned, if any.
     pub task: Option<TaskId>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
-    /// The stream of commands it is, when it is one.
+    /// Its progress, if it is a stream of commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamView>,
 }
 
-/// The other end of an agent's connection, as it goes on record.
+/// The other end of an agent's connection, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentPeer {
-    /// Its name and version as it says.
+    /// Its name and version, as it reports them.
     pub client: String,
-    /// Process id of its shim, as the kernel has it.
+    /// Process id of its shim, as reported by the kernel.
     pub pid: u32,
-    /// The user it runs as, as the kernel has it.
+    /// The user it runs as, as reported by the kernel.
     pub uid: u32,
-    /// The form of its results: `receipt` or `structured`.
+    /// The format of its results: `receipt` or `structured`.
     pub profile: &'static str,
 }
 
@@ -241,11 +240,11 @@ pub struct AgentPeer {
 pub struct AgentView {
     /// Its label.
     pub label: String,
-    /// Its name and version as it says, e.g. `claude-code 2.1.330`.
+    /// Its name and version, as it reports them, e.g. `claude-code 2.1.330`.
     pub client: String,
     /// Process id of its shim.
     pub pid: u32,
-    /// Connected now.
+    /// Whether it is connected now.
     pub connected: bool,
     /// When it first called a tool.
     #[serde(default)]
@@ -256,26 +255,26 @@ pub struct AgentView {
     pub calls: u64,
 }
 
-/// A line for the person that is not bound to a task: an agent came or went, the demo narrates.
+/// A message for the person that does not belong to a task: an agent connected or disconnected, the demo narrates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Number, from 1.
+    /// Number, starting at 1.
     pub seq: u64,
-    /// When.
+    /// When it was added.
     pub at: Timestamp,
-    /// It reports a failure.
+    /// Whether it reports a failure.
     pub is_error: bool,
     /// The text, one line.
     pub text: String,
-    /// The process of the console that it tells the others about; that one does not show it.
+    /// The process id of the console whose action it reports to the others; that console does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u32>,
 }
 
-/// Everything a console shows but the screens themselves.
+/// Everything a console shows except the screens themselves.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Rises with each published change.
+    /// Increases with each published change.
     pub seq: u64,
     /// The workspace.
     pub workspace: PathBuf,
@@ -285,18 +284,18 @@ pub struct Snapshot {
     pub socket: PathBuf,
     /// When the runtime started.
     pub started_at: Timestamp,
-    /// It runs without a console (headless).
+    /// Whether it runs without an embedded console (headless).
     pub headless: bool,
-    /// Tasks in order of creation: all that live, and those that ended last; dismissed ones left out.
+    /// Tasks in order of creation: all live ones and the most recently ended; dismissed ones are left out.
     pub tasks: Vec<Arc<TaskView>>,
-    /// Ended tasks that are no longer listed. The record has them.
+    /// Number of ended tasks that are no longer listed. The record has them.
     #[serde(default)]
     pub tasks_left: u64,
     /// Recent calls, oldest first, bounded.
     pub calls: Vec<Arc<CallSummary>>,
     /// Agents, in order of first connection.
     pub agents: Vec<AgentView>,
-    /// Programs that run, and the last that ended, in order of their start.
+    /// The running programs and the most recently ended ones, in order of their start.
     #[serde(default)]
     pub programs: Vec<Arc<ProgramView>>,
     /// Open questions, in the order they were asked.
@@ -306,47 +305,47 @@ pub struct Snapshot {
     pub notices: Vec<Notice>,
     /// Counters.
     pub metrics: Metrics,
-    /// How the record is.
+    /// The state of the record.
     #[serde(default)]
     pub record: RecordView,
-    /// What waits for the operator.
+    /// The calls that wait for the operator.
     #[serde(default)]
     pub gate: GateView,
-    /// The places it is put together of, in a console over several; none where it is one runtime's.
+    /// The places it is merged from, in a console attached to several runtimes; empty if it is a single runtime's.
     #[serde(skip)]
     pub places: Vec<Arc<PlaceState>>,
 }
 
-/// How the record is.
+/// The state of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RecordView {
     /// Number of its last row.
     pub seq: u64,
-    /// The first 8 digits of that row's hash; noted elsewhere, they show later whether it is still there.
+    /// The first 8 digits of that row's hash; a copy noted elsewhere shows later whether the row is still there.
     pub head: String,
-    /// Why rows are not on disk, while they are not (`audit_degraded`).
+    /// Why rows are not on disk, while that is so (`audit_degraded`).
     pub degraded: Option<String>,
 }
 
 /// A place as a console shows it.
 #[derive(Debug, Clone)]
 pub struct PlaceState {
-    /// What it is called.
+    /// Its name.
     pub name: Arc<PlaceName>,
-    /// Whose numbers are its.
+    /// The slot that its numbers carry.
     pub slot: Slot,
-    /// The machine it is on; none for this one.
+    /// The machine it is on; `None` for this one.
     pub host: Option<String>,
     /// Its workspace.
     pub workspace: PathBuf,
-    /// How the link to it stands.
+    /// The state of the link to it.
     pub link: PlaceLink,
-    /// What it published last, with its own numbers.
+    /// What it last published, with its own numbers.
     pub snapshot: Arc<Snapshot>,
 }
 
 impl Snapshot {
-    /// Returns the place whose name stands before a name: that of `web-fix/t07` or `web-fix/claude`.
+    /// Returns the place that prefixes a name: that of `web-fix/t07` or `web-fix/claude`.
     #[must_use]
     pub fn place_in(&self, name: &str) -> Option<&Arc<PlaceState>> {
         let (place, _) = name.split_once('/')?;
@@ -355,13 +354,13 @@ impl Snapshot {
 }
 
 impl PlaceState {
-    /// Returns how many of its tasks are not at their end.
+    /// Returns the number of its tasks that have not ended.
     #[must_use]
     pub fn live_tasks(&self) -> usize {
         self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
     }
 
-    /// Returns how many things there wait for a person.
+    /// Returns how many things in it wait for a person.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let Snapshot { tasks, questions, gate, .. } = &*self.snapshot;
@@ -374,7 +373,7 @@ impl PlaceState {
 }
 
 impl PartialEq for PlaceState {
-    /// Published states are the same when they are the same one in memory: nobody has to look through them.
+    /// Snapshots are compared by address, which avoids comparing their contents.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
             && self.slot == other.slot

@@ -1,4 +1,4 @@
-//! Which answers of a console count: those to a card it was sent.
+//! Checks which answers from a console count: only those to a card it was sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,14 +11,15 @@ use crate::link::protocol::Request;
 use crate::runtime::Snapshot;
 
 impl Local {
-    /// Issues cards to a console in this process as its snapshots come. A console elsewhere gets them with the snapshots it is sent.
+    /// Issues cards to an embedded console as its snapshots arrive. An attached console gets its cards with the
+    /// snapshots it is sent.
     pub(super) fn issuing_cards(self) -> Self {
         let (cards, runtime) = (Arc::clone(&self.cards), self.runtime.clone());
         let open = CancellationToken::new();
         let closed = open.clone();
         let mut snapshots = runtime.snapshot();
         snapshots.mark_changed();
-        // Ends with the last clone of the hold, or with the runtime.
+        // Ends with the last clone of this value, or with the runtime.
         tokio::spawn(async move {
             while let Some(Ok(())) = closed.run_until_cancelled(snapshots.changed()).await {
                 let snapshot = Arc::clone(&snapshots.borrow_and_update());
@@ -32,12 +33,12 @@ impl Local {
         lock(&self.cards)
     }
 
-    /// Returns a card for each thing that a snapshot about to be sent brings and that waits for an answer.
+    /// Returns a card for each item that is new in a snapshot about to be sent and that waits for an answer.
     pub(super) fn issue_cards(&self, snapshot: &Snapshot) -> Vec<Card> {
         self.cards().issue(self.runtime.clock().now().mono, snapshot, cards::random_nonce)
     }
 
-    /// Lets an answer through that carries what came with its card, if that can have been read.
+    /// Accepts an answer that carries its card's nonce, if there was enough time to read the card.
     pub(super) fn check(&self, request: &Request) -> Result<(), Error> {
         let now = self.runtime.clock().now().mono;
         let checked = match request {
@@ -51,7 +52,7 @@ impl Local {
                 let snapshot = Arc::clone(&self.runtime.snapshot().borrow());
                 self.cards().check_resume(now, &snapshot, nonce.as_deref())
             }
-            // The tool answers as whoever calls it, and the operator answers on cards alone.
+            // The tool answers in the name of its caller, while the operator answers only by cards.
             Request::Call { tool, .. } if tool.starts_with("Question") && tool != "QuestionList" => {
                 let message =
                     "the operator answers a question where it is shown, not with the tool".to_owned();
@@ -63,7 +64,7 @@ impl Local {
     }
 }
 
-// Nothing under this lock can panic half-way through a change.
+// Nothing that runs under this lock can panic in the middle of a change.
 fn lock(cards: &Mutex<Cards>) -> MutexGuard<'_, Cards> {
     cards.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,6 @@
-//! What one console was sent that waits for the operator's word, and whether an answer counts: only with the nonce
-//! that came with its card on that very connection, and no sooner than a person can have read it. Pure.
+//! The cards of one console: which items waiting for the operator's decision it was sent, and whether an answer
+//! counts. It counts only with the nonce sent with its card on the same connection, and not before a person can have
+//! read the card. Pure.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::runtime::{HoldReason, QuestionId, READING, Snapshot};
 
-/// Something that waits for the operator's word.
+/// An item that waits for the operator's decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::link) enum CardId {
@@ -16,11 +17,11 @@ pub(in crate::link) enum CardId {
     Held(u64),
     /// A question of a program.
     Question(QuestionId),
-    /// The pause: its end lets every call run that only the pause holds.
+    /// The pause: ending it releases every call that only the pause holds.
     Pause,
 }
 
-/// A card as it travels: what it is about, and what an answer to it must carry.
+/// A card as sent: the item it belongs to, and the nonce that an answer must carry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::link) struct Card {
     pub(in crate::link) id: CardId,
@@ -28,13 +29,13 @@ pub(in crate::link) struct Card {
     pub(in crate::link) nonce: String,
 }
 
-/// Why an answer does not count.
+/// Why an answer was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(in crate::link) enum Refused {
-    /// The nonce is not the one that was sent.
+    /// The nonce does not match the one that was sent.
     #[error("the answer does not carry what this console was sent with the question; nothing was decided")]
     Unknown,
-    /// The card was sent a moment ago.
+    /// The card was sent only a moment ago.
     #[error("the answer came sooner than the question can have been read; nothing was decided")]
     Early,
 }
@@ -48,13 +49,13 @@ pub(super) struct Cards {
 #[derive(Debug)]
 struct Sent {
     nonce: String,
-    /// On the monotonic clock.
+    /// When it was sent, on the monotonic clock.
     at: Duration,
 }
 
 impl Cards {
-    /// Takes note that a snapshot is about to be sent: returns a card for each thing in it that waits and has none
-    /// yet, and forgets those that wait no longer.
+    /// Prepares a snapshot to be sent: returns a card for each waiting item in it that has none yet, and drops the
+    /// cards of items that no longer wait.
     pub(super) fn issue(
         &mut self,
         now: Duration,
@@ -79,7 +80,7 @@ impl Cards {
         self.sent.get(id).map(|sent| sent.nonce.clone())
     }
 
-    /// Tells whether an answer to a card counts.
+    /// Checks whether an answer to a card counts.
     pub(super) fn check(&self, now: Duration, id: &CardId, nonce: Option<&str>) -> Result<(), Refused> {
         let sent = self.sent.get(id).ok_or(Refused::Unknown)?;
         if nonce != Some(&*sent.nonce) {
@@ -88,8 +89,8 @@ impl Cards {
         has_been_read(now, sent)
     }
 
-    /// Tells whether agents may go on: every call that this lets run was sent long enough ago. Where it lets none
-    /// run, it needs no card.
+    /// Checks whether the pause may be ended: every call that this releases must have been sent long enough ago. If
+    /// it releases none, no card is needed.
     pub(super) fn check_resume(
         &self,
         now: Duration,
@@ -112,17 +113,17 @@ fn has_been_read(now: Duration, sent: &Sent) -> Result<(), Refused> {
     if now.saturating_sub(sent.at) < READING { Err(Refused::Early) } else { Ok(()) }
 }
 
-/// Returns what waits for the operator's word.
+/// Returns the items that wait for the operator's decision.
 pub(super) fn waiting(snapshot: &Snapshot) -> Vec<CardId> {
     let held = snapshot.gate.held.iter().map(|call| CardId::Held(call.ticket));
     let questions = snapshot.questions.iter().map(|question| CardId::Question(question.id.clone()));
     held.chain(questions).chain(snapshot.gate.paused.map(|_| CardId::Pause)).collect()
 }
 
-/// Returns a nonce that nobody can guess.
+/// Returns an unguessable nonce.
 pub(super) fn random_nonce() -> String {
     let mut bytes = [0_u8; 16];
-    // Only an interrupted early boot leaves bytes unfilled.
+    // Only an interrupted call early during boot leaves bytes unfilled.
     let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

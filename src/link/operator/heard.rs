@@ -1,6 +1,6 @@
-//! Whether anything still comes over a link that a program carries: a dead link says nothing, and neither does a runtime that
-//! has nothing to say. After a second of silence it is asked for something small; after three the link is lost. The other end
-//! is asked now and then also where much comes: it takes a console that says nothing for dead.
+//! Detects dead links that a carrier program maintains: a dead link is silent, but so is a runtime that has nothing
+//! to report. After a second of silence a small request is sent; after three, the link is considered lost. A request
+//! is also sent now and then while data arrives, because the other end considers a silent console dead.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::{Instant, sleep};
 
-/// Silence after which something is asked for.
+/// The silence after which a request is sent.
 const ASKED: Duration = Duration::from_secs(1);
-/// Silence after which the link is lost.
+/// The silence after which the link is considered lost.
 const LOST: Duration = Duration::from_secs(3);
 
-/// The longest time without asking.
+/// The longest time without a request.
 const AGAIN: Duration = Duration::from_secs(20);
 
-/// How long nothing has come. Clones are the same.
+/// Measures how long nothing has been received. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Silence {
     start: Instant,
-    /// Milliseconds from the start to the last byte.
+    /// Milliseconds from the start to the last byte received.
     heard: Arc<AtomicU64>,
 }
 
-/// A reader whose bytes are noticed.
+/// A reader that records when bytes arrive.
 #[derive(Debug)]
 pub(super) struct Heard<R> {
     reader: R,
@@ -39,7 +39,7 @@ impl<R> Heard<R> {
         Self { reader, silence: Silence { start: Instant::now(), heard: Arc::default() } }
     }
 
-    /// Returns how long nothing has come.
+    /// Returns the measurement of silence.
     pub(super) fn silence(&self) -> Silence {
         self.silence.clone()
     }
@@ -55,8 +55,8 @@ impl Silence {
         self.start.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
     }
 
-    /// Calls `ask` in each second in which nothing has come, and every 20 s; returns what to say once nothing has come for
-    /// too long.
+    /// Calls `ask` once per second of silence, and every 20 s otherwise; once the silence is too long, returns a
+    /// description of it.
     pub(super) async fn too_long(&self, ask: impl Fn()) -> String {
         let mut asked = Instant::now();
         loop {
@@ -107,7 +107,7 @@ mod tests {
         let (silence, asked) = (heard.silence(), Cell::new(0));
         let began = Instant::now();
         let answers = async {
-            // As long as each question is answered, the link is alive.
+            // As long as each request is answered, the link is alive.
             for _ in 0..10 {
                 sleep(Duration::from_millis(1500)).await;
                 far.write_all(b"x").await.expect("writes");
@@ -124,7 +124,7 @@ mod tests {
         assert!((10..=13).contains(&asked.get()), "{}", asked.get());
     }
 
-    /// The other end takes a console that has not said anything for two minutes for dead.
+    /// The other end considers a console dead after two minutes of silence.
     #[tokio::test(start_paused = true)]
     async fn a_link_that_is_never_silent_is_asked_now_and_then() {
         let (mut far, near) = tokio::io::duplex(64);

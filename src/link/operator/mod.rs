@@ -1,5 +1,5 @@
-//! What a console holds: the runtime in its own process, one attached over the operator socket, a recording that is
-//! over, or several places at once. All have the same methods and behave the same.
+//! A console's connection: to a runtime in its own process, one attached over the operator socket, a finished
+//! recording, or several places at once. All of these have the same methods and behave alike.
 
 mod answers;
 mod cards;
@@ -38,7 +38,7 @@ use crate::runtime::{self, CallRecord, Handle, LogPart, PlaceId, Snapshot, TaskV
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
-/// For the fuzz targets: takes a screen as it was sent.
+/// Entry point for the fuzz targets: applies a screen update as received.
 pub(super) fn fuzz_screen(update: ScreenUpdate) {
     let mut contents = Contents::default();
     update.apply(&mut contents);
@@ -46,16 +46,16 @@ pub(super) fn fuzz_screen(update: ScreenUpdate) {
     contents.rows.iter().for_each(|row| drop(row.cells().last()));
 }
 
-/// The operator's hold on a runtime. Clones are the same hold.
+/// The operator's connection to a runtime. Clones share the same connection.
 #[derive(Clone)]
 pub enum Operator {
-    /// The runtime lives in this process.
+    /// A runtime in this process.
     Local(Local),
-    /// The runtime lives in another process of this user.
+    /// A runtime in another process of this user.
     Remote(Remote),
-    /// The runtime is gone; its recording is looked at.
+    /// A past recording, opened for reading.
     Recorded(Recorded),
-    /// Several runtimes, wherever they are.
+    /// Several runtimes, on this and other machines.
     Fleet(Fleet),
 }
 
@@ -65,56 +65,56 @@ pub struct Local {
     runtime: Handle,
     viewer: Arc<Viewer>,
     caller: Caller,
-    /// Whom a person acts through here.
+    /// The console process that the person acts through.
     console: Arc<ConsoleProcess>,
-    /// What it was shown that waits for an answer.
+    /// The cards it was shown that wait for an answer.
     // A lock, not a message: held for a few map operations, never across an await.
     cards: Arc<Mutex<Cards>>,
-    /// How wide panes are.
+    /// The widths of the panes, in columns.
     // A lock, not a message: read for each frame, between two changes by the same thread.
     columns: Arc<Mutex<BTreeMap<TaskId, u16>>>,
     connected: Arc<watch::Sender<bool>>,
-    /// Ends what looks after the cards of a console in this process.
+    /// Stops the task that issues cards to an embedded console.
     _open: Option<Arc<DropGuard>>,
 }
 
 impl Operator {
-    /// Holds a runtime of this process; commands start in `cwd` unless they say otherwise.
+    /// Connects to a runtime in this process; commands start in `cwd` unless they specify another directory.
     #[must_use]
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
         Self::Local(Local::new(runtime, cwd, ConsoleProcess::own()).issuing_cards())
     }
 
-    /// Attaches to the runtime behind an operator socket and waits for its first snapshot.
+    /// Attaches to the runtime at an operator socket and waits for its first snapshot.
     ///
     /// # Errors
-    /// When nobody listens there, the runtime refuses, or it says nothing.
+    /// If no process listens there, the runtime refuses, or it sends nothing.
     pub async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
         Self::attach_by(&Way::Socket(socket.to_owned()), cwd).await
     }
 
-    /// Attaches to a runtime wherever it is, and waits for its first snapshot. One whose link is one version older is only
-    /// looked at.
+    /// Attaches to a runtime on any machine, and waits for its first snapshot. A runtime whose link protocol is one
+    /// version older is attached read-only.
     ///
     /// # Errors
-    /// As with [`Operator::attach`]; [`Error::Carried`] when the program between does not get there.
+    /// As for [`Operator::attach`]; [`Error::Carried`] if the carrier program does not reach it.
     pub async fn attach_by(way: &Way, cwd: PathBuf) -> Result<Self, Error> {
         Remote::attach(way, cwd).await.map(Self::Remote)
     }
 
-    /// Holds a recording that is over.
+    /// Opens a finished recording.
     #[must_use]
     pub fn recorded(recording: &Recording) -> Self {
         Self::Recorded(Recorded::new(recording))
     }
 
-    /// Tells whether the runtime lives in another process, or none does.
+    /// Tells whether the runtime is not in this process: it is in another one, or there is none.
     #[must_use]
     pub fn is_remote(&self) -> bool {
         !matches!(self, Self::Local(_))
     }
 
-    /// Returns the name of the recording that is looked at, when it is over.
+    /// Returns the name of the recording, if this is a past one.
     #[must_use]
     pub fn recording(&self) -> Option<&str> {
         match self {
@@ -123,7 +123,7 @@ impl Operator {
         }
     }
 
-    /// Returns the hold on several places, where it is one.
+    /// Returns the fleet, if this is one.
     #[must_use]
     pub fn fleet(&self) -> Option<&Fleet> {
         match self {
@@ -132,13 +132,13 @@ impl Operator {
         }
     }
 
-    /// Returns the place of a task, where there are several.
+    /// Returns the place of a task, if there are several places.
     #[must_use]
     pub fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
         self.fleet()?.place_of(task)
     }
 
-    /// Returns why the runtime is only looked at, where it is.
+    /// Returns why the runtime is read-only; `None` if it is not.
     #[must_use]
     pub fn only_looks(&self) -> Option<&str> {
         match self {
@@ -147,7 +147,7 @@ impl Operator {
         }
     }
 
-    /// Tells whether a runtime that is only looked at can be asked that; any other one can.
+    /// Tells whether the runtime can handle a request; only a read-only one may not.
     fn answers(&self, request: &Request) -> bool {
         match self {
             Self::Remote(remote) => remote.answers(request),
@@ -155,7 +155,7 @@ impl Operator {
         }
     }
 
-    /// Returns why the connection broke, where it has and a program carried it.
+    /// Returns why the connection broke, if it did and a program carried it.
     #[must_use]
     pub fn why_lost(&self) -> Option<String> {
         match self {
@@ -164,7 +164,7 @@ impl Operator {
         }
     }
 
-    /// Returns whether the runtime can be reached, live: false for good once it went away.
+    /// Returns a live view of whether the runtime can be reached: false for good once it is gone.
     #[must_use]
     pub fn connected(&self) -> watch::Receiver<bool> {
         match self {
@@ -181,10 +181,10 @@ impl Operator {
         self.fleet().is_some_and(|fleet| fleet.is_elsewhere(task))
     }
 
-    /// Copies what is new of the log of a task on another machine to where its view says that it is.
+    /// Copies what is new in the log of a task on another machine to the folder named in the task's view.
     ///
     /// # Errors
-    /// When its place is lost, or the copy cannot be written.
+    /// If its place is lost or the copy cannot be written.
     pub async fn copy_log(&self, task: &TaskView) -> Result<(), Error> {
         match self.fleet().filter(|fleet| fleet.is_elsewhere(task)) {
             Some(fleet) => fleet.copy_log(task).await,
@@ -192,7 +192,7 @@ impl Operator {
         }
     }
 
-    /// Returns everything a console shows but the screens, live.
+    /// Returns a live view of everything a console shows except the screens.
     #[must_use]
     pub fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
         match self {
@@ -203,12 +203,12 @@ impl Operator {
         }
     }
 
-    /// Says which tasks have a pane and which one the person looks at. Each is shown as its program has it.
+    /// Sets which tasks have a pane and which one has the focus. Each screen is shown at its program's own size.
     pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
         self.show_at(visible.to_vec(), focus.cloned(), BTreeMap::new());
     }
 
-    /// The same with the columns of those that are shown as a terminal of that width would show them, where it can be.
+    /// Like [`Self::show`], but tasks listed in `columns` are shown as a terminal of that width would, where possible.
     pub fn show_at(&self, visible: Vec<TaskId>, focus: Option<TaskId>, columns: BTreeMap<TaskId, u16>) {
         match self {
             Self::Local(local) => {
@@ -221,7 +221,8 @@ impl Operator {
         }
     }
 
-    /// Returns a number that changes when a task's screen has something new to draw, once there is one.
+    /// Returns a number that changes when a task's screen has something new to draw; `None` if there is no screen
+    /// yet.
     #[must_use]
     pub fn screen_generation(&self, task: &TaskId) -> Option<u64> {
         match self {
@@ -232,7 +233,7 @@ impl Operator {
         }
     }
 
-    /// Returns what the screen of a task shows, at the width of its pane where that was said; `None` while it is busy or in the middle of a frame.
+    /// Returns a task's screen, at its pane's width if one was set; `None` while it is busy or in mid-frame.
     #[must_use]
     pub fn screen(&self, task: &TaskId) -> Option<Contents> {
         match self {
@@ -246,7 +247,7 @@ impl Operator {
         }
     }
 
-    /// Returns what is notified when a shown screen has something new to draw. One may wait for it.
+    /// Returns the notification for changes of shown screens. Only one task may wait for it.
     #[must_use]
     pub fn screens_changed(&self) -> Arc<Notify> {
         match self {
@@ -260,7 +261,7 @@ impl Operator {
     /// Calls a tool as the operator.
     ///
     /// # Errors
-    /// When the runtime went away.
+    /// If the connection is lost.
     pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
         match self.ask(Request::call(tool, input)).await? {
             Reply::Answer(answer) => Ok(answer.into()),
@@ -268,7 +269,7 @@ impl Operator {
         }
     }
 
-    /// Returns the whole record of a call, when it is still known.
+    /// Returns the full record of a call, if it is still available.
     pub async fn record(&self, seq: u64) -> Option<Arc<CallRecord>> {
         match self.ask(Request::Record { seq }).await {
             Ok(Reply::Record(record)) => record,
@@ -276,29 +277,29 @@ impl Operator {
         }
     }
 
-    /// Returns what came with a card on this connection.
+    /// Returns the nonce of a card that was sent on this connection.
     fn nonce(&self, card: &CardId) -> Option<String> {
         match self {
             Self::Local(local) => local.cards().nonce(card),
             Self::Remote(remote) => remote.nonce(card),
-            // Each place has its own.
+            // Each place has its own nonces.
             Self::Recorded(_) | Self::Fleet(_) => None,
         }
     }
 
-    /// Asks the runtime for something; an answer to a card carries what came with it on this connection.
+    /// Sends a request to the runtime; an answer to a card carries the nonce sent with it on this connection.
     ///
     /// # Errors
-    /// When the runtime refuses or went away.
+    /// If the runtime refuses or the connection is lost.
     pub async fn ask(&self, request: Request) -> Result<Reply, Error> {
         self.ask_at(None, request).await
     }
 
-    /// The same of a place; one that a request is about already is asked whatever `place` says. Where there is one
-    /// runtime alone, it is asked.
+    /// Like [`Self::ask`], for a place; a request that already concerns a place goes there whatever `place` says.
+    /// With a single runtime, that runtime is asked.
     ///
     /// # Errors
-    /// When the runtime refuses or went away, or the place is not attached.
+    /// If the runtime refuses, the connection is lost, or the place is not attached.
     pub async fn ask_at(&self, place: Option<&PlaceId>, mut request: Request) -> Result<Reply, Error> {
         match &mut request {
             Request::Pause { nonce, .. } => *nonce = self.nonce(&CardId::Pause),
@@ -326,7 +327,7 @@ impl Local {
         Self { runtime, viewer, caller, console, cards, columns: Arc::default(), connected, _open: None }
     }
 
-    /// Does what was asked.
+    /// Carries out a request.
     async fn handle(&self, request: Request) -> Result<Reply, Error> {
         self.check(&request)?;
         let (Self { runtime, caller, .. }, console) = (self, &*self.console);
@@ -379,7 +380,7 @@ impl Local {
     }
 }
 
-/// Reads a piece of the log of a task.
+/// Reads a piece of a task's log.
 async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
     let declined = |message: String| Error::Declined { message };
     let folder = runtime.task(task).map(|task| task.folder.clone());
@@ -389,7 +390,7 @@ async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) ->
     piece.map(Reply::Log).map_err(|error| declined(format!("read the log of {task}: {error}")))
 }
 
-// Nothing under this lock can panic half-way through a change.
+// Nothing that runs under this lock can panic in the middle of a change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

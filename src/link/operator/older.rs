@@ -1,5 +1,5 @@
-//! A runtime one version of the link older than this console: it is looked at and nothing else. What it sends is read as
-//! far as it is understood; the rest is left out.
+//! Support for a runtime whose link protocol is one version older than this console's: it is attached read-only. Its
+//! messages are parsed as far as they are understood; the rest is dropped.
 
 use serde_json::{Value, json};
 
@@ -10,20 +10,21 @@ use crate::link::{Error, VERSION};
 use crate::runtime::Snapshot;
 use crate::tools;
 
-/// The first version of the link whose runtimes return pieces of logs. An older one hangs up on a request that it does not know.
+/// The first version of the link protocol with pieces of logs. Older runtimes close the connection on a request they
+/// do not know.
 const LOGS: u32 = 6;
 
-/// A runtime that is only looked at.
+/// A runtime attached read-only because of its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Older {
     /// The version it speaks.
     pub(super) version: u32,
-    /// Why it is only looked at.
+    /// Why it is read-only.
     pub(super) why: String,
 }
 
 impl Older {
-    /// Returns how a runtime of another version is looked at; none when it cannot be that either.
+    /// Returns the read-only mode for a runtime of another version; `None` if that version is not supported.
     pub(super) fn of(version: u32, host: Option<&str>) -> Option<Self> {
         let why = format!(
             "read-only: that runtime speaks version {version} of the link, this console version {VERSION}; {}",
@@ -32,7 +33,7 @@ impl Older {
         (version + 1 == VERSION).then_some(Self { version, why })
     }
 
-    /// Tells whether a request only reads, and is one that it knows.
+    /// Tells whether a request only reads and is known to the runtime.
     pub(super) fn answers(&self, request: &Request) -> bool {
         match request {
             Request::Log { .. } => self.version >= LOGS,
@@ -55,10 +56,10 @@ fn is_look(request: &Request) -> bool {
     }
 }
 
-/// Reads a message as far as it is understood; none when it is not at all.
+/// Parses a message as far as it is understood; `None` if it is not understood at all.
 ///
 /// # Errors
-/// When it is no JSON.
+/// If it is not valid JSON.
 pub(super) fn read(frame: &Frame) -> Result<Option<ServerMessage>, Error> {
     let mut message: Value = frame.parse()?;
     if let Some(items) = message.get_mut("items").and_then(Value::as_array_mut) {
@@ -74,7 +75,7 @@ pub(super) fn read(frame: &Frame) -> Result<Option<ServerMessage>, Error> {
     }))
 }
 
-/// Gives a value what it lacks of another one.
+/// Fills in the members that a value lacks compared to `whole`.
 fn fill(value: &mut Value, whole: &Value) {
     let (Some(own), Some(whole)) = (value.as_object_mut(), whole.as_object()) else { return };
     for (key, whole) in whole {

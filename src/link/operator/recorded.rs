@@ -1,4 +1,4 @@
-//! A console's hold on a past recording: everything to look at, nothing to act on.
+//! A console's view of a past recording: everything can be read, nothing can be changed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::link::protocol::{Reply, Request};
 use crate::runtime::past::Recording;
 use crate::runtime::{CallRecord, Snapshot};
 
-/// A recording that is over.
+/// A finished recording.
 #[derive(Clone)]
 pub struct Recorded {
     name: String,
@@ -51,7 +51,7 @@ impl Recorded {
         Arc::clone(&self.screens)
     }
 
-    /// Answers what only looks; anything else is refused.
+    /// Answers requests that only read; refuses all others.
     pub(super) fn handle(&self, request: &Request) -> Result<Reply, Error> {
         match request {
             Request::Record { seq } => Ok(Reply::Record(self.calls.get(seq).cloned())),

@@ -1,4 +1,4 @@
-//! The console's side of the operator link: a runtime in another process.
+//! The console's side of the operator link, for a runtime in another process.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ use crate::link::{Error, Hello, Link, Role, Way};
 use crate::runtime::Snapshot;
 use crate::terminal::Contents;
 
-/// Messages that may wait to be written; whoever sends more waits too.
+/// Messages that may be queued for writing; beyond this, senders wait.
 const MESSAGES: usize = 64;
 /// How long the first snapshot may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same over a link to another machine, which may be slow.
+/// The same for a link to another machine, which may be slow.
 const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A runtime in another process. Clones are the same connection; the last one dropped ends it.
+/// A runtime in another process. Clones share the connection; dropping the last one closes it.
 #[derive(Clone)]
 pub struct Remote {
     state: Arc<State>,
@@ -40,17 +40,17 @@ pub struct Remote {
 }
 
 /// What the runtime has sent so far.
-// Locks, not messages: the console reads screens while it draws and must not wait for a reply.
+// Locks, not messages: the console reads screens while it draws, and must not wait for a reply.
 struct State {
     connected: watch::Sender<bool>,
     snapshot: watch::Sender<Arc<Snapshot>>,
-    /// Of each task that was shown: what its screen shows, and how often that has changed.
+    /// For each task that was shown: how often its screen has changed, and what it shows.
     screens: Mutex<HashMap<TaskId, (u64, Contents)>>,
     screens_changed: Arc<Notify>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
-    /// What answers must carry.
+    /// The nonces that answers must carry.
     nonces: Mutex<HashMap<CardId, String>>,
-    /// The runtime is one version older and only looked at.
+    /// Set if the runtime is one version older and therefore read-only.
     older: Option<Older>,
     /// Why the connection broke.
     lost: OnceLock<String>,
@@ -132,17 +132,17 @@ impl Remote {
         Arc::clone(&self.state.screens_changed)
     }
 
-    /// Returns what came with a card.
+    /// Returns the nonce of a card.
     pub(super) fn nonce(&self, card: &CardId) -> Option<String> {
         lock(&self.state.nonces).get(card).cloned()
     }
 
-    /// Returns why the runtime is only looked at.
+    /// Returns why the runtime is read-only; `None` if it is not.
     pub(super) fn only_looks(&self) -> Option<&str> {
         self.state.older.as_ref().map(|older| older.why.as_str())
     }
 
-    /// Tells whether the runtime can be asked that.
+    /// Tells whether the runtime can handle a request.
     pub(super) fn answers(&self, request: &Request) -> bool {
         self.state.older.as_ref().is_none_or(|older| older.answers(request))
     }
@@ -159,8 +159,8 @@ impl Remote {
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         lock(&self.state.waiting).insert(id, answer);
-        // The end of the connection drops the receiver first and forgets everyone who waits then,
-        // so that nobody waits for good.
+        // When the connection ends, the receiver is dropped first and then all waiting callers are removed, so that
+        // none waits forever.
         if self.messages.send(ClientMessage::Ask { id, ask }).await.is_err() {
             lock(&self.state.waiting).remove(&id);
             return Err(Error::Gone);
@@ -169,7 +169,7 @@ impl Remote {
     }
 }
 
-/// Reads frames until the first snapshot is whole; nothing else comes before it.
+/// Reads frames until the first snapshot is complete; nothing else may come before it.
 async fn first_snapshot(
     reader: &mut Heard<BufReader<OwnedReadHalf>>,
     is_older: bool,
@@ -189,12 +189,12 @@ async fn first_snapshot(
     }
 }
 
-/// Reads a message; of an older runtime as far as it is understood, and none where it is not.
+/// Parses a message; from an older runtime as far as it is understood, and `None` if it is not.
 fn parsed(frame: &Frame, is_older: bool) -> Result<Option<ServerMessage>, Error> {
     if is_older { older::read(frame) } else { frame.parse().map(Some) }
 }
 
-/// Carries the conversation until either side ends it.
+/// Runs the conversation until either side ends it.
 async fn converse(
     (reading, mut link): (Reading, Link),
     writing: impl Future<Output = Result<(), Error>>,
@@ -206,7 +206,7 @@ async fn converse(
         ended = writing => ended,
         ended = reading.run() => ended,
         why = lost => {
-            // What leads there has nothing to say: it does not know either.
+            // The carrier has no explanation: it does not know the reason either.
             let _ = state.lost.set(why);
             Ok(())
         }
@@ -215,7 +215,7 @@ async fn converse(
     if let Err(error) = ended {
         tracing::warn!(%error, "the operator link broke");
     }
-    // Those who wait for an answer are told first: why it broke may take a moment.
+    // First inform callers that wait for an answer: finding out why the connection broke may take a moment.
     lock(&state.waiting).clear();
     if !open.is_cancelled()
         && state.lost.get().is_none()
@@ -245,12 +245,12 @@ async fn write(
     }
 }
 
-/// What comes from the runtime.
+/// The task that reads from the runtime.
 struct Reading {
     state: Arc<State>,
     reader: Heard<BufReader<OwnedReadHalf>>,
     known: Known,
-    /// How many screens have come.
+    /// The number of screen updates received.
     taken: watch::Sender<u64>,
 }
 
@@ -270,7 +270,7 @@ impl Reading {
                 ServerMessage::Cards(cards) => self.state.take(cards),
                 ServerMessage::Reply { id, reply } => {
                     if let Some(waiting) = lock(&self.state.waiting).remove(&id) {
-                        // Whoever asked may have stopped waiting.
+                        // The caller may have stopped waiting.
                         let _ = waiting.send(reply);
                     }
                 }
@@ -284,7 +284,8 @@ impl Reading {
 }
 
 impl State {
-    /// Waits until nothing has come over a carried link for too long, though something was asked for; for ever on this machine.
+    /// Waits until a carried link has been silent for too long despite requests; never returns for a link on this
+    /// machine.
     async fn lost(
         self: Arc<Self>,
         silence: Option<Silence>,
@@ -294,14 +295,15 @@ impl State {
         let ask = || {
             if let Some(messages) = messages.upgrade() {
                 let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-                // No call has this number: the answer is short. With many messages waiting, one more tells nothing.
+                // No call has this number, so the answer is short. If the queue is full, another message would show
+                // nothing new.
                 let _ = messages.try_send(ClientMessage::Ask { id, ask: Request::Record { seq: 0 } });
             }
         };
         silence.too_long(ask).await
     }
 
-    /// Takes in what answers must carry.
+    /// Stores the nonces that answers must carry.
     fn take(&self, cards: Vec<Card>) {
         let waiting = cards::waiting(&self.snapshot.borrow());
         let mut nonces = lock(&self.nonces);
@@ -309,7 +311,7 @@ impl State {
         nonces.extend(cards.into_iter().map(|card| (card.id, card.nonce)));
     }
 
-    /// Draws what changed on a screen where the console looks for it.
+    /// Applies an update to the screen that the console reads.
     fn draw(&self, update: ScreenUpdate) {
         let mut screens = lock(&self.screens);
         if !screens.contains_key(&update.task) {
@@ -326,7 +328,7 @@ impl State {
     }
 }
 
-// Nothing under these locks can panic half-way through a change.
+// Nothing that runs under these locks can panic in the middle of a change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Screens on their way to an attached console: of what a task's screen shows, the rows that changed since the last time.
+//! Screen updates for an attached console: the rows of a task's screen that changed since the last update.
 
 use std::sync::Arc;
 
@@ -7,35 +7,36 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::TaskId;
 use crate::terminal::{Contents, Cursor, Modes, Row, Size};
 
-/// Bytes of rows in one update, about: rows beyond go with the next one. A screen of usual size is far smaller.
+/// Approximate limit for the bytes of rows in one update: further rows go with the next one. A screen of usual size
+/// is far smaller.
 const MAX_ROWS: usize = 2 << 20;
-/// What a run takes at most besides its text.
+/// The most bytes a run takes besides its text.
 const RUN_BYTES: usize = 192;
 
-/// What changed on the screen of one task.
+/// The changes of one task's screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::link) struct ScreenUpdate {
     pub(super) task: TaskId,
-    /// It begins from a blank screen, whatever was sent before.
+    /// Whether the update starts from a blank screen, whatever was sent before.
     first: bool,
     size: Size,
     cursor: Cursor,
     modes: Modes,
-    /// The rows that changed, by their number from the top.
+    /// The rows that changed, by their index from the top.
     rows: Vec<(u16, Arc<Row>)>,
 }
 
-/// The screen of one task as a console has it.
+/// One task's screen as the console has it.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     contents: Contents,
-    /// The row to begin with, so that each has its turn.
+    /// The row to start with, so that each gets its turn.
     next: usize,
     began: bool,
 }
 
 impl Sent {
-    /// Returns what brings the console towards `new`, and whether that is all of it.
+    /// Returns the update that brings the console closer to `new`, and whether it is then complete.
     pub(super) fn update(&mut self, task: &TaskId, new: &Contents) -> (ScreenUpdate, bool) {
         let known = &mut self.contents;
         known.rows.resize_with(new.rows.len(), Arc::default);
@@ -62,7 +63,7 @@ impl Sent {
 }
 
 impl ScreenUpdate {
-    /// Makes the new screen out of the one before.
+    /// Applies the update to the previous screen.
     pub(super) fn apply(self, contents: &mut Contents) {
         if self.first {
             *contents = Contents::default();
@@ -89,7 +90,7 @@ mod tests {
         TaskId::from_random([1; 8])
     }
 
-    /// What arrives at the other side.
+    /// Returns what arrives at the other side.
     fn arrived(update: &ScreenUpdate) -> ScreenUpdate {
         Frame::json(update).expect("a frame").parse().expect("parses")
     }
@@ -171,7 +172,7 @@ mod tests {
             assert!(frame.length() < 2 * MAX_ROWS, "{} bytes", frame.length());
             frame.parse::<ScreenUpdate>().expect("parses").apply(&mut console);
             updates += 1;
-            // The first row never comes to rest.
+            // The first row never stops changing.
             let runs = vec![crate::terminal::Run {
                 text: updates.to_string(),
                 single: false,

@@ -1,7 +1,7 @@
 //! The runtime's side of one attached console.
 //!
-//! One future reads requests, one writes. What is written is looked at when its turn comes: a console
-//! that reads slowly sees fewer snapshots and screens, never older ones, and holds no memory here.
+//! One future reads requests, another writes. What to write is determined at the time of writing: a console that
+//! reads slowly gets fewer snapshots and screens, never older ones, and uses no memory here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,20 +24,20 @@ use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, Snapshot};
 
-/// The shortest time between two snapshots.
+/// The minimum interval between two snapshots.
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
-/// The shortest time between two rounds of screens.
+/// The minimum interval between two rounds of screens.
 const SCREEN_PACE: Duration = Duration::from_millis(33);
-/// The answer to a key is sent at once for so long after it.
+/// How long after a key its answer on screen is sent immediately.
 const ECHO: Duration = Duration::from_millis(100);
-/// Requests of one console in flight; more wait in the socket.
+/// The most requests of one console in progress; further ones wait in the socket.
 const ASKS: usize = 64;
 
-/// Serves one console until it hangs up or `stop`. What it asked for is done even if it has gone.
-/// Cancels `end` once the console has shut the runtime down.
+/// Serves one console until it disconnects or `stop` is cancelled. Its requests are carried out even if it has
+/// disconnected. Cancels `end` once the console has shut the runtime down.
 ///
 /// # Errors
-/// When the console breaks the protocol or cannot be written to.
+/// If the console breaks the protocol or cannot be written to.
 pub async fn serve(
     client: Client,
     runtime: Handle,
@@ -70,7 +70,7 @@ pub async fn serve(
     ended
 }
 
-/// What a console sends.
+/// The future that reads the console's messages.
 struct Reading {
     local: Local,
     shown: watch::Sender<Shown>,
@@ -84,7 +84,7 @@ struct Reading {
 /// A reply on its way to the writer.
 enum Outgoing {
     Reply(ServerMessage),
-    /// The runtime has been shut down: nothing follows.
+    /// The reply to a shutdown: nothing follows.
     Last(ServerMessage),
 }
 
@@ -111,7 +111,7 @@ impl Reading {
                     let (local, replies) = (self.local.clone(), self.replies.clone());
                     self.asks.spawn(async move {
                         let reply = answer(&local, id, ask).await;
-                        // A console that has gone needs no reply.
+                        // A console that has disconnected needs no reply.
                         let _ = replies.send(reply).await;
                         drop(place);
                     });
@@ -122,7 +122,7 @@ impl Reading {
     }
 }
 
-/// Does what was asked.
+/// Carries out a request.
 async fn answer(local: &Local, id: u64, ask: Request) -> Outgoing {
     let shutdown = matches!(ask, Request::Shutdown { .. });
     let reply = if shutdown && !local.runtime.snapshot().borrow().headless {
@@ -140,14 +140,14 @@ async fn answer(local: &Local, id: u64, ask: Request) -> Outgoing {
 /// What was written last.
 #[derive(PartialEq, Eq)]
 enum Wrote {
-    /// The reply to whoever has shut the runtime down.
+    /// The reply to the console that shut the runtime down.
     Shutdown,
-    /// How everything ended.
+    /// The final snapshot.
     Farewell,
 }
 
-/// Writes replies, snapshots and screens, in this order of urgency. Returns after the last reply, or
-/// on `stop` after the last snapshot.
+/// Writes replies, snapshots and screens, in this order of urgency. Returns after the last reply, or on `stop` after
+/// the last snapshot.
 async fn write(
     mut writer: OwnedWriteHalf,
     mut replied: mpsc::Receiver<Outgoing>,
@@ -190,7 +190,7 @@ async fn write(
     }
 }
 
-/// Returns a reply as a frame that the other side takes.
+/// Returns a reply as a frame within the size that the other side accepts.
 fn reply_frame(message: ServerMessage) -> Result<Frame, Error> {
     let frame = Frame::json(&message)?;
     match message {
@@ -202,7 +202,7 @@ fn reply_frame(message: ServerMessage) -> Result<Frame, Error> {
     }
 }
 
-/// The snapshots a console is sent.
+/// The snapshots sent to a console.
 struct Updates {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     known: Known,
@@ -216,8 +216,7 @@ impl Updates {
         Self { snapshots, known: Known::default(), due: Instant::now() }
     }
 
-    /// Waits for the next snapshot and returns what the console has to be sent of it. Dropped before its end, it forgets
-    /// nothing.
+    /// Waits for the next snapshot, and returns the frames for it along with the snapshot. Cancellation-safe.
     async fn next(&mut self) -> Result<(Vec<Frame>, Arc<Snapshot>), Error> {
         sleep_until(self.due).await;
         self.snapshots.changed().await.map_err(|_| Error::Gone)?;
@@ -225,27 +224,27 @@ impl Updates {
         self.newest()
     }
 
-    /// The same for the snapshot there is.
+    /// Like [`Self::next`], for the current snapshot, without waiting.
     fn newest(&mut self) -> Result<(Vec<Frame>, Arc<Snapshot>), Error> {
         let new = Arc::clone(&self.snapshots.borrow_and_update());
         Ok((self.known.frames(&new)?, new))
     }
 }
 
-/// The generation of a screen, and how many columns it is shown with.
+/// The generation of a screen, and the number of columns it is shown with.
 type Seen = (u64, Option<u16>);
 
-/// The screens a console is shown.
+/// The screens shown by a console.
 struct Screens {
     local: Local,
     shown: watch::Receiver<Shown>,
     taken: watch::Receiver<u64>,
     typed: watch::Receiver<Option<Instant>>,
-    /// The key that was answered last.
+    /// The last key whose answer was sent.
     answered: Option<Instant>,
-    /// Updates sent since the start.
+    /// Number of updates sent since the start.
     count: u64,
-    /// What the console has of each shown screen, and the generation and width of which that is everything.
+    /// What the console has of each shown screen, and the generation and width that it has completely.
     sent: HashMap<TaskId, (Option<Seen>, Sent)>,
     due: Instant,
 }
@@ -261,8 +260,7 @@ impl Screens {
         Self { local, shown, taken, typed, answered: None, count: 0, sent, due }
     }
 
-    /// Waits until the console has taken in what it was sent and a shown screen has changed.
-    /// Dropped before its end, it forgets nothing.
+    /// Waits until the console has received what it was sent and a shown screen has changed. Cancellation-safe.
     async fn next(&mut self) -> Vec<ScreenUpdate> {
         let wake = self.local.viewer.wake();
         loop {
@@ -270,7 +268,7 @@ impl Screens {
             if self.taken.wait_for(|taken| *taken >= count).await.is_err() {
                 return std::future::pending().await;
             }
-            // The answer to a key does not wait for its time.
+            // The answer to a key is not delayed.
             while Instant::now() < self.due && !self.is_echo() {
                 tokio::select! {
                     () = sleep_until(self.due) => {}
@@ -289,7 +287,7 @@ impl Screens {
                 return updates;
             }
             tokio::select! {
-                // A wake that came while nobody waited is kept by the notify.
+                // A wake-up that came while nobody waited is stored by the notify.
                 () = wake.notified() => {}
                 () = sleep(SCREEN_PACE), if is_later => {}
                 changed = self.shown.changed() => if changed.is_err() { return std::future::pending().await },
@@ -303,7 +301,7 @@ impl Screens {
         key.is_some_and(|at| at.elapsed() < ECHO) && key != self.answered
     }
 
-    /// Tells whether the task that the person looks at has answered a key: one update for each goes out at once.
+    /// Tells whether the focused task has answered a key: one update for each key is sent immediately.
     fn is_echo(&self) -> bool {
         let focus = self.shown.borrow().focus.clone().filter(|_| self.is_awaited());
         focus.is_some_and(|task| {
@@ -312,8 +310,8 @@ impl Screens {
         })
     }
 
-    /// Returns what changed on the shown screens since it was last sent, and whether one that is busy or in the middle
-    /// of a frame is left for later.
+    /// Returns the changes of the shown screens since they were last sent, and whether a screen that is busy or in
+    /// the middle of a frame was left for later.
     fn look(&mut self) -> (Vec<ScreenUpdate>, bool) {
         let shown = self.shown.borrow_and_update().clone();
         let tasks: Vec<TaskId> = shown.focus.iter().chain(&shown.visible).cloned().collect();

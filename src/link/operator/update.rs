@@ -1,5 +1,5 @@
-//! Snapshots over a socket: what changed since the last one travels in pages of bounded size, and the other side puts
-//! the snapshot together again.
+//! Snapshots over a socket: the changes since the last one are sent in pages of bounded size, and the other side
+//! reassembles the snapshot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::runtime::{
     AgentView, CallSummary, GateView, HeldCall, Notice, ProgramView, Question, QuestionId, Snapshot, TaskView,
 };
 
-/// Bytes of items in one page, about.
+/// Approximate size of the items in one page, in bytes.
 const PAGE: usize = 1 << 20;
-/// The longest item that travels: beyond it the rest of its page would not fit.
+/// The largest item that is sent: above this, the rest of its page would not fit.
 const LONGEST: usize = MAX_FROM_RUNTIME - 2 * PAGE;
 
-/// One thing in a list of a snapshot, new or changed.
+/// A new or changed entry of one of a snapshot's lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::link) enum Item {
     Task(Arc<TaskView>),
     Call(Arc<CallSummary>),
     Question(Arc<Question>),
-    /// Without its source where the other side has that already.
+    /// Without its source, if the other side already has that.
     Program(Arc<ProgramView>),
     Agent(AgentView),
     Notice(Notice),
     Held(HeldCall),
 }
 
-/// What an item is known by.
+/// The key that identifies an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Key {
@@ -46,16 +46,16 @@ enum Key {
     Held(u64),
 }
 
-/// A new snapshot, of which the items have come before.
+/// A new snapshot whose items were sent before.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::link) struct Update {
     /// The snapshot without its lists of items.
     rest: Snapshot,
-    /// The items in their order; none when they are those of the last update.
+    /// The items in order; `None` if they are the same as in the last update.
     items: Option<Vec<Key>>,
 }
 
-/// The items that a console has: as the runtime remembers it, and as the console does.
+/// The items that a console has, tracked both by the runtime and by the console.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     order: Vec<Key>,
@@ -63,10 +63,11 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Returns what a console has to be sent to know `new`: pages of items, and the update that ends them.
+    /// Returns the frames that bring a console up to date with `new`: pages of items, and the update that completes
+    /// them.
     ///
     /// # Errors
-    /// When something cannot be written as JSON.
+    /// If something cannot be encoded as JSON.
     pub(super) fn frames(&mut self, new: &Snapshot) -> Result<Vec<Frame>, Error> {
         let (mut frames, mut page, mut bytes) = (Vec::new(), Vec::new(), 0);
         let (changed, update) = self.changed(new);
@@ -90,7 +91,7 @@ impl Known {
         Ok(frames)
     }
 
-    /// Returns the items that are new or changed, and what ends them, and takes note of both.
+    /// Returns the new or changed items and the update that completes them, and remembers both.
     fn changed(&mut self, new: &Snapshot) -> (Vec<Item>, Update) {
         let items: Vec<(Key, Item)> = items(new).map(|item| (item.key(), item)).collect();
         let is_new = |(key, item): &&(Key, Item)| self.items.get(key) != Some(item);
@@ -108,7 +109,7 @@ impl Known {
         (changed, Update { rest: rest(new), items: is_other.then_some(order) })
     }
 
-    /// Takes items in that were sent.
+    /// Stores items that were received.
     pub(super) fn take(&mut self, items: Vec<Item>) {
         for mut item in items {
             let key = item.key();
@@ -121,8 +122,8 @@ impl Known {
         }
     }
 
-    /// Returns the snapshot that an update ends. Items it does not name are forgotten; those that are not known are left
-    /// out.
+    /// Returns the snapshot that an update completes. Items that it does not list are dropped; listed ones that are
+    /// unknown are left out.
     pub(super) fn snapshot(&mut self, update: Update) -> Snapshot {
         if let Some(order) = update.items {
             let known = |key: &Key| Some((key.clone(), self.items.remove(key)?));
@@ -159,7 +160,7 @@ impl Item {
     }
 }
 
-/// Returns everything in a snapshot that there may be any number of. What did not change is mostly the same allocation.
+/// Returns all entries of a snapshot's unbounded lists. Entries that did not change mostly share their allocation.
 fn items(new: &Snapshot) -> impl Iterator<Item = Item> {
     let tasks = new.tasks.iter().cloned().map(Item::Task);
     let calls = new.calls.iter().cloned().map(Item::Call);
@@ -171,7 +172,7 @@ fn items(new: &Snapshot) -> impl Iterator<Item = Item> {
     tasks.chain(calls).chain(questions).chain(programs).chain(agents).chain(notices).chain(held)
 }
 
-/// Returns the rest of a snapshot, whose size does not grow.
+/// Returns the rest of a snapshot, whose size is bounded.
 fn rest(new: &Snapshot) -> Snapshot {
     Snapshot {
         seq: new.seq,
@@ -232,7 +233,7 @@ mod tests {
         }
     }
 
-    /// What a console makes of frames, and how many items and bytes each of them has.
+    /// Returns the snapshot that a console gets from frames, and the number of items and bytes in each frame.
     fn received(console: &mut Known, frames: &[Frame]) -> (Option<Snapshot>, Vec<(usize, usize)>) {
         let (mut snapshot, mut pages) = (None, Vec::new());
         for frame in frames {
@@ -335,7 +336,7 @@ mod tests {
         assert!(frames.iter().map(Frame::length).sum::<usize>() > 2 * MAX_FROM_RUNTIME);
         assert!(frames[..frames.len() - 1].iter().all(|frame| frame.length() < 2 * PAGE));
         assert_eq!(received(&mut console, &frames).0, Some(snapshot.clone()));
-        // The last thing a console hears is no longer than what changed.
+        // The last update is no longer than what changed.
         let last = Snapshot { seq: 9, notices: (2..=101).map(notice).collect(), ..snapshot };
         let frames = runtime.frames(&last).expect("frames");
         let (shown, pages) = received(&mut console, &frames);

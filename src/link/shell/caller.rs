@@ -1,4 +1,5 @@
-//! The caller's end: one thread, no async runtime, since it is in the way of each command.
+//! The caller's end of the `shell` role: single-threaded and without an async runtime, because it adds to the latency
+//! of every command.
 
 use std::io::{self, IoSlice, Write as _};
 use std::mem::MaybeUninit;
@@ -13,7 +14,7 @@ use super::{DESCRIPTORS, ShellConversation, ShellMessage, ShellReply, ShellReque
 use crate::link::hello::{MAX_HELLO, PATIENCE};
 use crate::link::{Ack, Error, Hello, socket};
 
-/// A call of a runtime by an agent's shell.
+/// A call from an agent's shell to a runtime.
 #[derive(Debug)]
 pub struct ShellCall {
     stream: UnixStream,
@@ -21,10 +22,10 @@ pub struct ShellCall {
 }
 
 impl ShellCall {
-    /// Connects to the runtime behind `socket` and is admitted. Nothing is asked of it yet.
+    /// Connects to the runtime at a socket and completes the handshake. No request is sent yet.
     ///
     /// # Errors
-    /// When nobody listens, the other end is foreign or slow, or the runtime refuses.
+    /// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
     pub fn dial(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let hello = hello.to_bytes()?;
         let address = socket::Address::of(path)?;
@@ -45,7 +46,7 @@ impl ShellCall {
         stream.set_write_timeout(Some(PATIENCE)).map_err(Error::Talk)?;
         let mut call = Self { stream, unread: Vec::new() };
         let sent = call.stream.write_all(&hello).map_err(Error::Talk);
-        // A runtime that refuses before it has read the hello has said why all the same.
+        // A runtime that refuses before reading the hello has still sent its reason.
         let line = call.line().map_err(|error| sent.err().unwrap_or(error))?;
         let ack: Ack = parse(&line)?;
         if !ack.ok {
@@ -58,10 +59,11 @@ impl ShellCall {
         Ok(call)
     }
 
-    /// Sends the request, and the descriptors with it.
+    /// Sends the request together with its descriptors.
     ///
     /// # Errors
-    /// [`Error::Frame`] when it is too long to be sent, and nothing was; otherwise it is not known how much has arrived.
+    /// [`Error::Frame`] if the request is too long, in which case nothing was sent; otherwise it is unknown how much
+    /// has arrived.
     pub fn ask(&mut self, request: &ShellRequest, fds: [BorrowedFd<'_>; DESCRIPTORS]) -> Result<(), Error> {
         let bytes = request.to_bytes()?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
@@ -74,26 +76,26 @@ impl ShellCall {
         self.stream.write_all(bytes.get(sent..).unwrap_or_default()).map_err(Error::Talk)
     }
 
-    /// Passes a signal on.
+    /// Forwards a signal.
     ///
     /// # Errors
-    /// When the runtime has gone.
+    /// If the connection is lost.
     pub fn signal(&mut self, number: i32) -> Result<(), Error> {
         self.stream.write_all(&message(&ShellMessage::Signal(number))?).map_err(Error::Talk)
     }
 
-    /// Goes on with the command that was asked for on the present tokio runtime.
+    /// Continues the requested command's conversation on the current tokio runtime.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is no tokio runtime.
     pub fn converse(self) -> Result<ShellConversation, Error> {
         ShellConversation::new(self.stream, self.unread).map_err(Error::Talk)
     }
 
-    /// Reads what has come, waiting for something; returns the next reply when it is whole, [`Error::Gone`] at the end.
+    /// Reads from the connection, blocking; returns the next reply once it is complete, [`Error::Gone`] at the end.
     ///
     /// # Errors
-    /// When the runtime has gone or breaks the protocol.
+    /// If the connection is lost or the runtime breaks the protocol.
     pub fn read(&mut self) -> Result<Option<ShellReply>, Error> {
         if let Some(reply) = self.next_reply()? {
             return Ok(Some(reply));
@@ -102,10 +104,10 @@ impl ShellCall {
         self.next_reply()
     }
 
-    /// Returns the next reply of those that have come.
+    /// Returns the next complete reply that was already received.
     ///
     /// # Errors
-    /// When the runtime breaks the protocol.
+    /// If the runtime breaks the protocol.
     pub fn next_reply(&mut self) -> Result<Option<ShellReply>, Error> {
         let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? else { return Ok(None) };
         let (reply, left) = (parse(body)?, rest.len());

@@ -1,4 +1,4 @@
-//! The caller's end where one process stands for many commands: without a thread for each.
+//! The caller's end for a process that handles many commands, without a thread for each.
 
 use std::io;
 use std::os::unix::net::UnixStream as Connected;
@@ -12,7 +12,7 @@ use super::{ShellMessage, ShellReply};
 use crate::link::Error;
 use crate::link::hello::MAX_HELLO;
 
-/// A command that was asked for: what is heard of it and said to it.
+/// The conversation about a requested command.
 #[derive(Debug)]
 pub struct ShellConversation {
     reader: OwnedReadHalf,
@@ -28,10 +28,10 @@ impl ShellConversation {
         Ok(Self { reader, writer, unread })
     }
 
-    /// Returns the next reply. A future that is dropped loses nothing.
+    /// Returns the next reply. Cancellation-safe.
     ///
     /// # Errors
-    /// When the runtime has gone or breaks the protocol.
+    /// If the connection is lost or the runtime breaks the protocol.
     pub async fn next(&mut self) -> Result<ShellReply, Error> {
         loop {
             if let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? {
@@ -45,10 +45,10 @@ impl ShellConversation {
         }
     }
 
-    /// Says something to the runtime.
+    /// Sends a message to the runtime.
     ///
     /// # Errors
-    /// When it has gone.
+    /// If the connection is lost.
     pub async fn say(&mut self, said: &ShellMessage) -> Result<(), Error> {
         self.writer.write_all(&message(said)?).await.map_err(Error::Talk)
     }

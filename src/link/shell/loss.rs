@@ -1,15 +1,16 @@
-//! What is said of a command whose end its caller did not hear of as usual: one of three sentences, the same for every caller.
+//! The message for a command whose caller did not learn of its end in the usual way: one of three sentences, the same
+//! for every caller.
 
 use std::fmt;
 
-/// What is known of such a command. Its caller exits with 75 (EX_TEMPFAIL).
+/// What is known of such a command. Its caller exits with 75 (`EX_TEMPFAIL`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loss {
-    /// It had begun and was ended; why.
+    /// It had started and was ended, for this reason.
     Ended(String),
-    /// It had begun. It may have come to its end by itself just before.
+    /// It had started. It may have ended by itself just before.
     Begun,
-    /// It was asked for, and nothing was heard of it.
+    /// It was requested, and nothing more is known.
     Unknown,
 }
 

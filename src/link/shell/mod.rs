@@ -1,8 +1,9 @@
-//! The role `shell`: one command of an agent's own shell. Its caller sends a request with its descriptors beside it, hears
-//! how far the command is, and passes signals on. The environment came with the hello.
+//! The role `shell`: one command from an agent's own shell. The caller sends a request along with its descriptors,
+//! receives progress reports and forwards signals. Its environment was sent with the hello.
 //!
-//! A request is a length (u32, big endian) and so many bytes of JSON, then a length and the arguments of the shell, each
-//! ended by a NUL. The descriptors (directory, standard input, output, error) come with its first byte.
+//! A request is a length (u32, big endian) and that many bytes of JSON, followed by a length and the arguments of the
+//! shell, each terminated by a NUL. The descriptors (directory, standard input, output, error) are sent with its
+//! first byte.
 
 mod caller;
 mod conversation;
@@ -24,53 +25,53 @@ pub use conversation::ShellConversation;
 pub use loss::Loss;
 pub use served::{Asked, ShellLine};
 
-/// The longest header of a request.
+/// Size limit of a request's header, in bytes.
 const MAX_HEADER: usize = 64 << 10;
-/// The longest list of arguments.
+/// Size limit of the arguments, in bytes.
 const MAX_ARGUMENTS: usize = 4 << 20;
-/// Directory, standard input, output and error.
+/// Number of descriptors: directory, standard input, output and error.
 const DESCRIPTORS: usize = 4;
 
-/// A command to run as its caller would have run it.
+/// A command to run exactly as its caller would have run it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellRequest {
-    /// The agent whose command it is, by the name of its program: `claude`.
+    /// The agent that runs the command, by the name of its program: `claude`.
     pub agent: Option<String>,
-    /// What tells this session of the agent from others.
+    /// Distinguishes this session of the agent from others.
     pub session: Option<String>,
-    /// The process of the agent, where it says so.
+    /// The agent's process id, if reported.
     pub agent_pid: Option<u32>,
     /// The shell that runs it.
     pub shell: PathBuf,
-    /// The limits of the caller.
+    /// The caller's resource limits.
     pub limits: ResourceLimits,
-    /// Where its input comes from.
+    /// The source of its input.
     #[serde(default)]
     pub input: ShellInput,
-    /// What the agent calls the call of its model.
+    /// The agent's id for the model's tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
-    /// What is shown in place of its arguments: it stands for a command that runs elsewhere.
+    /// The text shown instead of its arguments, if it stands for a command that runs elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    /// What is said of it beside the command.
+    /// A description shown with the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The arguments of the shell, the name it is called by first.
+    /// The arguments of the shell, starting with the name it is called by.
     #[serde(skip)]
     pub args: Vec<OsString>,
 }
 
-/// Where the input of a command comes from.
+/// The source of a command's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellInput {
-    /// The descriptor of its caller.
+    /// The caller's descriptor.
     #[default]
     Descriptor,
-    /// A pipe: what its caller sends, and what a person types.
+    /// A pipe: for what the caller sends and what a person types.
     Pipe,
-    /// As `Pipe`, and everything else is the terminal, too: 80x24, and what it writes goes to the standard output.
+    /// As `Pipe`, but the command runs on a terminal of 80x24, whose output goes to the standard output.
     Terminal,
 }
 
@@ -89,7 +90,7 @@ impl ShellRequest {
         Ok(bytes)
     }
 
-    /// Reads a request and returns what came after it; `None` when it is not whole.
+    /// Parses a request and returns the bytes after it; `None` if it is incomplete.
     fn parse(bytes: &[u8]) -> Result<Option<(Self, &[u8])>, Error> {
         let Some((header, rest)) = part(bytes, MAX_HEADER)? else { return Ok(None) };
         let Some((args, rest)) = part(rest, MAX_ARGUMENTS)? else { return Ok(None) };
@@ -101,10 +102,10 @@ impl ShellRequest {
     }
 }
 
-/// One part, and what comes after it.
+/// One part, and the bytes after it.
 type Split<'a> = (&'a [u8], &'a [u8]);
 
-/// Splits off one part: its length and its bytes.
+/// Splits off one part: a length and that many bytes.
 fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
     let Some((length, rest)) = bytes.split_first_chunk() else { return Ok(None) };
     let length = u32::from_be_bytes(*length) as usize;
@@ -114,54 +115,54 @@ fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
     Ok(rest.split_at_checked(length))
 }
 
-/// From the runtime to the caller.
+/// A message from the runtime to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellReply {
-    /// The caller runs the command itself: it stands behind another fence than the runtime, or is part of a task.
+    /// The caller must run the command itself: it is not in the runtime's sandbox, or is part of a task.
     Fenced,
     /// The command was not run, and will not be.
     Refused {
-        /// Why, in a sentence.
+        /// The reason, as a sentence.
         message: String,
-        /// What the caller exits with: a person decides, and the caller does not run it either. `None`: the runtime
-        /// could not run it, and the caller may.
+        /// The exit code for the caller if the decision is a person's, so that the caller must not run it either.
+        /// `None` if the runtime could not run it, and the caller may.
         code: Option<u8>,
     },
-    /// It is a task from now on.
+    /// The command is a task from now on.
     Taken {
-        /// Its id.
+        /// The task's id.
         task: TaskId,
     },
-    /// It waits for the operator's word.
+    /// It waits for the operator's approval.
     Held,
-    /// It has begun.
+    /// It has started.
     Started,
-    /// What the caller sent as input has arrived, in the order in which it was sent.
+    /// The caller's input has arrived, in the order it was sent.
     Typed {
-        /// Why not, where it was not taken.
+        /// Why the input was refused, if it was.
         refused: Option<String>,
     },
-    /// Its shell has ended, and everything it wrote before has been written to the caller's descriptors.
+    /// Its shell has ended, and everything it wrote before that has been written to the caller's descriptors.
     Ended {
         /// Its exit code.
         code: Option<i32>,
         /// The number of the signal that ended it.
         signal: Option<i32>,
-        /// It was ended with its runtime; why.
+        /// Why the runtime ended, if the command was ended with it.
         closing: Option<String>,
     },
 }
 
-/// From the caller to the runtime.
+/// A message from the caller to the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellMessage {
-    /// The caller received this signal: the command is to have it.
+    /// The caller received this signal, to be forwarded to the command.
     Signal(i32),
-    /// Input, in base64: [`ShellReply::Typed`] answers.
+    /// Input in base64, answered by [`ShellReply::Typed`].
     Input(String),
-    /// The command and all that it started are to be killed.
+    /// Kill the command and everything it started.
     Kill,
 }
 

@@ -1,4 +1,4 @@
-//! The runtime's end.
+//! The runtime's end of the `shell` role.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ use crate::link::frame::Frame;
 use crate::link::hello::PATIENCE;
 use crate::link::{Client, Error};
 
-/// The longest message of a caller: input, above all.
+/// Size limit of a caller's message, in bytes; input is the largest.
 const MAX_MESSAGE: usize = 1 << 20;
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
@@ -21,9 +21,9 @@ const CHUNK: usize = 64 << 10;
 /// A request and its descriptors.
 #[derive(Debug)]
 pub struct Asked {
-    /// What is asked.
+    /// The request.
     pub request: ShellRequest,
-    /// Where the command starts.
+    /// The directory in which the command starts.
     pub workdir: OwnedFd,
     /// Its standard input.
     pub stdin: OwnedFd,
@@ -33,7 +33,7 @@ pub struct Asked {
     pub stderr: OwnedFd,
 }
 
-/// A connection on which one command was asked for.
+/// A connection on which one command was requested.
 #[derive(Debug)]
 pub struct ShellLine {
     stream: UnixStream,
@@ -41,14 +41,15 @@ pub struct ShellLine {
 }
 
 impl ShellLine {
-    /// Waits for the request of an admitted client, 5 s at most.
+    /// Waits at most 5 s for the request of an admitted client.
     ///
     /// # Errors
-    /// When the client says something else, too much, or nothing.
+    /// If the client sends something else, too much, or nothing.
     pub async fn receive(client: Client) -> Result<(Self, Asked), Error> {
         let Client { lines, writer, .. } = client;
         let reader = lines.into_reader();
-        // It sends nothing before it has been admitted, and descriptors are lost in a reader that does not know of them.
+        // A client may not send anything before it is admitted, and a reader that does not expect descriptors loses
+        // them.
         if !reader.buffer().is_empty() {
             return Err(Error::frame("bytes before the request"));
         }
@@ -83,14 +84,14 @@ impl ShellLine {
         }
     }
 
-    /// Tells the caller something. One that has gone is noticed by [`ShellLine::next`].
+    /// Sends a reply to the caller. A caller that is gone is noticed by [`ShellLine::next`].
     pub async fn tell(&mut self, reply: &ShellReply) {
         if let Ok(frame) = Frame::json(reply) {
             let _ = frame.write(&mut self.stream).await;
         }
     }
 
-    /// Returns the next message; `None` once the caller has gone. A future that is dropped loses nothing.
+    /// Returns the next message; `None` once the caller is gone. Cancellation-safe.
     pub async fn next(&mut self) -> Option<ShellMessage> {
         loop {
             match super::part(&self.unread, MAX_MESSAGE) {
@@ -109,7 +110,7 @@ impl ShellLine {
         }
     }
 
-    /// Says goodbye.
+    /// Closes the connection.
     pub async fn close(mut self) {
         let _ = self.stream.shutdown().await;
     }

@@ -1,5 +1,5 @@
-//! The program that carries a connection: started, listened to, ended. What it says is somebody else's text: capped,
-//! stripped, and told only where the connection failed.
+//! The program that carries a connection: starting it, reading its messages, ending it. Its messages are untrusted
+//! text: size-limited, stripped of control characters, and shown only if the connection failed.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,20 +18,20 @@ use crate::envelope::SafeText;
 use crate::link::Error;
 use crate::process::keep_descriptors;
 
-/// Bytes kept of what a carrier says, from its end.
+/// Bytes kept of a carrier's messages, from their end.
 const SAID: usize = 4 << 10;
-/// Lines and letters of it that are told.
+/// How many lines and characters of the messages are shown.
 const LINES: usize = 3;
 pub(super) const LETTERS: usize = 600;
-/// How long a carrier whose stream has ended may take to exit and say why.
+/// How long a carrier whose stream has ended may take to exit, so that it can report why.
 const ENDING: Duration = Duration::from_millis(1_500);
-/// How long what it has said may take after that: a master of OpenSSH may keep the pipe open.
+/// How long its last messages may take after that: an OpenSSH master may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// What a shell exits with that has not found a program, and one that could not run it.
+/// Exit codes of a shell that did not find a program, and of one that could not run it.
 pub(super) const NOT_FOUND: i32 = 127;
 pub(super) const NOT_RUN: i32 = 126;
 
-/// A program that carries a connection. Dropped, it is killed.
+/// A program that carries a connection. Killed on drop.
 #[derive(Debug)]
 pub(in crate::link) struct Carrier {
     host: String,
@@ -42,11 +42,11 @@ pub(in crate::link) struct Carrier {
 }
 
 impl Carrier {
-    /// Starts the program that leads to a command of pilothouse on another host. Its standard input and output are the
-    /// stream that is returned.
+    /// Starts the program that leads to a pilothouse command on another host. The returned stream is connected to its
+    /// standard input and output.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub(in crate::link) fn start(host: &RemoteHost, words: &[&str]) -> Result<(UnixStream, Self), Error> {
         let mut argv = host.argv(words).into_iter();
         let program = argv.next().unwrap_or_default();
@@ -60,17 +60,17 @@ impl Carrier {
         };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let input = OwnedFd::from(theirs.into_std().map_err(failed)?);
-        // Programs expect to wait for what they read.
+        // Programs expect blocking reads.
         rustix::io::ioctl_fionbio(&input, false).map_err(|errno| failed(errno.into()))?;
         let output = input.try_clone().map_err(failed)?;
-        // A master of OpenSSH outlives its caller: it must not keep a pipe of whoever has started that.
+        // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
         keep_descriptors().map_err(failed)?;
         let mut child = Command::new(&program)
             .args(argv)
             .stdin(Stdio::from(input))
             .stdout(Stdio::from(output))
             .stderr(Stdio::piped())
-            // Keys of a terminal are not for it.
+            // Keys that generate signals in the terminal must not reach it.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -80,7 +80,7 @@ impl Carrier {
         Ok((ours, Self { host: host.name.clone(), child, said, listening }))
     }
 
-    /// Waits a moment for its end, and says what it came to.
+    /// Waits a moment for the carrier's end, and returns the error that describes it.
     pub(in crate::link) async fn why(&mut self) -> Error {
         let exit = timeout(ENDING, self.child.wait()).await;
         if let Some(listening) = &mut self.listening {
@@ -110,7 +110,7 @@ impl Drop for Carrier {
     }
 }
 
-/// Keeps the end of what a carrier says.
+/// Keeps the end of a carrier's messages.
 async fn listen(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
     let mut piece = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut piece).await {
@@ -121,7 +121,7 @@ async fn listen(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
     }
 }
 
-/// Returns the last lines of what was said, in one line.
+/// Returns the last lines of the messages, joined to one line.
 pub(super) fn told(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let is_told = |line: &&str| !line.is_empty() && !line.starts_with("Warning: Permanently added");

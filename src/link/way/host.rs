@@ -1,4 +1,4 @@
-//! Another machine or container: the program that leads there, and how a command for it is written.
+//! Another machine or container: the program that leads there, and the command lines for it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::config::{HostSettings, quoted};
 use crate::link::Error;
 
-/// The longest path of a socket that OpenSSH takes, with what it adds while it makes one: a dot and 16 letters.
+/// The longest socket path that OpenSSH accepts, less the suffix that it adds while creating one: a dot and 16
+/// letters.
 const LONGEST_SOCKET: usize = 104 - 17;
-/// What the path of a master's socket ends with: a hash of 40 digits.
+/// Length of the file name of a master's socket, which is a hash of 40 digits.
 const SOCKET_NAME: usize = "/cm-".len() + 40;
-/// Looks for the program where `host install` puts it, then where people do, and becomes it.
+/// A script that looks for the program where `host install` puts it and then in the usual places, and executes it.
 const FIND: &str = concat!(
     "for p in \"$HOME/.local/share/pilothouse/",
     env!("CARGO_PKG_VERSION"),
@@ -21,26 +22,26 @@ const FIND: &str = concat!(
 /// A machine or container that a program leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteHost {
-    /// What a person calls it.
+    /// The name that a person uses for it.
     pub name: String,
-    /// The program that leads there, and its arguments as a person has given them.
+    /// The program that leads there, and its arguments as configured.
     via: Vec<String>,
-    /// The program there, where a person has named it.
+    /// The program to run there, if configured.
     program: Option<String>,
-    /// The folder of the sockets of OpenSSH's masters; none where its path is too long.
+    /// The folder for the sockets of OpenSSH masters; `None` if its path is too long.
     masters: Option<PathBuf>,
-    /// Whose words go there, e.g. `ada@laptop`.
+    /// The user on whose behalf connections are made, e.g. `ada@laptop`.
     user: String,
-    /// It may ask at the terminal for passwords.
+    /// Whether it may ask for passwords on the terminal.
     may_ask: bool,
 }
 
 impl RemoteHost {
-    /// Returns the host of this name in the settings; another name is that of a host of OpenSSH. `run` is a private folder
-    /// for the sockets of its masters, `user` says whose words go there.
+    /// Returns the host with this name in the settings; any other name is taken as an OpenSSH host. `run` is a
+    /// private folder for the sockets of OpenSSH masters, and `user` the user on whose behalf connections are made.
     ///
     /// # Errors
-    /// When it is no name, or its settings are empty.
+    /// If it is not a valid name or its settings are empty.
     pub fn named(
         name: &str,
         hosts: &BTreeMap<String, HostSettings>,
@@ -70,18 +71,18 @@ impl RemoteHost {
         })
     }
 
-    /// Returns the same host, which may ask at the terminal for what a login needs.
+    /// Returns the same host, allowed to ask on the terminal for what a login needs.
     #[must_use]
     pub fn asking(self) -> Self {
         Self { may_ask: true, ..self }
     }
 
-    /// Tells whether it may ask at the terminal.
+    /// Tells whether it may ask on the terminal.
     pub(super) fn may_ask(&self) -> bool {
         self.may_ask
     }
 
-    /// Returns whose words go there and how: `ada@laptop via ssh`.
+    /// Returns the origin reported to the other side: `ada@laptop via ssh`.
     #[must_use]
     pub fn from(&self) -> String {
         format!("{} via {}", self.user, self.carrier())
@@ -94,19 +95,19 @@ impl RemoteHost {
         program.rsplit('/').next().unwrap_or(program)
     }
 
-    /// Tells whether OpenSSH leads there.
+    /// Tells whether that program is OpenSSH.
     #[must_use]
     pub fn is_ssh(&self) -> bool {
         self.carrier() == "ssh"
     }
 
-    /// Returns the folder of the sockets of OpenSSH's masters, where connections share one.
+    /// Returns the folder for the sockets of OpenSSH masters, if connections are shared.
     #[must_use]
     pub fn masters(&self) -> Option<&Path> {
         self.masters.as_deref().filter(|_| self.is_ssh())
     }
 
-    /// Returns the command line that runs pilothouse there with these words.
+    /// Returns the command line that runs pilothouse there with these arguments.
     #[must_use]
     pub fn argv(&self, words: &[&str]) -> Vec<String> {
         match &self.program {
@@ -115,14 +116,14 @@ impl RemoteHost {
         }
     }
 
-    /// Returns the command line that runs a script of the shell there, with these words as its arguments.
+    /// Returns the command line that runs a shell script there, with these words as its arguments.
     #[must_use]
     pub fn script(&self, script: &str, words: &[&str]) -> Vec<String> {
         self.to_run(&[&["sh", "-c", script, "pilothouse"], words].concat())
     }
 
-    /// Returns the command line that runs these words there. OpenSSH joins what it is given with spaces for a shell; others
-    /// pass it on as it is.
+    /// Returns the command line that runs these words there. OpenSSH joins its arguments with spaces for a shell;
+    /// other programs pass them on unchanged.
     fn to_run(&self, words: &[&str]) -> Vec<String> {
         let (program, given) = self.via.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let mut argv = vec![program.to_owned()];
@@ -138,7 +139,8 @@ impl RemoteHost {
         argv
     }
 
-    /// Returns the command line that asks OpenSSH's master for something; none where there is no such thing.
+    /// Returns the command line that sends a control command to the OpenSSH master; `None` if connections are not
+    /// shared.
     pub(super) fn to_ask_master(&self, what: &str) -> Option<Vec<String>> {
         self.masters()?;
         let (program, given) = self.via.split_first()?;
@@ -146,8 +148,8 @@ impl RemoteHost {
         Some([std::slice::from_ref(program), &self.ssh_options()[..], &words, given].concat())
     }
 
-    /// What OpenSSH is told first, and so for good: no terminal, no agent, nothing forwarded, one connection for all, a dead
-    /// one noticed after 15 s.
+    /// Returns the options that OpenSSH is given first, so that they take precedence: no terminal, no agent, no
+    /// forwarding, one shared connection, and dead connections detected after 15 s.
     fn ssh_options(&self) -> Vec<String> {
         let mut options = vec!["-T".to_owned()];
         let mut set = |option: &str| options.push(format!("-o{option}"));
@@ -175,8 +177,8 @@ impl RemoteHost {
     }
 }
 
-/// Returns the folder for the sockets of OpenSSH's masters below a private one; none where the path would be too long for a
-/// socket, or be read as something else by OpenSSH.
+/// Returns the folder for the sockets of OpenSSH masters, given a private one; `None` if the path would be too long
+/// for a socket or be interpreted by OpenSSH.
 #[must_use]
 pub fn ssh_folder(run: &Path) -> Option<PathBuf> {
     let text = run.to_str()?;
@@ -202,7 +204,7 @@ mod tests {
         let at = |word: &str| argv.iter().position(|given| given == word);
         assert!(at("-oControlPath=/run/user/7/pilothouse/cm-%C") < at("box"), "{argv:?}");
         assert!(at("-oForwardAgent=no").is_some() && at("-oBatchMode=yes").is_some(), "{argv:?}");
-        // One word for the shell there: nothing in it is expanded.
+        // A single word for the remote shell: nothing in it is expanded.
         let line = argv.last().expect("a line");
         assert!(line.starts_with("sh -c 'for p in"), "{line}");
         assert!(line.ends_with(r"pilothouse relay agent '/w/it'\''s $x'"), "{line}");

@@ -1,5 +1,5 @@
-//! The runtimes of another machine, as `relay list` prints them there. What comes is input from outside: capped before it
-//! is parsed, and read as far as it is understood.
+//! Lists the runtimes of another machine, as printed there by `relay list`. The list is untrusted input: its size is
+//! limited before it is parsed, and it is parsed as far as it is understood.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::{Carried, RemoteHost};
 use crate::link::Error;
 
-/// How long a login and the list may take.
+/// The time limit for a login and the list.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Runtimes taken from a list.
+/// The most runtimes taken from a list.
 const MOST: usize = 256;
 
 /// The runtimes of a machine.
@@ -51,10 +51,10 @@ pub struct ListedRuntime {
 }
 
 impl RemoteHost {
-    /// Asks for the runtimes there.
+    /// Lists the runtimes there.
     ///
     /// # Errors
-    /// [`Error::Carried`] when what leads there does not get there, or finds no pilothouse.
+    /// [`Error::Carried`] if the carrier program does not reach it or finds no pilothouse.
     pub async fn runtimes(&self) -> Result<Listing, Error> {
         let output = self.run(&["relay", "list", "--output", "jsonl"], PATIENCE).await?;
         if output.code != Some(0) {
@@ -70,7 +70,7 @@ impl RemoteHost {
     }
 }
 
-/// Reads a list. A login may have greeted before it.
+/// Parses a list. A login may have printed a greeting before it.
 fn parse(output: &[u8]) -> Option<Listing> {
     let text = String::from_utf8_lossy(output);
     let mut answer: Value = text.lines().rev().find_map(|line| serde_json::from_str(line).ok())?;

@@ -1,5 +1,5 @@
-//! How a runtime is reached: by a socket of this machine, or by a program that carries bytes to one elsewhere. The bytes
-//! are the same: hello, ack, frames.
+//! The ways to reach a runtime: through a socket on this machine, or through a program that carries bytes to another
+//! one. The protocol is the same: hello, ack, frames.
 
 mod carrier;
 mod host;
@@ -19,32 +19,32 @@ pub use remote_command::RemoteOutput;
 use super::hello::{self, PATIENCE};
 use super::{Ack, Carried, Error, Hello, Lines, VERSION, socket};
 
-/// How long a handshake through a carrier may take: it may have to log in first.
+/// The time limit of a handshake through a carrier, which may have to log in first.
 const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 /// Lines that a login may print before the runtime answers.
 const NOISE: usize = 64;
 
-/// How a runtime is reached.
+/// The way to reach a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// By a socket of this machine.
+    /// A socket on this machine.
     Socket(PathBuf),
-    /// By what a program carries.
+    /// A program that carries the connection.
     Through(Through),
 }
 
-/// A runtime elsewhere.
+/// A runtime on another machine or in a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Through {
-    /// Where.
+    /// The machine or container.
     pub host: RemoteHost,
-    /// Which of its sockets.
+    /// The socket to connect to.
     pub door: Door,
     /// The id of its workspace, or a path in it.
     pub place: String,
 }
 
-/// A socket of a runtime elsewhere, and the command that leads to it there.
+/// A socket of a remote runtime, along with the command there that leads to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     /// For agents and scripts.
@@ -54,7 +54,7 @@ pub enum Door {
 }
 
 impl Door {
-    /// Returns the words of the command that carries to it.
+    /// Returns the subcommand that leads to the socket.
     #[must_use]
     pub fn words(self) -> [&'static str; 2] {
         match self {
@@ -64,32 +64,32 @@ impl Door {
     }
 }
 
-/// A connection whose hello was answered.
+/// A connection whose handshake is complete.
 #[derive(Debug)]
 pub struct Dialed {
     /// The runtime's answer.
     pub ack: Ack,
-    /// What it sends.
+    /// The lines it sends.
     pub lines: Lines<OwnedReadHalf>,
-    /// Where it reads.
+    /// The write half of the connection.
     pub writer: OwnedWriteHalf,
-    /// The program between; it is ended when this is dropped.
+    /// The carrier program, if any; ended on drop.
     pub(super) carrier: Option<Carrier>,
 }
 
 impl Dialed {
-    /// Returns what waits for the connection's end, and says why it ended where a program carried it.
+    /// Takes the link, which explains why a connection that a program carried has ended.
     pub fn take_link(&mut self) -> Link {
         Link(self.carrier.take().map(Box::new))
     }
 }
 
-/// The program that carries a connection, if one does. Dropped, it is ended.
+/// The carrier program of a connection, if any. Ended on drop.
 #[derive(Debug)]
 pub struct Link(Option<Box<Carrier>>);
 
 impl Link {
-    /// Tells why a connection that has just broken did, where a program carried it.
+    /// Returns why a connection that has just broken did, if a program carried it.
     pub async fn why(&mut self) -> Option<Error> {
         Some(self.0.as_mut()?.why().await)
     }
@@ -102,19 +102,20 @@ impl Link {
 }
 
 impl Way {
-    /// Returns the way to the consoles' socket of a runtime elsewhere; `place` is the id of its workspace or a path there.
+    /// Returns the way to the operator socket of a remote runtime; `place` is the id of its workspace or a path
+    /// there.
     #[must_use]
     pub fn operator(host: RemoteHost, place: impl Into<String>) -> Self {
         Self::Through(Through { host, door: Door::Operator, place: place.into() })
     }
 
-    /// Returns the way to the agents' socket of a runtime elsewhere.
+    /// Returns the way to the agents' socket of a remote runtime.
     #[must_use]
     pub fn agent(host: RemoteHost, place: impl Into<String>) -> Self {
         Self::Through(Through { host, door: Door::Agent, place: place.into() })
     }
 
-    /// Returns the name of the machine or container, where it is another one.
+    /// Returns the name of the machine or container, if it is another one.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         match self {
@@ -123,16 +124,16 @@ impl Way {
         }
     }
 
-    /// Connects, says `hello` and waits to be admitted. Nothing of this process's environment is sent to another machine,
-    /// and the hello then says whom it comes from.
+    /// Connects, sends `hello` and waits to be admitted. To another machine, nothing of this process's environment is
+    /// sent, and the hello reports where the connection comes from.
     ///
     /// # Errors
-    /// When nobody listens, the other end is foreign or slow, or the runtime refuses; [`Error::Carried`] when the program
-    /// between does not get there.
+    /// If no process listens, the other end belongs to another user or is slow, or the runtime refuses;
+    /// [`Error::Carried`] if the carrier program does not reach it.
     pub async fn dial(&self, hello: &Hello) -> Result<Dialed, Error> {
         match self {
             Self::Socket(path) => {
-                // What is too long to be sent is not tried.
+                // Check the size first, so that an oversized hello does not open a connection.
                 let bytes = hello.to_bytes()?;
                 let stream = socket::connect(path).await?;
                 let shaken = hello::shake(stream, &bytes, PATIENCE, 0).await;
@@ -147,7 +148,7 @@ impl Way {
 impl Through {
     async fn dial(&self, hello: &Hello) -> Result<Dialed, Error> {
         let hello = Hello { environment: None, from: Some(self.host.from()), ..hello.clone() };
-        // A path of this machine means nothing there: commands start in the runtime's workspace.
+        // A path on this machine means nothing there: commands start in the runtime's workspace.
         let cwd = if self.place.starts_with('/') { PathBuf::from(&self.place) } else { PathBuf::new() };
         let bytes = Hello { cwd, ..hello }.to_bytes()?;
         let [group, verb] = self.door.words();
@@ -163,7 +164,7 @@ impl Through {
     }
 }
 
-/// Says what to do about a runtime of another version, on this machine or the named one.
+/// Returns what to do about a runtime of another version, on this machine or the named one.
 pub(super) fn cure(theirs: u32, host: Option<&str>) -> String {
     match host {
         Some(host) if theirs < VERSION => {

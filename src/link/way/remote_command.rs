@@ -1,4 +1,4 @@
-//! A command on another machine that is run to its end: its output, capped.
+//! Runs a command on another machine to its end and collects a limited amount of its output.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -15,22 +15,23 @@ use crate::process::keep_descriptors;
 /// Bytes kept of the output.
 const OUTPUT: u64 = 4 << 20;
 
-/// How long a master may take to answer.
+/// How long an OpenSSH master may take to answer.
 const CHECK: Duration = Duration::from_secs(5);
 
-/// How a command there ended.
+/// The result of a remote command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteOutput {
-    /// Its exit code, or that of what leads there; none when a signal ended it.
+    /// Its exit code, or that of the carrier program; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// The last lines that it, or what leads there, said besides: stripped, in one line.
+    /// The last lines that the command or the carrier wrote to standard error: stripped of control characters, joined
+    /// to one line.
     pub said: String,
 }
 
 impl RemoteOutput {
-    /// Returns the error that it means for a command of pilothouse.
+    /// Returns the error that this result means for a pilothouse command.
     #[must_use]
     pub fn error(&self, host: &RemoteHost) -> Error {
         let said = self.said.clone();
@@ -43,18 +44,18 @@ impl RemoteOutput {
 }
 
 impl RemoteHost {
-    /// Runs pilothouse there with these words.
+    /// Runs pilothouse there with these arguments.
     ///
     /// # Errors
-    /// When what leads there cannot be started, or takes longer than `patience`.
+    /// If the carrier program cannot be started or takes longer than `patience`.
     pub async fn run(&self, words: &[&str], patience: Duration) -> Result<RemoteOutput, Error> {
         self.run_line(self.argv(words), &[], patience).await
     }
 
-    /// Runs a script of the shell there, with these words as its arguments and `input` as its standard input.
+    /// Runs a shell script there, with these words as its arguments and `input` as its standard input.
     ///
     /// # Errors
-    /// As with [`RemoteHost::run`].
+    /// As for [`RemoteHost::run`].
     pub async fn run_script(
         &self,
         script: &str,
@@ -65,7 +66,7 @@ impl RemoteHost {
         self.run_line(self.script(script, words), input, patience).await
     }
 
-    /// Tells whether a master of OpenSSH holds a connection there that others share.
+    /// Tells whether an OpenSSH master keeps a shared connection there.
     pub async fn has_master(&self) -> bool {
         let Some(argv) = self.to_ask_master("check") else { return false };
         self.run_line(argv, &[], CHECK).await.is_ok_and(|output| output.code == Some(0))
@@ -83,7 +84,7 @@ impl RemoteHost {
             let why = Carried::NoCarrier { program: program.clone(), why: why.to_string() };
             Error::Carried { host: self.name.clone(), why }
         };
-        // A master of OpenSSH outlives its caller: it must not keep a pipe of whoever has started that.
+        // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
         keep_descriptors().map_err(failed)?;
         let mut command = Command::new(&program);
         command.args(argv).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -94,7 +95,7 @@ impl RemoteHost {
         let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
             if let Some(stdin) = &mut stdin {
-                // One that ends before it has read all says why.
+                // A command that ends before reading all of its input reports the reason itself.
                 let _ = stdin.write_all(input).await;
             }
             drop(stdin);
@@ -112,13 +113,13 @@ impl RemoteHost {
 async fn read(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
-        // What was read before it broke counts.
+        // What was read before an error is kept.
         let _ = pipe.take(most).read_to_end(&mut bytes).await;
     }
     bytes
 }
 
-/// Reads what is said besides until nothing comes for a moment after much: a master may keep the pipe open.
+/// Reads standard error until its end or a size limit.
 async fn read_said(pipe: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(pipe, (LETTERS * 16) as u64).await
 }

@@ -1,5 +1,5 @@
-//! The pump's part for output that is copied on: a caller that does not read stalls only its own command, and what was
-//! written before the shell's end is delivered before its caller hears of that end.
+//! The pump's handling of output that is forwarded to a caller: a caller that does not read stalls only its own
+//! command, and everything written before the shell's end is delivered before the caller learns of that end.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -14,30 +14,30 @@ use super::outlet::{Copied, Outlet};
 use super::pump::Source;
 use crate::terminal::Stream;
 
-/// How long a command may go on writing to a caller that reads no more, before its pipe breaks as well. A caller that
-/// was killed is found out meanwhile.
+/// How long a command may keep writing to a caller that no longer reads, before its pipe breaks too. Meanwhile, a
+/// caller that was killed is noticed.
 const BROKEN: Duration = Duration::from_millis(300);
 
-/// What is still to be done before an end can be told.
+/// What must still be delivered before a task's end can be reported.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
-    /// Bytes of each stream that were written before the shell ended and have not been read yet.
+    /// Bytes of each stream that were written before the shell ended and are still unread.
     owed: Option<[usize; 3]>,
-    /// The task has ended: what is left is delivered, and no longer than until then.
+    /// The task has ended: what is left is delivered, until this deadline at most.
     pub(super) closing: Option<Closing>,
-    /// Its caller has gone: nobody minds any more who reads.
+    /// Its caller is gone, so it no longer matters whether anyone reads.
     is_detached: bool,
 }
 
-/// A task that has ended and whose caller has not read everything.
+/// A task that has ended while its caller has not read everything.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Closing {
-    /// `None`: as long as it takes.
+    /// The deadline; `None` waits indefinitely.
     pub(super) until: Option<Duration>,
 }
 
 impl FdEntry {
-    /// Copies what was read from a source.
+    /// Forwards bytes that were read from a source.
     pub(super) fn copy(&mut self, poll: &OwnedFd, key: u64, slot: usize, bytes: &[u8], now: Duration) {
         if let Some(owed) = self.delivery.owed.as_mut().and_then(|owed| owed.get_mut(slot)) {
             *owed = owed.saturating_sub(bytes.len());
@@ -55,24 +55,25 @@ impl FdEntry {
         }
     }
 
-    /// Tells whether the caller of a stream has to read first.
+    /// Tells whether the stream waits for its caller to read.
     pub(super) fn is_stalled(&self, slot: usize) -> bool {
         self.outlets.get(slot).and_then(Option::as_ref).is_some_and(Outlet::is_stuck)
     }
 
-    /// Stops reading a stream until its caller has read. Its source leaves the poll: its end would be reported for ever.
+    /// Stops reading a stream until its caller has read. Its source is removed from the epoll set, where its end
+    /// would be reported forever.
     fn stall(&mut self, poll: &OwnedFd, key: u64, slot: usize) {
         if let Some((_, fd)) = self.sources.get(slot).and_then(Option::as_ref) {
             let _ = epoll::delete(poll, fd);
         }
         if let Some(outlet) = self.outlets.get(slot).and_then(Option::as_ref) {
             let data = EventData::new_u64(key * SLOTS + FIRST_OUTLET + slot as u64);
-            // It may be there already.
+            // It may have been added already.
             let _ = epoll::add(poll, outlet, data, EventFlags::OUT);
         }
     }
 
-    /// Writes what waits for the caller of a stream, and reads the stream again when that is all.
+    /// Writes what is pending for a stream's caller, and resumes reading the stream once nothing is pending.
     pub(super) fn flush(&mut self, poll: &OwnedFd, key: u64, slot: usize, now: Duration) {
         let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
         if outlet.flush(now) == Copied::Stuck {
@@ -89,7 +90,7 @@ impl FdEntry {
         }
     }
 
-    /// Lets go of the caller's descriptor once its stream has ended: whoever reads sees the end then.
+    /// Closes the caller's descriptor once its stream has ended, so that readers see end-of-file.
     pub(super) fn end_outlet(&mut self, slot: usize) {
         if !self.is_stalled(slot)
             && let Some(outlet) = self.outlets.get_mut(slot)
@@ -106,9 +107,9 @@ impl FdEntry {
         }
     }
 
-    /// The shell has ended: what lies in its pipes now was written before.
+    /// Notes that the shell has ended: what is in its pipes now was written before.
     pub(super) fn owe(&mut self) {
-        // What is said at a terminal is delivered to nobody.
+        // What was written to a terminal beside the streams is not forwarded.
         let lying = |source: &Option<Source>| {
             let source = source.as_ref().filter(|(stream, _)| *stream != Stream::Tty);
 
@@ -120,7 +121,7 @@ impl FdEntry {
         self.delivery.owed = Some(owed);
     }
 
-    /// Tells, once, that everything written before the shell's end has been delivered.
+    /// Reports, once, that everything written before the shell's end has been delivered.
     pub(super) fn settle_delivery(&mut self, events: &mpsc::Sender<ByteEvent>) {
         let Some(owed) = self.delivery.owed else { return };
         let is_read = |slot: usize| owed[slot] == 0 || self.sources[slot].is_none();
@@ -130,7 +131,7 @@ impl FdEntry {
         }
     }
 
-    /// Tells whether something still comes that its caller has to get.
+    /// Tells whether anything remains to be read or delivered to the caller.
     pub(super) fn has_more(&self) -> bool {
         let lies_there = |slot: usize| {
             let source = self.sources[slot].as_ref().filter(|_| self.outlets[slot].is_some());
@@ -139,12 +140,12 @@ impl FdEntry {
         self.is_undelivered() || (0..self.sources.len()).any(lies_there)
     }
 
-    /// Tells whether its caller still has something to read.
+    /// Tells whether the caller still has to read.
     pub(super) fn is_undelivered(&self) -> bool {
         (0..self.outlets.len()).any(|slot| self.is_stalled(slot))
     }
 
-    /// Its caller has gone: it goes on, whoever reads.
+    /// Notes that the caller is gone: the task continues whether or not anyone reads.
     pub(super) fn detach(&mut self) {
         self.delivery.is_detached = true;
     }

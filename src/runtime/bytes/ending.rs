@@ -1,4 +1,5 @@
-//! The pump's part for what comes after a shell's end: its output is drained and delivered, and its descriptors are closed.
+//! The pump's handling of a task after its shell has ended: its output is drained and delivered, and its descriptors
+//! are closed.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::pump::{BUFFER_BYTES, Worker};
 use crate::terminal::Stream;
 
 impl Worker {
-    /// The caller of a stream reads again.
+    /// Continues a stream whose caller can be written to again.
     pub(super) fn can_copy(&mut self, key: u64, slot: u64) {
         let (Some(entry), Ok(slot)) = (self.entries.get_mut(&key), usize::try_from(slot)) else { return };
         entry.flush(&self.poll, key, slot, self.clock.now().mono);
@@ -32,7 +33,8 @@ impl Worker {
         }
     }
 
-    /// Says something on a task's standard error, or where that goes, in its own place among what the task writes.
+    /// Writes a line to the task's standard error (or to its standard output if both share one stream), in order with
+    /// the task's own output.
     pub(super) fn say(&mut self, key: u64, line: &[u8]) {
         let now = self.clock.now().mono;
         let Some(entry) = self.entries.get_mut(&key) else { return };
@@ -54,7 +56,7 @@ impl Worker {
         }
     }
 
-    /// Closes those that are to be closed and whose callers have read everything.
+    /// Closes the ended tasks whose callers have read everything or whose deadline has passed.
     pub(super) fn settle_closing(&mut self) {
         let now = self.clock.now().mono;
         for key in std::mem::take(&mut self.closing) {
@@ -71,7 +73,7 @@ impl Worker {
     }
 
     pub(super) fn begin_drain(&mut self, key: u64) {
-        // What was said at a terminal beside the streams has no end to be read up to.
+        // A terminal beside the streams has no end to read up to.
         if let Some(aside) = self.entries.get(&key).and_then(FdEntry::aside) {
             self.read(key, aside as u64);
         }
@@ -82,7 +84,7 @@ impl Worker {
         }
     }
 
-    /// Reports the drains that are over.
+    /// Reports the drains that are complete.
     pub(super) fn settle_drains(&mut self) {
         if self.draining.is_empty() {
             return;
@@ -117,7 +119,7 @@ impl Worker {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
         for (stream, fd) in entry.sources.into_iter().flatten() {
-            // What was written between the drain and the end of the tree: at most what the system buffers.
+            // What was written between the drain and the end of the tree: at most what the kernel buffers.
             let mut taken = 0;
             while taken < BUFFER_BYTES {
                 let (length, ended) = read_available(&fd, &mut self.buffer);

@@ -1,4 +1,4 @@
-//! One task's descriptors, as the pump holds them: what is read from them, and when their drain is over.
+//! One task's descriptors as the pump holds them: reading from them, and deciding when their drain is over.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use super::pump::Source;
 use super::task_io::TaskIo;
 use crate::terminal::Stream;
 
-/// After the exit of a shell: when no byte comes for this long, the output is complete (docs/contract.md#execcommand).
+/// After a shell's exit, its output is complete when no byte arrives for this long (docs/contract.md#execcommand).
 pub(super) const QUIET: Duration = Duration::from_millis(100);
-/// After the exit of a shell: reading goes on for no longer than this.
+/// After a shell's exit, reading continues for no longer than this.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
-/// Reads from one descriptor before it is the next one's turn.
+/// Reads from one descriptor before the next one gets its turn.
 const READS: usize = 4;
-/// Descriptors of one task: three to read, one to write, three to copy to.
+/// Descriptor slots per task: three to read, one to write, three to copy to.
 pub(super) const SLOTS: u64 = 8;
-/// The first of those that are copied to; what is read from the first goes there.
+/// The first of the slots to copy to; the first source is copied there.
 pub(super) const FIRST_OUTLET: u64 = 4;
 
 /// One task's descriptors.
 pub(super) struct FdEntry {
     pub(super) io: Arc<TaskIo>,
     pub(super) sources: [Option<Source>; 3],
-    /// Where each source is copied to.
+    /// Where each source is copied to, by index.
     pub(super) outlets: [Option<Outlet>; 3],
     pub(super) delivery: Delivery,
     pub(super) writer: Option<OwnedFd>,
@@ -36,32 +36,33 @@ pub(super) struct FdEntry {
     pub(super) paused: bool,
 }
 
-/// A drain under way.
+/// A drain in progress.
 pub(super) struct Drain {
     pub(super) since: Duration,
     pub(super) last_byte: Duration,
 }
 
 impl FdEntry {
-    /// Returns the place of the terminal beside the task's streams. We keep it open, so it never ends by itself.
+    /// Returns the slot of the terminal beside the task's streams. The runtime keeps that terminal open, so it never
+    /// reaches end-of-file by itself.
     pub(super) fn aside(&self) -> Option<usize> {
         let is_tty =
             |source: &Option<Source>| source.as_ref().is_some_and(|(stream, _)| *stream == Stream::Tty);
         self.sources.iter().position(is_tty).filter(|_| !self.io.tty)
     }
 
-    /// Tells whether the streams have all reached their ends.
+    /// Tells whether all streams have reached their ends.
     pub(super) fn has_ended(&self) -> bool {
         let aside = self.aside();
         self.sources.iter().enumerate().all(|(slot, source)| source.is_none() || Some(slot) == aside)
     }
 
-    /// Tells whether a drain is over: end of file everywhere, quiet, or out of time.
+    /// Tells whether a drain is over: end-of-file everywhere, quiet for long enough, or out of time.
     pub(super) fn is_drained(&mut self, now: Duration) -> bool {
         let (waits, ended) = (self.paused || self.is_undelivered(), self.has_ended());
         let Some(drain) = &mut self.drain else { return true };
         if waits {
-            // Its bytes wait for a parser, or for whoever reads them: the task is not quiet.
+            // Its bytes wait for a parser or for a reader: the task is not quiet.
             drain.last_byte = now;
         }
         ended || now >= drain.last_byte + QUIET || now >= drain.since + DRAIN_LIMIT
@@ -87,9 +88,9 @@ impl FdEntry {
     }
 }
 
-/// Reads what is available, in a few reads at most; returns how much, and whether that was the end. Fewer and larger
-/// chunks also make the writing process faster (measured: up to 1.6 times), but a key must not wait for them: a terminal
-/// delivers 4 KiB at a time, and more than 16 KiB of a flood in a row could be felt.
+/// Reads what is available in a few reads; returns the number of bytes, and whether the end was reached. Fewer and
+/// larger chunks also make the writing process faster (up to 1.6 times in measurements), but a keystroke must not
+/// wait for them: a terminal delivers 4 KiB at a time, and more than 16 KiB of a flood in a row would be noticeable.
 pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
     let mut length = 0;
     for _ in 0..READS {
@@ -98,7 +99,7 @@ pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
             Ok(read) => length += read,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return (length, false),
-            // A PTY that no process holds any more fails with EIO: that is its end of file.
+            // A PTY that no process has open any more fails with EIO, which is its end-of-file.
             Err(_) => return (length, true),
         }
     }

@@ -1,4 +1,4 @@
-//! The pump's part for what is typed: written to a task's input, and its echo read before anything that the program makes of it.
+//! The pump's handling of input: writing it to a task, and reading its echo before the program's reaction to it.
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -9,8 +9,8 @@ use super::pump::{WRITER, Worker};
 impl Worker {
     pub(super) fn can_write(&mut self, key: u64, flags: EventFlags) {
         self.write(key);
-        // Nobody has the other end open: epoll would report that again and again, whatever it was asked for. A terminal
-        // may be opened again, so its writer is kept.
+        // No process has the other end open. epoll would report that again and again, whatever events were requested.
+        // A terminal may be opened again, so its writer is kept.
         if flags.intersects(EventFlags::ERR | EventFlags::HUP)
             && let Some(entry) = self.entries.get_mut(&key)
             && let Some(writer) = &entry.writer
@@ -43,7 +43,7 @@ impl Worker {
                     interest = EventFlags::OUT;
                     break;
                 }
-                // Nobody reads it any more: the input is lost, as in any terminal.
+                // No reader is left: the input is lost, as in any terminal.
                 Err(_) => {
                     typed.bytes.clear();
                     typed.close = true;
@@ -64,7 +64,8 @@ impl Worker {
         }
     }
 
-    /// Reads what a terminal beside the streams has echoed of what was just typed: before anything that the program makes of it.
+    /// Reads what a terminal beside the streams has echoed of the input just written, before the program's reaction
+    /// to it.
     fn read_echo(&mut self, key: u64) {
         let Some(entry) = self.entries.get(&key) else { return };
         if let (Some(aside), Some(pty)) = (entry.aside(), entry.io.pty.get()) {

@@ -1,7 +1,7 @@
-//! The byte path: a fixed number of threads moves what tasks write into logs, counters and screens.
+//! The byte path: a fixed number of threads moves the tasks' output into logs, counters and screens.
 //!
-//! One pump thread reads from all tasks and writes their input; a small pool of parsers feeds terminals. tokio is never
-//! in this path, and the console never waits for it.
+//! One pump thread reads from all tasks and writes their input; a small pool of parser threads feeds the terminals.
+//! The byte path never runs on tokio, and the console never waits for it.
 
 mod copying;
 mod ending;
@@ -30,7 +30,7 @@ use crate::envelope::TaskId;
 pub(crate) enum ByteEvent {
     /// All output written before the exit is stored.
     Drained(TaskId),
-    /// All that its shell wrote has been delivered to its caller.
+    /// All output of its shell has been delivered to its caller.
     Delivered(TaskId),
     /// The task has written more than its limit.
     Overrun(TaskId),
@@ -40,7 +40,7 @@ pub(crate) enum ByteEvent {
     ScreenReset(TaskId),
 }
 
-/// Locks a mutex. A thread that panicked while it held the lock leaves values that can still be used.
+/// Locks a mutex, ignoring poisoning: the values behind these locks remain usable after a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,6 @@
-//! Where the output of a command goes besides the log: a descriptor of the program that asked for it, exactly as the
-//! command would have written to it. The descriptor is that program's, too: no flag of it is ever set.
+//! Where a command's output goes besides the log: a descriptor of the program that started it, which receives the
+//! bytes exactly as the command would have written them. That program shares the descriptor, so no flag is ever set
+//! on it.
 
 use std::fs::File;
 use std::io;
@@ -11,48 +12,48 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-/// What a pipe takes whole or not at all.
+/// The largest write that a pipe accepts atomically.
 const WHOLE: usize = 4096;
 
-/// A descriptor that output is copied to, in order and without a wait.
+/// A descriptor that output is copied to, in order and without blocking.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     way: Way,
-    /// What could not be written yet.
+    /// Bytes that could not be written yet.
     pending: Vec<u8>,
-    /// Since when nobody reads it any more.
+    /// Since when it has had no reader.
     broken: Option<Duration>,
 }
 
-/// How a descriptor is written to without a wait and without a flag of its own.
+/// How to write to a descriptor without blocking and without setting a flag on it.
 #[derive(Debug)]
 enum Way {
-    /// Another opening of the same pipe or device, which has the flag.
+    /// A new open file description of the same pipe or device, which has the flag.
     Reopened(OwnedFd),
-    /// A socket: each call says that it must not wait.
+    /// A socket: each call passes a flag not to block.
     Socket(OwnedFd),
-    /// A file takes everything.
+    /// A file: writes never block.
     File(OwnedFd),
-    /// A pipe that could not be opened again: asked before each write.
+    /// A pipe that could not be reopened: polled before each write.
     Asked(OwnedFd),
 }
 
-/// How far a write came.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Copied {
-    /// All is written.
+    /// Everything was written.
     All,
-    /// The rest waits for whoever reads.
+    /// The rest waits for the reader.
     Stuck,
-    /// Nobody reads it any more.
+    /// There is no reader any more.
     Broken,
 }
 
 impl Outlet {
-    /// Takes a descriptor over as it is.
+    /// Takes ownership of a descriptor, leaving its flags alone.
     ///
     /// # Errors
-    /// When it cannot be looked at.
+    /// If its type cannot be determined.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
         let way = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
             FileType::Socket => Way::Socket(fd),
@@ -65,17 +66,17 @@ impl Outlet {
         Ok(Self { way, pending: Vec::new(), broken: None })
     }
 
-    /// Tells whether something waits to be written.
+    /// Tells whether bytes are waiting to be written.
     pub(super) fn is_stuck(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Returns since when nobody reads it.
+    /// Returns since when it has had no reader.
     pub(super) fn broken(&self) -> Option<Duration> {
         self.broken
     }
 
-    /// Writes bytes after those that wait; `now` is for the moment at which nobody is found to read.
+    /// Writes bytes after those that are pending; `now` is noted if it turns out to have no reader.
     pub(super) fn copy(&mut self, bytes: &[u8], now: Duration) -> Copied {
         if self.broken.is_some() {
             return Copied::Broken;
@@ -99,7 +100,7 @@ impl Outlet {
         Copied::All
     }
 
-    /// Writes what waits.
+    /// Writes what is pending.
     pub(super) fn flush(&mut self, now: Duration) -> Copied {
         let waiting = std::mem::take(&mut self.pending);
         self.copy(&waiting, now)
@@ -140,10 +141,11 @@ fn reopen(fd: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     openat(CWD, path, flags, Mode::empty())
 }
 
-/// Tells whether two descriptors are one file to whoever writes: what goes to both stays in order only through one pipe.
+/// Tells whether writes to two descriptors go to the same place: only then must both streams use one pipe to stay in
+/// order.
 ///
 /// # Errors
-/// When one cannot be looked at.
+/// If either descriptor cannot be examined.
 pub(crate) fn are_one(one: &OwnedFd, other: &OwnedFd) -> io::Result<bool> {
     let (left, right) = (fstat(one)?, fstat(other)?);
     if (left.st_dev, left.st_ino) != (right.st_dev, right.st_ino) {
@@ -152,7 +154,7 @@ pub(crate) fn are_one(one: &OwnedFd, other: &OwnedFd) -> io::Result<bool> {
     if FileType::from_raw_mode(left.st_mode) != FileType::RegularFile {
         return Ok(true);
     }
-    // Two openings of one file have two positions, unless both always write at its end.
+    // Two open file descriptions of one file have separate positions, unless both append.
     let opening = |fd: &OwnedFd| -> io::Result<(bool, u64)> {
         let appends = rustix::fs::fcntl_getfl(fd)?.contains(OFlags::APPEND);
         Ok((appends, rustix::fs::tell(File::from(fd.try_clone()?))?))

@@ -19,12 +19,12 @@ use crate::process;
 use crate::runtime::log;
 use crate::terminal::LogBytes;
 
-/// How much of the log's end rebuilds a screen after a panic.
+/// How much of the log's end is used to rebuild a screen after a panic.
 const REBUILD_BYTES: u64 = 256 << 10;
 
-/// A buffer larger than this is freed when there was nothing to parse for a while.
+/// A buffer larger than this is freed after a period without work.
 const SMALL_BYTES: usize = 64 << 10;
-/// How long that is.
+/// The length of that period.
 const KEEP_LARGE: Duration = Duration::from_millis(100);
 
 /// The handle of the pool.
@@ -90,7 +90,7 @@ impl Parsers {
         self.enqueue(io.clone());
     }
 
-    /// Ends the threads once their current slices are done.
+    /// Stops the threads once their current slices are done.
     pub(crate) fn stop(&self) {
         self.lock_queue().stop = true;
         self.ready.notify_all();
@@ -122,7 +122,7 @@ impl Parsers {
         }
     }
 
-    /// Waits for the next task. `piece` is empty; after a while without work its memory is freed.
+    /// Waits for the next task. `piece` is empty; its memory is freed after a while without work.
     fn next(&self, piece: &mut Vec<u8>) -> Option<Arc<TaskIo>> {
         let mut queue = self.lock_queue();
         loop {
@@ -145,7 +145,7 @@ impl Parsers {
         }
     }
 
-    /// Parses what is in the ring, then queues the task again if more has come. `piece` is empty before and after.
+    /// Parses what is in the ring, then queues the task again if more has arrived. `piece` is empty before and after.
     fn parse(&self, io: &Arc<TaskIo>, piece: &mut Vec<u8>) {
         let (blocked, mut slice) = {
             let mut ring = io.lock_ring();
@@ -196,7 +196,7 @@ impl Parsers {
                 self.reply(io, &fed.replies, fed.answers);
             }
         }
-        // Let a waiting reader go first: it takes microseconds, and a slice at most.
+        // Let a waiting reader go first: it takes microseconds, and at most one slice.
         let until = self.clock.now().mono + SLICE;
         while io.screen.is_wanted() && self.clock.now().mono < until {
             std::thread::yield_now();
@@ -225,7 +225,7 @@ impl Parsers {
     }
 }
 
-/// Returns the end of a task's log, for a rebuild; empty when it cannot be read.
+/// Returns the end of a task's log for rebuilding its screen; empty if it cannot be read.
 fn log_tail(io: &TaskIo) -> Vec<u8> {
     let tail = File::open(log::log_path(&io.folder)).and_then(|file| {
         let length = LogBytes::len(&file);

@@ -24,7 +24,7 @@ use crate::envelope::TaskId;
 use crate::process;
 use crate::terminal::Stream;
 
-/// As much as a pipe holds.
+/// The capacity of a pipe.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
 pub(super) const WRITER: u64 = 3;
@@ -42,7 +42,7 @@ pub(crate) struct Pump {
 #[derive(Debug)]
 struct Shared {
     requests: Mutex<Vec<Request>>,
-    /// There are requests: cheaper to check than the list, between any two reads.
+    /// Whether there are requests: cheaper to check between reads than the list.
     has_requests: AtomicBool,
     wake: OwnedFd,
 }
@@ -66,7 +66,7 @@ impl Pump {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When the system gives no epoll, eventfd or thread.
+    /// If the system provides no epoll instance, eventfd or thread.
     pub(crate) fn start(
         clock: Clock,
         parsers: Arc<Parsers>,
@@ -95,8 +95,8 @@ impl Pump {
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
     }
 
-    /// Reads from these non-blocking descriptors from now on, copies each to the outlet of the same place, and writes input
-    /// to `writer`.
+    /// Starts reading from these non-blocking descriptors, copying each to the outlet at the same index, and writing
+    /// input to `writer`.
     pub(crate) fn watch(
         &self,
         io: Arc<TaskIo>,
@@ -107,22 +107,22 @@ impl Pump {
         self.request(Request::Watch { io, sources, outlets, writer });
     }
 
-    /// Says a line on the task's standard error.
+    /// Writes a line to the task's standard error.
     pub(crate) fn say(&self, id: &TaskId, line: Vec<u8>) {
         self.request(Request::Say(id.clone(), line));
     }
 
-    /// Reports `Delivered` once what lies in the task's pipes now has reached its caller.
+    /// Reports `Delivered` once what is in the task's pipes now has reached its caller.
     pub(crate) fn deliver(&self, id: &TaskId) {
         self.request(Request::Deliver(id.clone()));
     }
 
-    /// The task's caller has gone: it goes on, whoever reads.
+    /// Notes that the task's caller is gone: the task continues whether or not anyone reads.
     pub(crate) fn detach(&self, id: &TaskId) {
         self.request(Request::Detach(id.clone()));
     }
 
-    /// Writes what is queued for the task.
+    /// Writes the task's queued input.
     pub(crate) fn write(&self, id: &TaskId) {
         self.request(Request::Write(id.clone()));
     }
@@ -137,23 +137,23 @@ impl Pump {
         self.request(Request::Drain(id.clone()));
     }
 
-    /// Reads what is left, completes the log and closes the descriptors, once its caller has read everything: after
-    /// `patience` at the latest.
+    /// Reads what is left, completes the log and closes the descriptors, once the caller has read everything or
+    /// `patience` has passed.
     pub(crate) fn close(&self, id: &TaskId, patience: Option<Duration>) {
         self.request(Request::Close { id: id.clone(), patience });
     }
 
-    /// As `close`, for a task whose log is complete: nobody hears of it.
+    /// Like `close`, for a task whose log is complete; nothing is reported.
     pub(crate) fn forget(&self, id: &TaskId) {
         self.request(Request::Forget(id.clone()));
     }
 
-    /// Reads these tasks before all others: a person types into them.
+    /// Reads these tasks before all others, because a person types into them.
     pub(crate) fn prioritize(&self, ids: Vec<TaskId>) {
         self.request(Request::Prioritize(ids));
     }
 
-    /// Ends the thread.
+    /// Stops the thread.
     pub(crate) fn stop(&self) {
         self.request(Request::Quit);
         let thread = lock(&self.thread).take();
@@ -180,11 +180,11 @@ pub(super) struct Worker {
     pub(super) events: mpsc::Sender<ByteEvent>,
     pub(super) entries: HashMap<u64, FdEntry>,
     pub(super) names: HashMap<TaskId, u64>,
-    /// Tasks whose drain is under way.
+    /// Tasks being drained.
     pub(super) draining: Vec<u64>,
-    /// Tasks that have ended, until their callers have read everything.
+    /// Tasks that have ended and whose callers may not have read everything yet.
     pub(super) closing: Vec<u64>,
-    /// Tasks that are read before all others.
+    /// Tasks to read before all others.
     prioritized: Vec<TaskId>,
     next: u64,
     pub(super) buffer: Vec<u8>,
@@ -215,7 +215,7 @@ impl Worker {
                 } else {
                     self.read(token / SLOTS, token % SLOTS);
                 }
-                // A key must not wait until dozens of flooding tasks have had their turn, and neither must its echo.
+                // Neither a keystroke nor its echo may wait until dozens of flooding tasks have had their turn.
                 if self.shared.has_requests.swap(false, Ordering::Acquire) && self.take_requests() {
                     return;
                 }
@@ -239,7 +239,7 @@ impl Worker {
         }
     }
 
-    /// Carries out the requests; returns whether to quit.
+    /// Handles the requests; returns whether to quit.
     fn take_requests(&mut self) -> bool {
         let requests = std::mem::take(&mut *lock(&self.shared.requests));
         for request in requests {
@@ -304,7 +304,7 @@ impl Worker {
         let is_aside = entry.aside() == Some(slot);
         let Some(source) = entry.sources.get_mut(slot) else { return };
         let Some((stream, fd)) = source else { return };
-        // Before it is taken: whoever finds nothing there knows that it was.
+        // Set before the read, so that a thread that finds the terminal empty knows that something was there.
         let has_spoken = is_aside && entry.io.has_spoken.swap(true, Ordering::AcqRel);
         let (length, ended) = read_available(fd, &mut self.buffer);
         if is_aside && length == 0 {

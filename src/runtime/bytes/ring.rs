@@ -1,31 +1,31 @@
-//! One task's bytes on their way from the pump to a parser.
+//! The buffer that carries one task's bytes from the pump to a parser.
 
 use std::time::Duration;
 
 use crate::terminal::Dialogue;
 
-/// Bytes that may wait for a parser; at this limit the pump stops reading the task, which then blocks.
+/// Bytes that may wait for a parser; at this limit the pump stops reading the task, whose writes then block.
 const RING_BYTES: usize = 256 << 10;
-/// How long a parser holds a terminal before it checks whether somebody wants to read it.
+/// How long a parser holds a terminal before it checks for waiting readers.
 pub(super) const SLICE: Duration = Duration::from_millis(1);
 const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=RING_BYTES;
 
-/// The bytes, and who handles them.
+/// The bytes, and their state on the way to a parser.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     pub(super) bytes: Vec<u8>,
-    /// A parser has the ring, or it is queued for one.
+    /// A parser is working on the ring, or the ring is queued for one.
     pub(super) queued: bool,
-    /// The pump stopped reading because it was full.
+    /// The pump stopped reading because the ring was full.
     pub(super) blocked: bool,
     pub(super) slice: Slice,
-    /// Of a command with a terminal beside its streams.
+    /// For a command with a terminal beside its streams.
     pub(super) dialogue: Dialogue,
 }
 
 impl Ring {
-    /// Adds bytes, which are `aside` if they were written to a terminal beside the command's streams; returns whether the
-    /// ring is full.
+    /// Appends bytes; `aside` says that they were written to a terminal beside the command's streams. Returns whether
+    /// the ring is full.
     pub(super) fn ingest(&mut self, aside: bool, bytes: &[u8]) -> bool {
         self.bytes.extend_from_slice(&self.dialogue.draw(aside, bytes));
         self.blocked = self.bytes.len() >= RING_BYTES;
@@ -38,14 +38,14 @@ impl Ring {
         std::mem::take(&mut self.blocked)
     }
 
-    /// Puts back the unparsed part of a piece, and empties the piece; returns whether there is more to parse.
+    /// Puts back the unparsed part of a piece and empties the piece; returns whether there is more to parse.
     pub(super) fn put_back(&mut self, piece: &mut Vec<u8>, parsed: usize) -> bool {
         if parsed < piece.len() {
             self.bytes.splice(..0, piece.drain(parsed..));
         }
         piece.clear();
         if self.bytes.is_empty() && self.bytes.capacity() > 0 {
-            // A quiet task holds no memory: the parser keeps the larger buffer.
+            // A quiet task holds no buffer: the parser keeps the larger one.
             let own = std::mem::take(&mut self.bytes);
             if own.capacity() > piece.capacity() {
                 *piece = own;
@@ -56,7 +56,7 @@ impl Ring {
     }
 }
 
-/// The number of bytes of a task that took about one slice of time lately.
+/// How many of a task's bytes recently took about one slice of time to parse.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slice(usize);
 
@@ -71,7 +71,7 @@ impl Slice {
         self.0
     }
 
-    /// Learns from a slice that took `spent`.
+    /// Adapts to a slice of `fed` bytes that took `spent`.
     pub(super) fn adapt(&mut self, fed: usize, spent: Duration) {
         let next = if spent > SLICE * 2 {
             self.0 / 2

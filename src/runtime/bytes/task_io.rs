@@ -1,5 +1,5 @@
-//! The output and input of one task, shared by pump, parsers and readers: log, counters, ring, screen and the queue of
-//! input.
+//! The output and input of one task, shared by the pump, parsers and readers: log, counters, ring, screen and input
+//! queue.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
 use crate::terminal::{Origin, Size, Stream, Terminal};
 
-/// Query replies to one child (docs/contract.md#terminal-queries).
+/// The most terminal query replies sent to one child per second (docs/contract.md#terminal-queries).
 const REPLIES_PER_SECOND: u32 = 32;
 
 /// How much of a task's output is stored.
@@ -27,20 +27,20 @@ const REPLIES_PER_SECOND: u32 = 32;
 pub(crate) struct Progress {
     /// Bytes stored in the merged log.
     pub(crate) stored: u64,
-    /// The task has ended and all its output is stored.
+    /// Whether the task has ended and all its output is stored.
     pub(crate) settled: bool,
 }
 
-/// The input queue of a task is full.
+/// The error for a full input queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backlogged;
 
 /// The result of storing a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ingested {
-    /// The ring is full: the task must wait.
+    /// Whether the ring is full, so that the task must wait.
     pub(super) full: bool,
-    /// With this chunk the task has exceeded its output limit.
+    /// Whether this chunk made the task exceed its output limit.
     pub(super) overrun: bool,
 }
 
@@ -59,27 +59,27 @@ pub(crate) struct TaskIoSpec {
 }
 
 /// The output and input of one task.
-// Locks, not messages: each guards a few appends or takes by one of two threads, never I/O that can
-// wait for a person or a child.
+// Locks, not messages: each guards a few appends or takes by one of two threads, never I/O that can block on a person
+// or a child.
 #[derive(Debug)]
 pub(crate) struct TaskIo {
     pub(crate) id: TaskId,
     pub(crate) folder: PathBuf,
-    /// Its streams are a terminal.
+    /// Whether its streams are a terminal.
     pub(crate) tty: bool,
     pub(crate) screen: Arc<Screen>,
     pub(crate) progress: watch::Sender<Progress>,
-    /// Its terminal, once started with one: what its streams are, or beside them.
+    /// Its terminal, once it was started with one: either its streams or beside them.
     pub(crate) pty: OnceLock<Pty>,
     pub(super) replies: Mutex<Replies>,
     pub(super) ring: Mutex<Ring>,
     pub(super) typed: Mutex<Typed>,
-    /// A console shows it.
+    /// Whether a console shows it.
     pub(super) visible: AtomicBool,
     closed: AtomicBool,
-    /// Every descriptor has reached its end, and the log is complete.
+    /// Whether every descriptor has reached its end and the log is complete.
     complete: AtomicBool,
-    /// Something came from the terminal beside its streams.
+    /// Whether anything arrived from the terminal beside its streams.
     pub(super) has_spoken: AtomicBool,
     log: Mutex<OutputLog>,
     counts: Counts,
@@ -87,33 +87,33 @@ pub(crate) struct TaskIo {
     output_bytes: Option<u64>,
     clock: Clock,
     since: Duration,
-    /// Notified when counts have changed.
+    /// Notified when counts change.
     counted: Arc<Notify>,
 }
 
-/// What has been counted of a task's output.
+/// Counters of a task's output.
 #[derive(Debug, Default)]
 struct Counts {
     bytes: AtomicU64,
-    /// Bytes that came from the terminal beside its streams; the others leave them out.
+    /// Bytes from the terminal beside its streams, which the other counters leave out.
     aside: AtomicU64,
     lines: AtomicU64,
     dropped: AtomicU64,
-    /// Milliseconds since the Unix epoch of the last byte; 0 before the first.
+    /// When the last byte arrived, in milliseconds since the Unix epoch; 0 before the first.
     last_at: AtomicU64,
-    /// Milliseconds from the task's creation to the first byte, plus one; 0 before.
+    /// Milliseconds from the task's creation to the first byte, plus one; 0 before the first.
     first_ms: AtomicU64,
 }
 
-/// Bytes on their way to the task.
+/// Bytes waiting to be written to the task.
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     pub(super) bytes: Vec<u8>,
-    /// Close stdin once they are written.
+    /// Whether to close stdin once they are written.
     pub(super) close: bool,
 }
 
-/// Counts the query replies of the current second.
+/// The number of query replies sent in the current second.
 #[derive(Debug, Default)]
 pub(super) struct Replies {
     second: u64,
@@ -121,7 +121,7 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Tells whether `count` more may be sent now, all or none.
+    /// Tells whether `count` more replies may be sent now, all or none, and counts them if so.
     pub(super) fn allow(&mut self, now: Duration, count: u32) -> bool {
         if self.second != now.as_secs() {
             *self = Self { second: now.as_secs(), sent: 0 };
@@ -138,7 +138,7 @@ impl TaskIo {
     /// Creates the log files and an empty screen.
     ///
     /// # Errors
-    /// When a file cannot be created.
+    /// If a file cannot be created.
     pub(crate) fn create(spec: TaskIoSpec) -> Result<Arc<Self>, Error> {
         let origin = Origin::of(spec.tty);
         let log = OutputLog::create(&spec.folder, spec.head_bytes, spec.tail_bytes)?;
@@ -197,7 +197,8 @@ impl TaskIo {
         Ingested { full: self.lock_ring().ingest(false, bytes), overrun }
     }
 
-    /// Stores a chunk from the terminal beside its streams: shown and logged, but no output of the command.
+    /// Stores a chunk from the terminal beside its streams: it is shown and logged, but is not part of the command's
+    /// output.
     fn ingest_aside(&self, bytes: &[u8]) -> Ingested {
         self.lock_log().append(Stream::Tty, bytes, self.elapsed_ms());
         self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
@@ -205,17 +206,17 @@ impl TaskIo {
         Ingested { full: self.lock_ring().ingest(true, bytes), overrun: false }
     }
 
-    /// Tells whether the last line that came from the terminal beside its streams has no end yet.
+    /// Tells whether the last line from the terminal beside its streams is unfinished.
     pub(crate) fn asks(&self) -> bool {
         self.lock_ring().dialogue.asks()
     }
 
-    /// Returns how many bytes came from it, of output or not.
+    /// Returns how many bytes it has written, to its output or to the terminal beside it.
     pub(crate) fn written(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed) + self.counts.aside.load(Ordering::Relaxed)
     }
 
-    /// Completes the log after the last byte: tails behind heads.
+    /// Completes the log after the last byte, appending the kept tails to the heads.
     pub(super) fn finish_log(&self) {
         let mut log = self.lock_log();
         log.finish(self.elapsed_ms());
@@ -227,7 +228,7 @@ impl TaskIo {
     /// Queues input.
     ///
     /// # Errors
-    /// [`Backlogged`] when they do not fit; then none of them is queued.
+    /// [`Backlogged`] if they do not fit; none of them are queued then.
     pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), Backlogged> {
         let mut typed = self.lock_typed();
         if typed.bytes.len() + bytes.len() > self.queue_bytes {
@@ -237,7 +238,7 @@ impl TaskIo {
         Ok(())
     }
 
-    /// Asks for stdin to be closed once the queue is written.
+    /// Requests that stdin be closed once the queue is written.
     pub(crate) fn queue_close(&self) {
         self.lock_typed().close = true;
     }
@@ -259,7 +260,7 @@ impl TaskIo {
         }
     }
 
-    /// Returns how long after its creation the first byte came, in milliseconds.
+    /// Returns how long after the task's creation the first byte arrived, in milliseconds.
     pub(crate) fn first_byte_ms(&self) -> Option<u64> {
         self.counts.first_ms.load(Ordering::Relaxed).checked_sub(1)
     }
@@ -274,21 +275,21 @@ impl TaskIo {
         self.lock_log().position()
     }
 
-    /// Completes the log: every descriptor has reached its end.
+    /// Completes the log once every descriptor has reached its end.
     pub(super) fn end(&self) {
         self.finish_log();
         self.complete.store(true, Ordering::Release);
     }
 
-    /// Tells whether nothing can come any more and the log is complete.
+    /// Tells whether the log is complete and nothing more can arrive.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete.load(Ordering::Acquire) && !self.may_speak()
     }
 
-    /// Tells whether something may lie at the terminal beside its streams. Once something has, that terminal's end is
-    /// left to the pump.
+    /// Tells whether something may be unread on the terminal beside its streams. Once anything has arrived there, the
+    /// end of that terminal is left to the pump.
     fn may_speak(&self) -> bool {
-        // In this order: what the pump has taken by the time of the look is known by then.
+        // The order matters: whatever the pump has read by the time of the first check is known by the second.
         let lies_there = || self.pty.get().is_some_and(Pty::has_output);
         !self.tty && (lies_there() || self.has_spoken.load(Ordering::Acquire))
     }

@@ -1,4 +1,4 @@
-//! Which consoles show which screens, and how to wake them.
+//! Tracks which consoles show which screens, and wakes them.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,21 +12,21 @@ use super::task_io::TaskIo;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 
-/// The consoles, and the screens they show.
-// A lock, not a message: the parsers ask for each slice.
+/// The consoles and the screens they show.
+// A lock, not a message: the parsers check it for every slice.
 #[derive(Debug, Default)]
 pub(crate) struct Viewers {
     all: Mutex<Vec<Weak<Viewer>>>,
     left: Arc<Left>,
-    /// Consoles that came.
+    /// Number of consoles that have joined.
     came: watch::Sender<u64>,
 }
 
-/// When the last console was closed: milliseconds by the clock that never jumps, plus one; 0 before.
+/// When the last console was closed, in milliseconds of the monotonic clock plus one; 0 before the first.
 #[derive(Debug, Default)]
 struct Left(AtomicU64);
 
-/// One console, embedded or attached: what it shows and how to wake it.
+/// One console, embedded or attached: what it shows, and how to wake it.
 #[derive(Debug)]
 pub struct Viewer {
     wake: Arc<Notify>,
@@ -34,7 +34,7 @@ pub struct Viewer {
     _leaves: Leaves,
 }
 
-/// Notes, when it is dropped, that a console was closed.
+/// Records on drop that a console was closed.
 #[derive(Debug)]
 struct Leaves {
     clock: Clock,
@@ -55,12 +55,12 @@ struct Shown {
 }
 
 impl Viewer {
-    /// Sets which screens are shown, and which task is typed into.
+    /// Sets which screens are shown, and which task is being typed into.
     pub(crate) fn show(&self, tasks: HashSet<TaskId>, focus: Option<TaskId>) {
         *lock(&self.shown) = Shown { tasks, focus };
     }
 
-    /// Returns the handle that is notified when a shown screen has changed.
+    /// Returns the handle that is notified when a shown screen changes.
     #[must_use]
     pub fn wake(&self) -> Arc<Notify> {
         self.wake.clone()
@@ -79,12 +79,12 @@ impl Viewers {
         viewer
     }
 
-    /// Tells whether there is any console.
+    /// Tells whether any console is open.
     pub(crate) fn is_anyone(&self) -> bool {
         self.any(|_| true)
     }
 
-    /// Waits until there is any console.
+    /// Waits until a console is open.
     pub(crate) async fn anyone(&self) {
         let mut came = self.came.subscribe();
         while !self.is_anyone() {
@@ -93,18 +93,18 @@ impl Viewers {
         }
     }
 
-    /// Tells whether there is any console, or was one so short a time ago.
+    /// Tells whether a console is open, or was within the time `ago`.
     pub(crate) fn was_anyone(&self, now: Duration, ago: Duration) -> bool {
         let left = self.left.0.load(Ordering::Relaxed).checked_sub(1).map(Duration::from_millis);
         self.is_anyone() || left.is_some_and(|left| now.saturating_sub(left) <= ago)
     }
 
-    /// Notes in `io` whether any console shows it.
+    /// Records in `io` whether any console shows it.
     pub(crate) fn refresh(&self, io: &TaskIo) {
         io.visible.store(self.any(|shown| shown.tasks.contains(&io.id)), Ordering::Relaxed);
     }
 
-    /// Returns the tasks that are typed into.
+    /// Returns the tasks being typed into.
     pub(crate) fn focused(&self) -> Vec<TaskId> {
         let all = lock(&self.all);
         let focus = |viewer: Arc<Viewer>| lock(&viewer.shown).focus.clone();

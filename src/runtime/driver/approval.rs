@@ -1,4 +1,4 @@
-//! The driver's part of approvals: who waits for one, who is answered, and what goes on record.
+//! The driver's handling of approvals: who waits for one, who gets a reply, and what is recorded.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::runtime::supervisor::{Action, GateEvent, Verdict};
 use crate::runtime::view::TaskView;
 
 impl Driver {
-    /// Lets a batch begin, at once or when the operator says so.
+    /// Admits a batch, immediately or once the operator approves it.
     pub(super) fn admit(&mut self, batch: BatchRequest, within: Option<&Within>, reply: Reply<()>) {
         let no_room = || self.supervisor.no_room_for_batch(&batch);
         if let Some(refusal) = self.supervisor.refusal().or_else(no_room) {
-            // The caller may have gone away meanwhile; nothing was started.
+            // The caller may be gone by now; nothing was started.
             let _ = reply.send(Err(refusal));
             return;
         }
@@ -33,7 +33,7 @@ impl Driver {
         self.carry_out(actions);
     }
 
-    /// Carries out the operator's decision about a held call.
+    /// Applies the operator's decision on a held call.
     pub(super) fn decide(
         &mut self,
         ticket: u64,
@@ -47,7 +47,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
+    /// Holds new calls from agents from now on, or releases those that only the pause holds.
     pub(super) fn pause(&mut self, paused: bool, from: Option<&ConsoleProcess>) {
         let now = self.now();
         let actions = self.supervisor.pause(now, paused);
@@ -61,27 +61,27 @@ impl Driver {
             Verdict::Denied { note } => Err(Error::Denied { note }),
             Verdict::Pending => Err(Error::Pending),
         };
-        // The caller may have gone away; nothing was started.
+        // The caller may be gone; nothing was started.
         let _ = reply.send(answer);
     }
 
-    /// Puts a task on record that waits to be started.
+    /// Records a task that waits to be started.
     pub(super) fn queue(&self, id: &TaskId) {
         if let Some(view) = self.view(id) {
-            // What has happened to it has rows of its own.
+            // Its events have rows of their own.
             let task = TaskView { events: Vec::new(), ..Arc::unwrap_or_clone(view) };
             self.shared.note(&Row::Queued { task: &task });
         }
     }
 
-    /// Keeps the denial as the answer for whoever waits for a task.
+    /// Keeps the denial as the answer for the caller that waits for the task.
     pub(super) fn refuse(&mut self, id: &TaskId, note: String) {
         if let Some(live) = self.live.get_mut(id) {
             live.start_error = Some(Error::Denied { note });
         }
     }
 
-    /// The row of an approval stands before that of the start, which is synced before anything runs.
+    /// Records an approval event. Its row precedes that of the start, which is synced before anything runs.
     pub(super) fn note_gate(&self, event: &GateEvent) {
         if let Some(console) = &event.console {
             self.shared.notice_of(console, told(event, console));
@@ -90,7 +90,7 @@ impl Driver {
     }
 }
 
-/// Adds to the operator's decisions the console they were made in.
+/// Adds the console that the operator's decisions were made in.
 fn at_console(mut actions: Vec<Action>, from: Option<&ConsoleProcess>) -> Vec<Action> {
     for action in &mut actions {
         if let Action::Gate(event) = action
@@ -102,7 +102,7 @@ fn at_console(mut actions: Vec<Action>, from: Option<&ConsoleProcess>) -> Vec<Ac
     actions
 }
 
-/// Returns what the other consoles show of a decision.
+/// Returns the notice that other consoles show for a decision.
 fn told(event: &GateEvent, console: &ConsoleProcess) -> String {
     let what: &str = event.what.into();
     match event.call {

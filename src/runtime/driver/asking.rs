@@ -1,9 +1,10 @@
-//! Who asks at the terminal beside a command's streams, seen in the kernel; and what becomes of a question that nobody
-//! answers.
+//! Detects, from kernel state, programs that ask for input on the terminal beside a command's streams, and handles
+//! questions that nobody answers.
 //!
-//! Nothing but a program that asks reads such a terminal, and nothing else turns its echo off. So more counts as a wait
-//! here than at a command's own terminal: a read in raw mode, a reader in any thread, one outside the foreground group (a
-//! pinentry of an agent in the background), and, while the echo is off, a program that the kernel hides from us (sudo).
+//! Only a program that asks reads such a terminal, and only such a program turns its echo off. Therefore more counts
+//! as a wait here than on a command's own terminal: a read in raw mode, a reader in any thread, a reader outside the
+//! foreground group (the pinentry of an agent in the background), and, while echo is off, a program that the kernel
+//! does not let us inspect (sudo).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,14 +21,14 @@ use crate::facts::{InputEvidence, Need, Waiting};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::supervisor::Input;
 
-/// Threads of a process that are looked at.
+/// Threads inspected per process.
 const MOST_THREADS: usize = 64;
-/// Characters of a program's name that are kept.
+/// Length limit of a program's name, in characters.
 const NAME_CHARS: usize = 32;
-/// The device of `/dev/tty`.
+/// The device number of `/dev/tty`: major, minor.
 const DEV_TTY: (u32, u32) = (5, 0);
 
-/// Looks at the terminal beside a task's streams; `since` is when the task last wrote.
+/// Inspects the terminal beside a task's streams; `since` is when the task last wrote.
 pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<Waiting> {
     let pty = io.pty.get()?;
     let (mode, group, device) = (pty.input_mode().ok()?, pty.foreground_group()?, pty.device()?);
@@ -52,20 +53,20 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
     Some(Waiting { kind, evidence, since, program: name(pid) })
 }
 
-/// Returns the name of a program, as the kernel has it.
+/// Returns a program's name as reported by the kernel.
 fn name(pid: &str) -> Option<String> {
     let name = fs::read_to_string(Path::new("/proc").join(pid).join("comm")).ok()?;
     let name: String = name.trim().chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Tells whether the kernel hides from us what a process does.
+/// Tells whether the kernel denies us access to a process's system call.
 fn is_closed(pid: &str) -> bool {
     let call = fs::read_to_string(Path::new("/proc").join(pid).join("syscall"));
     call.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
-/// Tells whether a thread of a process sleeps in a read of the terminal.
+/// Tells whether a thread of the process sleeps in a read of the terminal.
 fn reads(pid: &str, device: u64) -> bool {
     let process = Path::new("/proc").join(pid);
     let threads = fs::read_dir(process.join("task")).into_iter().flatten().flatten().take(MOST_THREADS);
@@ -80,7 +81,7 @@ fn reads(pid: &str, device: u64) -> bool {
     })
 }
 
-/// Returns the descriptor that a line of `/proc/PID/syscall` reads from.
+/// Parses a line of `/proc/PID/syscall` and returns the descriptor being read.
 fn read_from(call: &str) -> Option<u32> {
     let mut words = call.split_ascii_whitespace();
     let number: libc::c_long = words.next()?.parse().ok()?;
@@ -89,8 +90,8 @@ fn read_from(call: &str) -> Option<u32> {
 }
 
 impl Driver {
-    /// Nobody has answered in time: the program is given the end of its input, and its caller is told once. One that reads
-    /// key by key has no such end, and goes on waiting.
+    /// Handles a question that nobody answered in time: sends the program end-of-input and informs its caller once. A
+    /// program that reads key by key has no end-of-input, and goes on waiting.
     pub(super) fn unanswered(&mut self, id: &TaskId, seconds: u64) {
         let Some(live) = self.live.get_mut(id) else { return };
         let mode = live.io.pty.get().and_then(|pty| pty.input_mode().ok());
@@ -109,7 +110,7 @@ impl Driver {
     }
 }
 
-/// Says on a command's standard error why its program got nothing.
+/// Returns the message for the command's standard error that explains why its program got no input.
 fn told(waiting: Option<&Waiting>, seconds: u64) -> String {
     let program = waiting.and_then(|waiting| waiting.program.as_deref()).unwrap_or("a program");
     let what = match waiting.map(|waiting| waiting.kind) {

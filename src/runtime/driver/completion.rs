@@ -1,4 +1,4 @@
-//! The end of a task and of the driver: who is answered, what goes on record, what is freed.
+//! The end of a task and of the driver: who gets an answer, what is recorded, what is freed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,19 @@ use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
 use crate::runtime::view::TaskView;
 
-/// How long a program may take to end after its commands.
+/// How long programs may take to end after their commands.
 const PROGRAMS_END: Duration = Duration::from_secs(1);
-/// How long the caller of a command that was stopped may take to read the rest.
+/// How long the caller of a stopped command may take to read the rest.
 const REST: Duration = Duration::from_secs(1);
 
 impl Driver {
-    /// Tells whether all a task can write is in its log.
+    /// Tells whether everything a task can write is in its log.
     pub(super) fn is_complete(&self, id: &TaskId) -> bool {
         self.live.get(id).is_some_and(|live| live.io.is_complete())
     }
 
-    /// Closes the output of a task that has ended, once its caller has read it: one that was stopped has not much time.
+    /// Closes the output of an ended task once its caller has read it; if the task was stopped, the caller has only
+    /// limited time.
     pub(super) fn close_output(&mut self, id: &TaskId) {
         if self.is_complete(id) && !self.has_caller(id) {
             self.shared.pump.forget(id);
@@ -35,28 +36,28 @@ impl Driver {
         self.shared.pump.close(id, was_stopped.then_some(REST));
     }
 
-    /// Answers the call that waits for a task, if one does.
+    /// Answers the call that waits for a task, if there is one.
     pub(super) fn answer(&mut self, id: &TaskId, outcome: fn(Arc<TaskView>) -> ExecOutcome) {
         let view = self.view(id);
         let waiter = self.live.get_mut(id).and_then(|live| live.waiter.take());
         if let (Some(waiter), Some(view)) = (waiter, view) {
-            // Before the answer: its caller may look for the task at once.
+            // Publish before the answer: the caller may look for the task immediately.
             self.publish();
-            // The caller may have gone away; the task stays.
+            // The caller may be gone; the task remains.
             let _ = waiter.send(Ok(outcome(view)));
         }
     }
 
-    /// A task is terminal and its log complete: answers its caller and frees what it held.
+    /// Settles a task that is terminal and whose log is complete: answers its caller and frees its resources.
     pub(super) fn settle(&mut self, id: &TaskId) {
         let Some(view) = self.view(id) else { return };
         let Some(mut live) = self.live.remove(id) else { return };
-        // A command that was held has waited for a person: that is no latency.
+        // A held command waited for a person, which must not count as latency.
         let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
         self.shared.note(&Row::Ended { task: &view, first_byte_ms });
         if view.promoted && view.output.bytes > 0 {
-            // What a foreground command printed stands in its answer.
+            // The output of a foreground command is in its answer.
             let folder = view.folder.clone();
             self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
         }
@@ -66,7 +67,7 @@ impl Driver {
             self.tasks.end(&task, is_recorded);
         }
         self.publish();
-        // After that: whoever waited for the end looks at what is published.
+        // After publishing: a caller that waits for the end looks at the snapshot.
         live.io.progress.send_modify(|progress| progress.settled = true);
         self.shared.ios().remove(id);
         if let Some(caller) = &live.caller {
@@ -98,8 +99,8 @@ impl Driver {
         self.has_ended_tasks() && self.programs_are_over
     }
 
-    /// Returns until when programs are waited for, once every task has ended. They end by that, and what they say
-    /// last stands before the end of the recording.
+    /// Returns the deadline for programs to end, once every task has ended. By then they have ended, and their last
+    /// rows precede the end of the recording.
     pub(super) fn programs_by(&mut self) -> Option<Instant> {
         let begin = || Instant::now() + PROGRAMS_END;
         self.has_ended_tasks().then(|| *self.programs_by.get_or_insert_with(begin))
@@ -114,7 +115,7 @@ impl Driver {
         self.jobs.shutdown().await;
         self.spawner.drained().await;
         let closed = Row::Closed { recovered: false };
-        // What could not be written is tried once more when the journal is closed.
+        // If this fails, closing the journal tries once more.
         let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;
         let shared = self.shared.clone();
         let parsers = self.parsers.clone();

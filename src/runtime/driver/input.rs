@@ -1,4 +1,5 @@
-//! Sends input to a task: the supervisor admits, the terminal's modes encode, the queue takes.
+//! Sends input to a task: the supervisor admits it, the terminal's modes determine its encoding, and the input queue
+//! takes it.
 
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ use crate::runtime::supervisor;
 use crate::runtime::view::TaskView;
 use crate::terminal::{self, Modes};
 
-/// The longest line a terminal in line mode takes; the kernel silently cuts longer ones.
+/// The longest line that a terminal in canonical mode accepts; the kernel silently truncates longer ones.
 const CANONICAL_LINE: usize = 4_095;
-/// The end-of-file character of a terminal that has none set.
+/// The end-of-file character for a terminal that has none set.
 const CTRL_D: u8 = 4;
 
-/// Sends `input`, or returns why not; only unknown tasks and impossible input are errors.
+/// Sends `input`, or returns the reason for a rejection; only unknown tasks and impossible input are errors.
 pub(super) fn input(
     driver: &mut Driver,
     by: &Actor,
@@ -56,7 +57,7 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
     let id = io.id.clone();
     let bytes = match input {
         Input::Resize(size) => {
-            // The screen first: the command draws anew as soon as its terminal has the size.
+            // Resize the screen first: the command redraws as soon as its terminal has the new size.
             io.resize(size);
             if let Some(pty) = io.pty.get()
                 && let Err(error) = pty.resize(size)
@@ -114,7 +115,7 @@ fn end_of_file(io: &TaskIo) -> u8 {
     mode.and_then(|mode| mode.eof).unwrap_or(CTRL_D)
 }
 
-/// A line over the kernel's limit would be cut without a word while the write succeeds (measured).
+/// Refuses lines over the kernel's limit, which would be silently truncated while the write succeeds (measured).
 fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
     let canonical = io.pty.get().and_then(|pty| pty.input_mode().ok()).is_some_and(|mode| mode.canonical);
     let longest = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).map(<[u8]>::len).max().unwrap_or(0);
@@ -124,7 +125,7 @@ fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses input to a task that has ended.
+/// Rejects input to a task that has ended.
 pub(in crate::runtime) fn to_past(task: Arc<TaskView>) -> InputOutcome {
     let message = format!("The task is {}; nothing reads its input any more.", task.status.as_str());
     InputOutcome {

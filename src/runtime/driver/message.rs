@@ -1,9 +1,9 @@
-//! What wakes the driver's loop, and how soon what comes of it is shown.
+//! Messages that wake the driver's loop, and how soon their effects are published.
 
 use super::order::Order;
 use crate::runtime::bytes::ByteEvent;
 
-/// How soon a change is to be shown.
+/// How soon a change is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Now,
@@ -25,12 +25,12 @@ pub(super) enum Message {
     Second,
     /// Something outside the loop changed what is shown.
     Nudge,
-    /// Tasks have written something.
+    /// Tasks have written output.
     Counted,
     Publish,
-    /// The past is due to be looked after.
+    /// Maintenance of past recordings is due.
     Tend,
     JobEnded,
-    /// No program is under way any more, or none is waited for any longer.
+    /// No program is running any more, or the deadline for programs has passed.
     ProgramsOver,
 }

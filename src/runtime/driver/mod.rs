@@ -1,4 +1,4 @@
-//! Carries out what the supervisor decides: the one task that owns the state of all tasks.
+//! The driver: carries out the supervisor's decisions. This one tokio task owns the state of all managed tasks.
 
 mod approval;
 mod asking;
@@ -51,9 +51,9 @@ use throttle::Throttle;
 use timers::{Due, Timers};
 use waiting::Looks;
 
-/// History and waiting tasks are looked at this often while something runs.
+/// How often history and waiting tasks are checked while something runs.
 const SECOND: Duration = Duration::from_secs(1);
-/// Past recordings are looked after this often.
+/// How often past recordings are maintained.
 const TEND: Duration = Duration::from_secs(3_600);
 
 /// The driver's state.
@@ -67,35 +67,35 @@ pub(super) struct Driver {
     tasks: TaskList,
     published: u64,
     questions: Questions,
-    /// Batches that wait for the operator, by ticket.
+    /// Batches waiting for the operator, by ticket.
     batches: HashMap<u64, Reply<()>>,
     timers: Timers,
-    /// Until when a host is kept ready for the next command.
+    /// Until when a spare host is kept ready for the next command.
     spare_until: Option<Duration>,
     jobs: JoinSet<()>,
     closing: Vec<oneshot::Sender<()>>,
-    /// Once every task has ended while closing: until when programs are waited for.
+    /// The deadline for programs, once every task has ended during shutdown.
     programs_by: Option<tokio::time::Instant>,
-    /// None is under way then, or none is waited for any longer.
+    /// No program is running by then, or the deadline has passed.
     programs_are_over: bool,
 }
 
-/// What a live task holds beyond its state.
+/// The resources of a live task, beyond its state.
 pub(super) struct Live {
     io: Arc<TaskIo>,
     host: Option<Host>,
     waiter: Option<Reply<ExecOutcome>>,
     start_error: Option<Error>,
-    /// What its command will inherit, until it is started.
+    /// The environment its command will inherit, until the command is started.
     environment: Option<Environment>,
-    /// The program that waits for it, where it is a command of an agent's own shell.
+    /// The program that waits for it, if it is a command from an agent's own shell.
     caller: Option<Caller>,
-    /// Its host, which comes up before it is known whether it will be needed.
+    /// Its host, which starts up before it is known whether it will be needed.
     coming: Option<ComingHost>,
-    /// Bytes typed into it.
+    /// Number of bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
-    /// Its caller knows that nobody answers what it asks.
+    /// Whether its caller was informed that nobody answers its question.
     is_told: bool,
 }
 
@@ -175,10 +175,10 @@ impl Driver {
         self.close().await;
     }
 
-    /// Handles one message; returns how soon what it may have changed is to be shown.
+    /// Handles one message; returns how soon its effects must be published.
     fn handle(&mut self, message: Message) -> Shown {
         match message {
-            // What a command does on its way is waited for by nobody: whoever is answered finds the state published.
+            // Nobody waits for a command's intermediate steps: whenever a caller is answered, the state is published.
             Message::Order(
                 order @ (Order::Exec { .. }
                 | Order::Started { .. }
@@ -212,13 +212,13 @@ impl Driver {
         Shown::Now
     }
 
-    /// Brings past recordings to their end and removes what is too old, beside the loop.
+    /// Finalises past recordings and removes those that are too old, on a blocking thread.
     fn tend(&mut self) {
         let shared = self.shared.clone();
         self.jobs.spawn_blocking(move || shared.tend());
     }
 
-    /// Carries out an order; returns whether something that is shown may have changed.
+    /// Carries out an order; returns whether something shown may have changed.
     fn order(&mut self, order: Order) -> bool {
         match order {
             Order::Exec { prepared, within, reply } => start::exec(self, *prepared, within.as_ref(), reply),
@@ -242,7 +242,7 @@ impl Driver {
             }
             Order::Dismiss { id } => self.tasks.remove(&id),
             Order::Known { tasks, reply } => {
-                // Whoever asked may have gone.
+                // The requester may be gone.
                 let _ = reply.send(Ok(self.known(&tasks)));
                 return false;
             }
@@ -311,12 +311,12 @@ impl Driver {
         self.shared.note(&Row::Task { task: id, event });
     }
 
-    /// Runs work beside the loop; it is awaited on shutdown.
+    /// Spawns work outside the loop; it is awaited on shutdown.
     fn job(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         self.jobs.spawn(work);
     }
 
-    /// As `job`, for work that blocks.
+    /// Like `job`, for blocking work.
     fn blocking_job(&mut self, work: impl FnOnce() + Send + 'static) {
         self.jobs.spawn_blocking(work);
     }

@@ -1,4 +1,4 @@
-//! What handles ask of the driver, and what its helpers report back.
+//! Orders to the driver from handles, and reports from its helpers.
 
 use tokio::sync::oneshot;
 
@@ -16,7 +16,7 @@ use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
-/// One message to the driver; a `Step` is what the supervisor alone decides about.
+/// One message to the driver; a `Step` is input that only the supervisor handles.
 #[derive(Debug)]
 pub(in crate::runtime) enum Order {
     Exec { prepared: Box<Prepared>, within: Option<Within>, reply: Reply<ExecOutcome> },

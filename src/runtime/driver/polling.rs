@@ -1,25 +1,25 @@
-//! Whether a process waits for its terminal in `poll`, `select` or `epoll`, without an end to the wait: seen in
-//! `/proc/PID/task/TID/syscall`, the descriptors it names, and for `epoll` in `/proc/PID/fdinfo`.
+//! Detects whether a process waits for its terminal in `poll`, `select` or `epoll` without a timeout: from
+//! `/proc/PID/task/TID/syscall`, the descriptors it names, and for `epoll` from `/proc/PID/fdinfo`.
 //!
-//! `/proc/PID/mem` is read where the descriptors stand in the process's memory. The kernel lets this user look at its own
-//! processes; where it does not (another user's program, a hardened kernel), nothing is claimed.
+//! If the descriptors are listed in the process's memory, they are read from `/proc/PID/mem`. The kernel lets a user
+//! inspect their own processes; where it does not (another user's program, a hardened kernel), no wait is reported.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Threads of a process that are looked at.
+/// Threads inspected per process.
 const MOST_THREADS: usize = 64;
-/// Descriptors of one wait that are looked at.
+/// Descriptors inspected per wait.
 const MOST_FDS: usize = 1_024;
 /// `POLLIN` and `EPOLLIN`.
 const IN: u32 = 1;
-/// Bytes of a `struct pollfd`: the descriptor, what is asked, what came.
+/// The size of a `struct pollfd`, in bytes: the descriptor, the requested events, the returned events.
 const POLLFD: usize = 8;
-/// The device of `/dev/tty`: major 5, minor 0.
+/// The device number of `/dev/tty`: major 5, minor 0.
 const DEV_TTY: (u32, u32) = (5, 0);
 
-/// Tells whether a thread of the process waits for its controlling terminal to become readable, with no end to the wait.
+/// Tells whether a thread of the process waits for its controlling terminal to become readable, without a timeout.
 pub(super) fn polls_tty(pid: &str) -> bool {
     let process = Path::new("/proc").join(pid);
     let Some(terminal) = fs::read_to_string(process.join("stat")).ok().and_then(|stat| terminal(&stat))
@@ -48,26 +48,26 @@ fn terminal(stat: &str) -> Option<(u32, u32)> {
     (number != 0).then_some(((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xf_ff00)))
 }
 
-/// A wait without an end for one of several descriptors.
+/// A wait for one of several descriptors, without a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
-    /// For those of this `epoll`.
+    /// On the descriptors of this `epoll`.
     Epoll(u32),
-    /// For so many `struct pollfd` at this address.
+    /// On `count` `struct pollfd` entries at this address.
     Poll { at: u64, count: u64 },
-    /// For those below `count` whose bit is set at this address.
+    /// On the descriptors below `count` whose bit is set at this address.
     Select { at: u64, count: u64 },
 }
 
 impl Wait {
-    /// Reads a line of `/proc/PID/syscall`: the number of the call and its six arguments.
+    /// Parses a line of `/proc/PID/syscall`: the system call's number and its six arguments.
     fn parse(call: &str) -> Option<Self> {
         let mut words = call.split_ascii_whitespace();
         let number: libc::c_long = words.next()?.parse().ok()?;
         let args: Vec<u64> =
             words.take(6).map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).collect();
         let &[first, second, third, fourth, fifth, _] = &args[..] else { return None };
-        // A number of milliseconds; the upper half of the register is not part of it.
+        // A number of milliseconds; only the lower half of the register counts.
         let is_endless = |ms: u64| ms & 0xffff_ffff == 0xffff_ffff;
         match number {
             libc::SYS_epoll_pwait if is_endless(fourth) => Some(Self::Epoll(u32::try_from(first).ok()?)),
@@ -84,7 +84,7 @@ impl Wait {
         }
     }
 
-    /// Returns the descriptors that are waited for to become readable.
+    /// Returns the descriptors that the wait watches for readability.
     fn descriptors(self, process: &Path) -> Option<Vec<u32>> {
         match self {
             Self::Epoll(epoll) => {
@@ -106,7 +106,7 @@ impl Wait {
     }
 }
 
-/// Reads a line of an epoll's `fdinfo`: `tfd:       18 events:       19 data: …`.
+/// Parses a line of an epoll's `fdinfo`: `tfd:       18 events:       19 data: …`.
 fn target(line: &str) -> Option<u32> {
     let mut words = line.strip_prefix("tfd:")?.split_ascii_whitespace();
     let fd = words.next()?.parse().ok()?;
@@ -114,7 +114,7 @@ fn target(line: &str) -> Option<u32> {
     (events & IN != 0).then_some(fd)
 }
 
-/// Reads a `struct pollfd`.
+/// Parses a `struct pollfd`.
 fn polled(bytes: &[u8]) -> Option<u32> {
     let fd = i32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?);
     let events = u16::from_ne_bytes(bytes.get(4..6)?.try_into().ok()?);

@@ -1,4 +1,4 @@
-//! Builds the snapshot others see, and ticks its histories.
+//! Builds the published snapshot and advances its histories.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::journal::Health;
 use crate::runtime::view::{RecordView, Snapshot, TaskView};
 
 impl Driver {
-    /// Publishes the present state.
+    /// Publishes the current state.
     pub(super) fn publish(&mut self) {
         self.published += 1;
         let mut alive = Vec::new();
@@ -51,24 +51,24 @@ impl Driver {
         self.shared.snapshot.send_replace(Arc::new(snapshot));
     }
 
-    /// Returns a task as others see it: a live one with the whole of its command.
+    /// Returns a task's public view; for a live task, with the full command.
     pub(super) fn view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         let Some(task) = self.supervisor.get(id) else { return self.tasks.get(id).cloned() };
         let output = self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
         Some(Arc::new(task.whole(output)))
     }
 
-    /// Whether a second's end can change anything: not once all is quiet and the history empty.
+    /// Tells whether the next second can change anything: not once everything is quiet and the history is empty.
     pub(super) fn second_matters(&self) -> bool {
         !self.live.is_empty() || self.history_shows() || self.record_matters()
     }
 
-    /// Whether the record is not written, or that could turn out any moment.
+    /// Tells whether the record is not being written, or its state could change at any moment.
     fn record_matters(&self) -> bool {
         self.shared.journal.stalled().is_some() || self.shared.snapshot.borrow().record.degraded.is_some()
     }
 
-    /// Closes a second of history; returns whether it is worth publishing.
+    /// Closes one second of history; returns whether there is something to publish.
     pub(super) fn tick(&mut self) -> bool {
         let shown = self.history_shows() || self.record_matters();
         let mut session = self.shared.session();
@@ -96,7 +96,7 @@ fn record_view(health: Health, stalled: Option<Duration>) -> RecordView {
     RecordView { seq: health.seq, head: health.hash.short(), degraded }
 }
 
-/// Returns a notice when the record became degraded or is complete again.
+/// Returns a notice if the record has just become degraded or recovered.
 fn turn(before: &RecordView, now: &RecordView) -> Option<(String, bool)> {
     match (&before.degraded, &now.degraded) {
         (None, Some(why)) => Some((format!("the record cannot be written: {why}"), true)),

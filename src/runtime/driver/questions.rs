@@ -1,4 +1,4 @@
-//! Carries out what the machine of questions decides: puts facts on record, answers whoever waits.
+//! Carries out the decisions of the question state machine: records facts and answers waiting callers.
 
 use std::collections::HashMap;
 
@@ -17,28 +17,28 @@ use crate::runtime::{Error, Refusal};
 /// An order about questions.
 #[derive(Debug)]
 pub(in crate::runtime) enum QuestionOrder {
-    /// Ask; whoever asked drops `waits` when they do not wait any more.
+    /// Ask a question; the asker cancels `waits` when it stops waiting.
     Ask { asking: Box<Asking>, reply: Reply<Settled>, waits: CancellationToken },
-    /// Answer.
+    /// Answer a question.
     Answer {
         by: Actor,
-        /// The console it was given in.
+        /// The console the answer was given in.
         from: Option<ConsoleProcess>,
         id: QuestionId,
         given: Given,
         reply: Reply<Answer>,
     },
-    /// Say something beside a question.
+    /// Comment on a question.
     Comment { by: Actor, id: QuestionId, text: String, reply: Reply<()> },
-    /// Let agents answer, or not any more.
+    /// Allow agents to answer, or no longer.
     LetAgents { id: QuestionId, may: bool, reply: Reply<()> },
-    /// A fact about a question is on record, or could not be.
+    /// A fact about a question was recorded, or could not be.
     Recorded { id: QuestionId, written: Result<(), Error> },
-    /// Whoever asked does not wait any more.
+    /// The asker no longer waits.
     Withdraw { id: QuestionId },
 }
 
-/// The machine of questions, and who waits for what it decides.
+/// The question state machine, and the callers waiting for its decisions.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     pub(super) machine: Machine,
@@ -81,7 +81,7 @@ impl Driver {
         }
     }
 
-    /// Settles the questions whose time is over.
+    /// Settles the questions that have timed out.
     pub(super) fn late_questions(&mut self) {
         for fact in self.questions.machine.due(self.now()) {
             if let Fact::TimedOut { id, .. } = &fact {
@@ -90,7 +90,7 @@ impl Driver {
         }
     }
 
-    /// Takes every question back: the runtime goes away.
+    /// Withdraws every open question because the runtime shuts down.
     pub(super) fn withdraw_questions(&mut self) {
         for id in self.questions.machine.unsettled() {
             self.withdraw(&id);
@@ -99,7 +99,7 @@ impl Driver {
 
     fn ask(&mut self, asking: Asking, reply: Reply<Settled>, waits: CancellationToken) {
         if !self.is_open() {
-            // Whoever asks may have gone as well.
+            // The asker may be gone as well.
             let _ = reply.send(Err(Error::ShuttingDown));
             return;
         }
@@ -109,18 +109,18 @@ impl Driver {
         let (own, name) = (self.own.clone(), id.clone());
         self.job(async move {
             waits.cancelled().await;
-            // With the driver gone there is nothing to take back.
+            // Once the driver is gone, there is nothing to withdraw.
             let _ = own.send(Order::Question(QuestionOrder::Withdraw { id: name })).await;
         });
         self.record(id, fact);
     }
 
-    /// Puts a fact on record beside the loop, then goes on with the question.
+    /// Records a fact outside the loop, then continues with the question.
     fn record(&mut self, id: QuestionId, fact: Fact) {
         let (shared, own) = (self.shared.clone(), self.own.clone());
         self.job(async move {
             let written = shared.write(&Row::Question(&fact), Durability::Synced).await;
-            // With the driver gone nobody waits any more.
+            // Once the driver is gone, nobody waits any more.
             let _ = own.send(Order::Question(QuestionOrder::Recorded { id, written })).await;
         });
     }
@@ -155,7 +155,7 @@ impl Driver {
             self.shared.note(&Row::Question(&fact));
         }
         if let Some(asker) = self.questions.askers.remove(id) {
-            // Gone already, unless the runtime itself takes the question back.
+            // The asker is already gone, unless the runtime itself withdraws the question.
             let _ = asker.send(Err(Error::ShuttingDown));
         }
     }
@@ -171,14 +171,14 @@ impl Driver {
     }
 }
 
-/// Answers whoever is still there that their answer was refused.
+/// Reports the refusal to the caller, if it is still there.
 fn refuse<T>(reply: oneshot::Sender<Result<T, Error>>, refusal: Refusal) {
     let _ = reply.send(Err(Error::Question(refusal)));
 }
 
 fn new_id() -> QuestionId {
     let mut random = [0; 8];
-    // Only an interrupted early boot leaves bytes unfilled.
+    // Only an interrupted call early during boot leaves bytes unfilled.
     let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     QuestionId::from_random(random)
 }

@@ -1,4 +1,4 @@
-//! Starts a command: resolves where and how, makes its folder, records the intent, spawns.
+//! Starts a command: resolves where and how it runs, creates its folder, records the intent and spawns it.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -25,10 +25,10 @@ use crate::runtime::supervisor::{Input, NewTask};
 use crate::runtime::view::TaskView;
 use crate::terminal::Size;
 
-/// Below this much free disk no task is started (docs/contract.md#output-kept).
+/// No task is started with less free disk space than this (docs/contract.md#output-kept).
 const FREE_BYTES: u64 = 256 << 20;
 
-/// A command that can be started: where and how is decided, its folder and log are there.
+/// A command ready to start: where and how it runs is decided, and its folder and log exist.
 #[derive(Debug)]
 pub(in crate::runtime) struct Prepared {
     io: Arc<TaskIo>,
@@ -39,7 +39,7 @@ pub(in crate::runtime) struct Prepared {
     caller: Option<Caller>,
 }
 
-/// A task on its way: its id, its host, and whether that has a terminal for it beside its streams.
+/// A task about to be created: its id, its host, and whether the host provides a terminal beside the task's streams.
 #[derive(Debug)]
 pub(in crate::runtime) struct Coming {
     pub(in crate::runtime) id: TaskId,
@@ -47,7 +47,7 @@ pub(in crate::runtime) struct Coming {
     pub(in crate::runtime) side_terminal: bool,
 }
 
-/// The folder of a task, removed again unless the task comes into being.
+/// The folder of a task, removed on drop unless the task is created.
 #[derive(Debug)]
 struct Folder(Option<PathBuf>);
 
@@ -61,8 +61,8 @@ impl Drop for Folder {
     }
 }
 
-/// Does what a start needs of the file system, on a thread where that may take its time: the driver never waits for a
-/// disk. Nothing has happened when it fails or is dropped.
+/// Does the file-system work of a start on a blocking thread, because the driver must never wait for a disk. If this
+/// fails or is dropped, nothing has happened.
 pub(in crate::runtime) async fn prepare(
     shared: &Arc<Shared>,
     request: ExecRequest,
@@ -75,13 +75,13 @@ pub(in crate::runtime) async fn prepare(
 }
 
 impl Prepared {
-    /// Adds what a command of an agent's own shell has from its caller.
+    /// Adds what the caller of a command from an agent's own shell passed in.
     pub(in crate::runtime) fn called_by(self, caller: Caller) -> Self {
         Self { caller: Some(caller), ..self }
     }
 }
 
-/// Takes a command in, or refuses it before anything has happened.
+/// Accepts a command, or refuses it before anything has happened.
 pub(super) fn exec(
     driver: &mut Driver,
     prepared: Prepared,
@@ -92,7 +92,7 @@ pub(super) fn exec(
     let supervisor = &driver.supervisor;
     prepared.new.behind = within.and_then(|within| supervisor.behind(within));
     if let Some(refusal) = supervisor.refusal().or_else(|| supervisor.no_room_for(&prepared.new)) {
-        // The caller may have gone away meanwhile; nothing was started.
+        // The caller may be gone by now; nothing was started.
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
@@ -103,7 +103,7 @@ pub(super) fn exec(
     driver.shared.commands().begin(&new.id, &new.request.cmd);
     driver.adopt(io, (environment, host), caller, reply);
     driver.step(Input::Start(new));
-    // One that is held gets another host when it is released.
+    // A command that is held gets another host when it is released.
     if let Some(live) = driver.live.get_mut(&id) {
         live.coming = None;
     }
@@ -126,7 +126,7 @@ impl Prepared {
         };
         let tasks = shared.recording.join("tasks");
         if !tasks.exists() {
-            // A folder made here would look like a recording, and none of what went before would be in it.
+            // A folder created here would look like a recording, but contain nothing that happened before.
             let reason = "the recording was removed or moved away".to_owned();
             return Err(Error::Unrecorded { reason, is_full: false });
         }
@@ -151,7 +151,7 @@ impl Prepared {
     }
 }
 
-/// Starts the process beside the loop; the driver hears of it by an order.
+/// Starts the process outside the loop, which reports back to the driver by an order.
 pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     let live = driver.live.get_mut(id);
     let (environment, coming, native) = live.map_or((None, None, None), |live| {
@@ -198,7 +198,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     });
 }
 
-/// Takes over a command that has started: its descriptors, and the events of its host.
+/// Takes over a started command: its descriptors, and the events of its host.
 pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     let Running { pid, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
@@ -217,7 +217,7 @@ pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     driver.expect_more(id);
 }
 
-/// Ends a task whose command could not be started; its caller gets the error.
+/// Ends a task whose command could not be started; the caller gets the error.
 pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
     let row = (error.start_kind().as_str().to_owned(), error.to_string());
     if let Some(live) = driver.live.get_mut(id) {
@@ -233,12 +233,12 @@ struct Intent {
     cmd: String,
     login: bool,
     is_step: bool,
-    /// What a command of an agent's own shell starts with, and where.
+    /// How and where to start a command from an agent's own shell.
     native: Option<(Exact, OwnedFd)>,
     variables: Vec<(String, String)>,
     marked: Option<Marked>,
     tty: bool,
-    /// It has a terminal beside its streams.
+    /// Whether it has a terminal beside its streams.
     is_asked: bool,
     shell: PathBuf,
     stdio: Stdio,
@@ -268,8 +268,8 @@ impl Intent {
             host.instruct(&order).await.map_err(failed)?;
             Ok((host, order))
         };
-        // The command's streams are opened, its host comes up and works out how to start it while the start goes on record,
-        // and the mark of a program's run is written; the command waits for all of them.
+        // Meanwhile the command's streams are opened, its host comes up and works out how to start it, the start is
+        // recorded, and the mark of a program's run is written; the command waits for all of these.
         let (recorded, marked, handed_over) =
             tokio::join!(self.record(shared, &env), self.is_marked(), handed_over);
         recorded?;
@@ -286,7 +286,7 @@ impl Intent {
         }
     }
 
-    /// Makes everything ready that the command needs of this process.
+    /// Prepares everything the command needs from this process.
     async fn order(
         &self,
         (shared, spawner): (&Shared, &Spawner),
@@ -297,7 +297,7 @@ impl Intent {
         let path = self.workdir.to_string_lossy().into_owned();
         let (exact, place) = match native {
             Some((exact, fd)) => (Some(exact), Workdir { fd, path: self.workdir.clone() }),
-            // Opened again right before the start: a directory swapped meanwhile is refused.
+            // Reopened right before the start: a directory that was swapped in the meantime is refused.
             None => {
                 let place = workdir::resolve(root(shared, self.is_step), &self.workdir, Some(&path));
                 (None, place.map_err(|error| not_entered(path, &error))?)
@@ -362,7 +362,8 @@ fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> 
     }
 }
 
-/// Says why a directory cannot be entered: it is not there, or nothing is left to open it with.
+/// Returns the error for a directory that cannot be entered: it is missing, or the system is out of the resources to
+/// open it.
 fn not_entered(workdir: String, error: &WorkdirError) -> Error {
     let used_up = match error {
         WorkdirError::Unreadable { source, .. } => Resource::used_up(source),
@@ -376,7 +377,7 @@ fn not_entered(workdir: String, error: &WorkdirError) -> Error {
 
 fn enough_disk(recording: &Path) -> Result<(), Error> {
     let Ok(disk) = rustix::fs::statvfs(recording) else {
-        // A file system that cannot be asked is written to until it refuses.
+        // A file system that does not report its free space is written to until it refuses.
         return Ok(());
     };
     let free = disk.f_bavail * disk.f_frsize;
@@ -384,7 +385,7 @@ fn enough_disk(recording: &Path) -> Result<(), Error> {
     if free < needed { Err(Error::LowDisk { free_bytes: free }) } else { Ok(()) }
 }
 
-/// Returns what a directory to start in must lie in: a program may go anywhere.
+/// Returns the directory that the working directory must lie in: for a program's commands, anywhere.
 fn root(shared: &Shared, is_step: bool) -> &Path {
     if is_step { Path::new("/") } else { &shared.workspace }
 }

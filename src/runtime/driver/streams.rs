@@ -1,4 +1,4 @@
-//! What a started command reads and writes, handed to the pump.
+//! Hands the streams of a started command to the pump.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ pub(super) fn watch(
     caller.tell(Stage::Started);
 }
 
-/// Takes over the terminal beside a command's streams: returns what is read of it, and where is typed.
+/// Takes over the terminal beside a command's streams; returns the source to read from it and the descriptor to type
+/// into it.
 fn aside(io: &TaskIo, side: Pty) -> Option<((Stream, OwnedFd), OwnedFd)> {
     let fds = side.duplicate().and_then(|reader| Ok(((Stream::Tty, reader), side.duplicate()?)));
     let _ = io.pty.set(side);

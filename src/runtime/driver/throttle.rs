@@ -1,13 +1,13 @@
-//! How often the state is published: changes that somebody waits for at once, others together. Pure.
+//! Limits how often the state is published: changes that a caller waits for immediately, others batched. Pure.
 
 use std::time::Duration;
 
-/// Changes that nobody waits for are published at most this often.
+/// The minimum interval for publishing changes that nobody waits for.
 const CHANGES: Duration = Duration::from_millis(50);
-/// And at most this often when all that has changed is how much tasks have written.
+/// The minimum interval if only the amount of output has changed.
 const COUNTS: Duration = Duration::from_millis(250);
 
-/// When it was published, and when that is due again; times on the runtime's clock.
+/// When the state was last published, and when it is due again, on the runtime's clock.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
     last: Duration,
@@ -15,27 +15,27 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// Takes in that something has changed.
+    /// Records that something has changed.
     pub(super) fn changed(&mut self) {
         self.due = Some(self.last + CHANGES);
     }
 
-    /// Takes in that tasks have written something.
+    /// Records that tasks have written output.
     pub(super) fn counted(&mut self) {
         self.due = self.due.or(Some(self.last + COUNTS));
     }
 
-    /// Takes in that the state was published.
+    /// Records that the state was published.
     pub(super) fn published(&mut self, now: Duration) {
         *self = Self { last: now, due: None };
     }
 
-    /// Returns when the state is to be published; it may be in the past.
+    /// Returns when the state is due to be published; may be in the past.
     pub(super) fn due(&self) -> Option<Duration> {
         self.due
     }
 
-    /// Tells whether a change would bring the next time nearer.
+    /// Tells whether a change would make publishing due earlier.
     pub(super) fn hears_changes(&self) -> bool {
         self.due.is_none_or(|due| due > self.last + CHANGES)
     }

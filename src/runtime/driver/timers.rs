@@ -1,4 +1,4 @@
-//! What is due when: the timers that the supervisor has set, earliest first.
+//! The timers set by the supervisor, earliest first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::envelope::TaskId;
 use crate::runtime::supervisor::{Input, Timer};
 
-/// The timers set.
+/// The pending timers.
 #[derive(Debug, Default)]
 pub(super) struct Timers(BinaryHeap<Reverse<(Duration, Due)>>);
 
-/// What is due.
+/// What a timer is for.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
     Task {
@@ -19,7 +19,7 @@ pub(super) enum Due {
         timer: Timer,
         epoch: u32,
     },
-    /// The wait of a held batch is over.
+    /// The time limit of a held batch.
     Hold {
         ticket: u64,
     },
@@ -30,12 +30,12 @@ impl Timers {
         self.0.push(Reverse((at, due)));
     }
 
-    /// Returns when the first one is due.
+    /// Returns when the earliest timer is due.
     pub(super) fn first(&self) -> Option<Duration> {
         self.0.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// Takes one that is due by now.
+    /// Removes one timer that is due by `now`, and returns its input.
     pub(super) fn take(&mut self, now: Duration) -> Option<Input> {
         if self.first()? > now {
             return None;

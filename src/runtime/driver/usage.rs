@@ -1,4 +1,4 @@
-//! What tasks use now: looked up when somebody asks, never by itself.
+//! Resource usage of tasks, measured only on request.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,18 @@ use super::Driver;
 use crate::envelope::TaskId;
 use crate::process::{Host, Usage};
 
-/// What one task uses.
+/// The resource usage of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskUsage {
     /// The task.
     pub task: TaskId,
-    /// What its processes use, where that can be seen.
+    /// The usage of its processes, where it can be measured.
     pub tree: Option<Usage>,
-    /// Bytes typed into it.
+    /// Number of bytes typed into it.
     pub typed_bytes: u64,
 }
 
-/// A live task before its processes were looked at.
+/// A live task whose processes have not been measured yet.
 #[derive(Debug)]
 pub(in crate::runtime) struct Known {
     task: TaskId,
@@ -26,7 +26,7 @@ pub(in crate::runtime) struct Known {
 }
 
 impl Driver {
-    /// Returns what is known of live tasks without a look at their processes.
+    /// Returns what is known of live tasks without measuring their processes.
     pub(super) fn known(&self, tasks: &[TaskId]) -> Vec<Known> {
         let known = |id: &TaskId| {
             let live = self.live.get(id)?;
@@ -38,7 +38,7 @@ impl Driver {
 }
 
 impl Known {
-    /// Looks at its processes. Blocks.
+    /// Measures the task's processes. Blocks.
     pub(in crate::runtime) fn look(self) -> TaskUsage {
         let Self { task, host, typed_bytes } = self;
         TaskUsage { task, tree: host.and_then(Usage::below), typed_bytes }

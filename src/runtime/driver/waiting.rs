@@ -1,10 +1,10 @@
-//! Whether a quiet task wants input: seen from the kernel where it shows it, never guessed
+//! Detects whether a quiet task wants input, from kernel state where it shows this, never by guessing
 //! (docs/contract.md#waiting-for-input).
 //!
-//! A process of the terminal's foreground group that sleeps in a read of the terminal wants input; what
-//! kind follows from the terminal's modes. One that waits in `poll`, `select` or `epoll`, or reads single keys, may be
-//! an editor, a server with a few keys or a shell as well: it counts only behind a line that it has not ended, and is
-//! weak evidence.
+//! A process in the terminal's foreground group that sleeps in a read of the terminal wants input; the kind of input
+//! follows from the terminal's modes. A process that waits in `poll`, `select` or `epoll`, or reads single keys, may
+//! just as well be an editor, a server with a few keys, or a shell: that counts only after an unfinished line of
+//! output, and only as weak evidence.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -23,14 +23,13 @@ use crate::runtime::log::log_path;
 use crate::runtime::supervisor::Input;
 use crate::terminal::{Origin, clean};
 
-/// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
-/// writes one.
+/// Kernel functions in which a process sleeps while it reads a terminal; in some of them also while it writes to one.
 pub(super) const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
 
-/// Bytes at the end of a log in which a prompt is looked for.
+/// Bytes at the end of a log that are searched for a prompt.
 const PROMPT_BYTES: u64 = 2_048;
 
-/// Looks at the terminal of a task; `since` is when the task last wrote.
+/// Inspects a task's terminal; `since` is when the task last wrote.
 pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<Waiting> {
     let pty = io.pty.get()?;
     let mode = pty.input_mode().ok()?;
@@ -40,7 +39,7 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
         (true, true, _) => (Need::Secret, InputEvidence::EchoOff),
         (true, false, true) => (Need::Line, InputEvidence::TtyRead),
-        // In raw mode an editor or a pager reads keys all day: that is not a question, or a weak one.
+        // In raw mode an editor or a pager reads keys all the time, which is no question, or weak evidence of one.
         _ if !is_at_prompt(io) => return None,
         (true, false, false) => (Need::Key, InputEvidence::TtyRead),
         _ if !groups.members(group).any(polls_tty) => return None,
@@ -50,7 +49,7 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
     Some(Waiting { kind, evidence, since, program: None })
 }
 
-/// Tells whether the last thing that a task wrote is text on a line that it has not ended. Reads the end of its log.
+/// Tells whether a task's output ends in text on an unfinished line. Reads the end of its log.
 fn is_at_prompt(io: &TaskIo) -> bool {
     let Ok(log) = File::open(log_path(&io.folder)) else { return false };
     let length = log.metadata().map_or(0, |log| log.len());
@@ -63,7 +62,7 @@ fn is_at_prompt(io: &TaskIo) -> bool {
     !text.ends_with('\n') && text.lines().last().is_some_and(|line| !line.trim().is_empty())
 }
 
-/// The processes of the machine by group: one scan of `/proc`, however many terminals are looked at.
+/// The machine's processes by process group: one scan of `/proc`, however many terminals are inspected.
 pub(super) struct Groups(Vec<(u32, String)>);
 
 impl Groups {
@@ -84,7 +83,7 @@ impl Groups {
 fn grouped(pid: String) -> Option<(u32, String)> {
     pid.parse::<u32>().ok()?;
     let stat = fs::read_to_string(Path::new("/proc").join(&pid).join("stat")).ok()?;
-    // Field 5 is the group; the name before it may hold anything but ends at the last `)`.
+    // Field 5 is the process group; the name before it may contain anything, but ends at the last `)`.
     let fields = stat.rsplit_once(')')?.1;
     let group = fields.split_ascii_whitespace().nth(2)?.parse().ok()?;
     Some((group, pid))
@@ -93,7 +92,7 @@ fn grouped(pid: String) -> Option<(u32, String)> {
 fn reads_tty(pid: &str) -> bool {
     let of = |name: &str| fs::read_to_string(Path::new("/proc").join(pid).join(name));
     let sleeps = of("wchan").is_ok_and(|function| TTY_SLEEPS.contains(&function.trim()));
-    // The call itself tells a read from a write, where the kernel lets us see it.
+    // The system call distinguishes a read from a write, where the kernel lets us see it.
     sleeps && of("syscall").map_or(true, |call| is_read(&call))
 }
 
@@ -103,8 +102,8 @@ fn is_read(call: &str) -> bool {
     number == Some(libc::SYS_read)
 }
 
-/// When to look at a task next: soon after it fell quiet, then at growing distances, so that
-/// hundreds of idle tasks cost nothing.
+/// When to look at a task next: soon after it has gone quiet, then at growing intervals, so that hundreds of idle
+/// tasks cost nothing.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Looks {
     bytes: u64,
@@ -112,7 +111,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// Takes note of one second with `bytes` written so far.
+    /// Counts one second, with `bytes` written so far.
     pub(super) fn second(&mut self, bytes: u64) -> Second {
         if self.bytes != bytes {
             *self = Self { bytes, quiet_seconds: 0 };
@@ -123,25 +122,25 @@ impl Looks {
         if due { Second::Look } else { Second::Rest }
     }
 
-    /// Something was typed: what it waits for may be something else now.
+    /// Restarts the intervals after input: the task may now wait for something else.
     pub(super) fn again(&mut self) {
         self.quiet_seconds = 0;
     }
 }
 
-/// What a second of a task's life calls for.
+/// What to do after one second of a task's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Second {
-    /// It wrote: whatever it waited for is over.
+    /// The task wrote output: it no longer waits.
     Wrote,
-    /// It has been quiet long enough to be looked at.
+    /// The task has been quiet long enough for another look.
     Look,
     /// Nothing.
     Rest,
 }
 
 impl Driver {
-    /// Looks which quiet terminals want input, beside the loop.
+    /// Checks outside the loop which quiet tasks want input.
     pub(super) fn look(&mut self) {
         let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
         for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
@@ -164,12 +163,12 @@ impl Driver {
                 let waiting = observe(&io, since, &groups);
                 (io.id.clone(), waiting)
             };
-            // With the driver gone nobody shows it.
+            // Once the driver is gone, nobody shows the result.
             let _ = own.blocking_send(Order::Waiting { seen: quiet.into_iter().map(look).collect() });
         });
     }
 
-    /// Takes in what quiet tasks wait for; returns whether any of it is news.
+    /// Applies what quiet tasks were found waiting for; returns whether any of it is new.
     pub(super) fn seen(&mut self, mut seen: Vec<(TaskId, Option<Waiting>)>) -> bool {
         seen.retain(|(id, waiting)| self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting));
         let is_news = !seen.is_empty();

@@ -1,4 +1,4 @@
-//! The handle's part for calls and streams: their place on record, and what is counted of them.
+//! `Handle` methods for calls and streams: recording and counting them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,9 @@ use crate::runtime::standing::Standing;
 use crate::runtime::stream::StreamView;
 
 impl Handle {
-    /// Puts a call on record before its effect and returns its number. `durability` tells when its row is: only what a
-    /// later row does not bring to disk in time must be synced by itself, and only that is waited for.
+    /// Records a call before it takes effect and returns its number. `durability` says when its row counts as
+    /// written: only a row that no later row would bring to disk in time needs a sync of its own, and only that is
+    /// waited for.
     pub async fn begin_call(&self, actor: &Actor, tool: &str, durability: Durability, input: &Value) -> u64 {
         let now = self.shared.clock.now();
         let input = self.as_recorded(actor, input);
@@ -30,7 +31,7 @@ impl Handle {
             session.calls.begin(now, actor, tool, input)
         };
         self.shared.nudge.notify_one();
-        // What must not happen unrecorded asks for itself: `check`.
+        // Whatever must not happen unrecorded checks for itself with `check`.
         match durability {
             Durability::Synced => drop(self.shared.write(&Row::Call(&record), durability).await),
             _ => self.shared.enqueue(&Row::Call(&record), durability).await,
@@ -39,8 +40,8 @@ impl Handle {
         record.seq
     }
 
-    /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was answered.
-    /// `notices` are what the receipt ends with beside what is made from the envelope.
+    /// Records the answer of a call before anyone receives it: a kill right afterwards loses nothing that was
+    /// answered. `notices` are the lines that the receipt ends with, after the part made from the envelope.
     pub async fn end_call(
         &self,
         seq: u64,
@@ -54,23 +55,25 @@ impl Handle {
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             let row = Row::Answer(Answered { record: &record, latency_ms, task });
-            // What was done is answered all the same; that it is not on record shows in the console.
+            // The action was carried out, so it is answered all the same; the console shows that the answer is not
+            // recorded.
             let _ = self.shared.write(&row, Durability::Written).await;
         }
     }
 
-    /// Notes what a call that is being abandoned has come to; it is sent to nobody.
+    /// Notes the result of a call that is being abandoned; the result is not sent to anyone.
     pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
         self.shared.session().calls.leave_behind(seq, envelope, receipt);
     }
 
-    /// Shows how far a call that is a stream of commands has come.
+    /// Shows the progress of a call that is a stream of commands.
     pub fn progress(&self, seq: u64, stream: StreamView) {
         self.shared.session().calls.progress(seq, stream);
         self.shared.nudge.notify_one();
     }
 
-    /// Puts the end of a stream of commands on record. It is no tool call: its lines are counted, not itself.
+    /// Records the end of a stream of commands. A stream is not a tool call: its lines are counted, not the stream
+    /// itself.
     pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
         let now = self.shared.clock.now();
         let ended = self.shared.session().calls.end(now, seq, None, envelope, (receipt, Vec::new()));
@@ -80,7 +83,7 @@ impl Handle {
         }
     }
 
-    /// Puts on record that nobody waits for a call's answer any more.
+    /// Records that nobody waits for a call's answer any more.
     pub fn abandon_call(&self, seq: u64) {
         let now = self.shared.clock.now();
         let record = {
@@ -97,7 +100,7 @@ impl Handle {
         }
     }
 
-    /// Returns a call, as long as the record has it.
+    /// Returns a call, as long as it is in the record.
     pub async fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
         if let Some(recent) = self.shared.session().calls.get(seq) {
             return Some(recent);
@@ -107,13 +110,13 @@ impl Handle {
         found.ok().flatten().map(Arc::new)
     }
 
-    /// Returns how much runs and waits.
+    /// Returns how much is running and waiting.
     #[must_use]
     pub fn standing(&self) -> Standing {
         Standing::of(&self.shared.snapshot.borrow())
     }
 
-    /// Returns the counters as they stand.
+    /// Returns the current metrics.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         let mut metrics = self.shared.session().counters.shown();
@@ -122,8 +125,9 @@ impl Handle {
         metrics
     }
 
-    /// Returns an input as it goes on record: secrets masked (docs/contract.md#masking), and text that the operator
-    /// sends while the terminal has echo off replaced by its length (docs/contract.md#actors-and-the-lease).
+    /// Returns an input as it is recorded: with secrets masked (docs/contract.md#masking), and with text that the
+    /// operator types while the terminal's echo is off replaced by its length
+    /// (docs/contract.md#actors-and-the-lease).
     fn as_recorded(&self, actor: &Actor, input: &Value) -> Value {
         let mut input = input.clone();
         let hidden = *actor == Actor::Operator && self.echo_is_off(&input);
@@ -138,12 +142,13 @@ impl Handle {
         let id = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
         let io = id.and_then(|id| self.shared.io(&id));
         let mode = io.as_ref().and_then(|io| io.pty.get()).map(crate::process::Pty::input_mode);
-        // A terminal that cannot be asked counts as hiding: the safe side.
+        // A terminal that cannot be queried counts as hiding its input, to be safe.
         mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
     }
 }
 
-/// Has an agent told that it gave up a call which had begun a command. One that only reads leaves nothing to tell.
+/// Notifies an agent of the outcome of a call it cancelled, if the call had started a command. For a read-only call
+/// there is nothing to report.
 fn tell_of_withdrawal(notices: &mut AgentNotices, record: &CallRecord) {
     let Actor::Agent(label) = &record.actor else { return };
     let Some(what) = record.input.get("cmd").and_then(Value::as_str).map(str::to_owned).or_else(|| {

@@ -1,4 +1,4 @@
-//! The handle's part for what commands inherit.
+//! `Handle` methods for the environment that commands inherit.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use super::Handle;
 use crate::process::environment::{self, Environment};
 
 impl Handle {
-    /// Returns a handle for a caller with an environment of its own: its commands get that, changed as the settings
-    /// say, and not the runtime's.
+    /// Returns a handle for a caller with its own environment: its commands inherit that environment, with the
+    /// changes of the settings, instead of the runtime's.
     #[must_use]
     pub fn for_caller(&self, environment: &Environment) -> Self {
         let variables = self.shared.env.changed(environment.iter().cloned().collect());
         Self { environment: Environment::new(variables, environment.umask()), ..self.clone() }
     }
 
-    /// Returns a handle for a caller whose commands get its environment as it is.
+    /// Returns a handle for a caller whose commands inherit its environment unchanged.
     #[must_use]
     pub fn with_exactly(&self, environment: Environment) -> Self {
         Self { environment, ..self.clone() }

@@ -1,4 +1,4 @@
-//! The folder of a new recording and its description.
+//! Creates the folder and the description of a new recording.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ pub(super) fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
     Meta { version: META_VERSION, workspace: workspace.to_owned(), pid, start, boot_id, started_at, program }
 }
 
-/// Makes the folder of a new recording, named by the time and this process.
+/// Creates the folder of a new recording, named by the time and this process's id.
 pub(super) fn create_recording(recordings: &Path, at: jiff::Timestamp) -> Result<PathBuf, Error> {
     let folder = recordings.join(format!("{}-{}", at.strftime("%Y%m%dT%H%M%S%.3fZ"), std::process::id()));
     files::create_folder(&folder.join("tasks")).map_err(Error::io("create the recording", &folder))?;
     Ok(folder)
 }
 
-/// Returns an error of the journal as one of the file system, so that a full disk stays known as one.
+/// Converts a journal error to an I/O error, keeping its kind so that a full disk is still recognised.
 pub(super) fn as_io(error: journal::Error) -> std::io::Error {
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>());
     let kind = source.map_or(std::io::ErrorKind::Other, std::io::Error::kind);

@@ -1,4 +1,4 @@
-//! The handle's part for calls that wait for the operator.
+//! `Handle` methods for calls that wait for the operator.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use crate::runtime::events::Row;
 use crate::runtime::supervisor::Input;
 
 impl Handle {
-    /// Holds new calls of agents from now on, or lets those go that only the pause holds; `from` is the console
-    /// that a person asked for it in.
+    /// Holds new calls from agents from now on, or releases those that only the pause holds; `from` is the console
+    /// the person used.
     pub async fn pause(&self, paused: bool, from: Option<&ConsoleProcess>) {
         self.tell(Order::Pause { paused, from: from.cloned() }).await;
     }
 
-    /// Asks about new calls by these rules from now on.
+    /// Applies these approval rules to new calls from now on.
     pub async fn ask_by(&self, rules: Vec<ApprovalRule>) {
         self.tell(Order::Step(Input::Rules { rules })).await;
     }
 
-    /// Takes the approval rules of a console whose settings lie elsewhere: they hold beside those of this runtime until
-    /// it ends.
+    /// Adds the approval rules of a console whose settings are stored elsewhere: they apply in addition to this
+    /// runtime's rules until the runtime ends.
     pub fn hand_over(&self, config: &Path, rules: &[ApprovalRule]) {
         self.shared.note(&Row::Rules { config, rules });
         self.shared.handed.send_if_modified(|handed| {
@@ -45,17 +45,17 @@ impl Handle {
         self.notice(text, false);
     }
 
-    /// Returns the rules that were handed over, live.
+    /// Returns a live view of the rules that were handed over.
     #[must_use]
     pub fn handed(&self) -> watch::Receiver<Vec<ApprovalRule>> {
         self.shared.handed.subscribe()
     }
 
-    /// Says the operator's word to a held call; `hash` is that of the request they were shown, `from` the console
-    /// that showed it.
+    /// Applies the operator's decision to a held call; `hash` identifies the request they were shown, `from` the
+    /// console that showed it.
     ///
     /// # Errors
-    /// When that very request is not held any more.
+    /// If that request is no longer held.
     pub async fn decide(
         &self,
         ticket: u64,
@@ -67,7 +67,7 @@ impl Handle {
         self.order(|reply| Order::Decide { ticket, hash, decision, from, reply }).await
     }
 
-    /// Shows the person a line about what was done in one console, in the others.
+    /// Shows a notice about an action in one console to the person at the others.
     pub fn notice_of(&self, console: &ConsoleProcess, text: impl Into<String>) {
         self.shared.notice_of(console, text.into());
     }
@@ -78,10 +78,10 @@ impl Handle {
         &self.shared.clock
     }
 
-    /// Waits until a batch may begin. To stop waiting, cancel the foreground of its call.
+    /// Waits until a batch may start. To stop waiting, cancel the foreground of its call.
     ///
     /// # Errors
-    /// When the operator denied it or did not decide in time.
+    /// If the operator denied it or did not decide in time.
     pub async fn admit(&self, batch: BatchRequest) -> Result<(), Error> {
         let within = self.within.clone();
         self.order(|reply| Order::Admit { batch: Box::new(batch), within, reply }).await

@@ -1,4 +1,4 @@
-//! The runtime's front: what tools, links and the console hold. Cheap to clone.
+//! The runtime's handle, used by tools, links and the console. Cheap to clone.
 
 mod calls;
 mod environment;
@@ -42,27 +42,27 @@ use crate::runtime::supervisor;
 use crate::runtime::view::{AgentPeer, Snapshot};
 use crate::terminal::{Size, Terminal};
 
-/// Orders that may wait for the driver.
+/// Orders that may be queued for the driver.
 const ORDERS: usize = 1_024;
-/// The least room of a receipt, in characters.
+/// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;
-/// Byte events that may wait for the driver; the pump waits beyond.
+/// Byte events that may be queued for the driver; beyond this, the pump waits.
 const EVENTS: usize = 1_024;
 
-/// What a runtime is started with.
+/// The options for starting a runtime.
 #[derive(Debug)]
 pub struct Options {
     /// The execution root.
     pub workspace: PathBuf,
-    /// Folder for all recordings; a new one is made in it.
+    /// Folder of all recordings; the new one is created in it.
     pub recordings: PathBuf,
     /// The agents' socket, shown to the person.
     pub socket: PathBuf,
-    /// No console lives in this process.
+    /// Whether no console is embedded in this process.
     pub headless: bool,
-    /// What commands inherit, before overrides.
+    /// The environment that commands inherit, before overrides.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the settings change of it.
+    /// The overrides from the settings.
     pub env: Env,
     /// Starts task hosts.
     pub spawner: Spawner,
@@ -70,28 +70,28 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// A handle of one runtime.
+/// A handle to one runtime.
 #[derive(Debug, Clone)]
 pub struct Handle {
     shared: Arc<Shared>,
     orders: mpsc::Sender<Order>,
-    /// The task that its holder runs in, when that is known.
+    /// The task that its holder runs in, if known.
     within: Option<Within>,
-    /// What the commands of whoever holds this handle inherit, before overrides.
+    /// The environment that commands of this handle's holder inherit, before overrides.
     environment: Environment,
     spawner: Arc<Spawner>,
 }
 
 impl Handle {
-    /// Starts a runtime on the present tokio runtime.
+    /// Starts a runtime on the current tokio runtime.
     ///
     /// # Errors
-    /// When its folders, journal or threads cannot be made.
+    /// If its folders, journal or threads cannot be created.
     pub fn start(options: Options) -> Result<Self, Error> {
         Self::start_on(options, Journal::create)
     }
 
-    /// Starts one whose journal is made by `create`.
+    /// Starts a runtime whose journal is created by `create`.
     pub(crate) fn start_on(
         options: Options,
         create: impl FnOnce(&Path, &Meta, Clock, Arc<Notify>) -> Result<Journal, journal::Error>,
@@ -130,8 +130,8 @@ impl Handle {
         Ok(Self { shared, orders, environment, spawner, within: None })
     }
 
-    /// Returns a handle for a caller that runs in a task: what it starts counts as that task's agent's for the
-    /// pause and the approval rules, and the task is on record.
+    /// Returns a handle for a caller that runs in a task: for the pause and the approval rules, what it starts counts
+    /// as that task's agent's, and the task is recorded.
     #[must_use]
     pub fn within(&self, within: Option<Within>) -> Self {
         Self { within, ..self.clone() }
@@ -140,18 +140,18 @@ impl Handle {
     /// Starts a command and waits until it ends or becomes a task.
     ///
     /// # Errors
-    /// When it was refused or could not be started.
+    /// If the command was refused or could not be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
         let prepared = Box::new(self.prepare(request).await?);
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
 
-    /// Starts a command of an agent's own shell, with what it has from its caller, and waits until it ends or becomes a
-    /// task. How far it is, its caller is told.
+    /// Starts a command from an agent's own shell with the resources its caller passed in, and waits until it ends or
+    /// becomes a task. Progress is reported to the caller.
     ///
     /// # Errors
-    /// When it was refused or could not be started.
+    /// If the command was refused or could not be started.
     pub async fn exec_native(&self, request: NativeRequest) -> Result<ExecOutcome, Error> {
         let NativeRequest { exec, native, told } = request;
         let caller = Caller::new(native, exec.tty, told)
@@ -161,7 +161,7 @@ impl Handle {
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
 
-    /// Returns an id for a task that is about to be started: that of the host which is kept ready, where there is one.
+    /// Returns an id for a task about to be started: the id of the spare host, if there is one.
     #[must_use]
     pub fn next_id(&self) -> TaskId {
         self.spawner.next_id()
@@ -170,22 +170,22 @@ impl Handle {
     async fn prepare(&self, request: ExecRequest) -> Result<Prepared, Error> {
         self.shared.check()?;
         let id = request.chosen_id().cloned().unwrap_or_else(|| self.next_id());
-        // It comes up beside all that follows, and does nothing without a command.
+        // The host comes up concurrently with everything below, and does nothing without a command.
         let side_terminal = request.can_be_asked() && self.shared.is_attended();
         let host = self.spawner.begin(Some(id.as_str()), side_terminal.then(Size::default));
         let coming = Coming { id, host, side_terminal };
         prepare(&self.shared, request, coming, self.environment.clone()).await
     }
 
-    /// The caller of such a command has gone: it is ended, unless a person holds it.
+    /// Reports that the caller of such a command is gone: the command is ended, unless a person has taken it over.
     pub async fn caller_gone(&self, id: &TaskId) {
         self.tell(Order::CallerGone { id: id.clone() }).await;
     }
 
-    /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.
+    /// Waits for at most `timeout` until a task has reached `until`; returns whether it has.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// If there is no such task.
     pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
         let Some(io) = self.shared.io(id) else {
             return self.known(id).map(|_| true);
@@ -198,10 +198,10 @@ impl Handle {
         Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
     }
 
-    /// Sends input to a task; a refusal is an outcome, not an error.
+    /// Sends input to a task; a rejection is an outcome, not an error.
     ///
     /// # Errors
-    /// When there is no such task or the input is impossible.
+    /// If there is no such task or the input is impossible.
     pub async fn input(&self, by: &Actor, id: &TaskId, input: Input) -> Result<InputOutcome, Error> {
         if let Some(task) = self.past(id) {
             return Ok(to_past(task));
@@ -213,7 +213,7 @@ impl Handle {
     /// Stops a task or sends it a signal.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// If there is no such task.
     pub async fn stop(&self, by: &Actor, id: &TaskId, stop: Stop) -> Result<StopOutcome, Error> {
         if let Some(task) = self.past(id) {
             return Ok(StopOutcome { effect: StopEffect::Noop, task });
@@ -222,17 +222,18 @@ impl Handle {
         self.order(|reply| Order::Stop { by, id, stop, reply }).await
     }
 
-    /// Stops a task whose caller goes away and cannot wait. One not known yet is ended as it comes.
+    /// Stops a task whose caller is going away and cannot wait. A task that is not known yet is ended once it
+    /// arrives.
     pub fn abandon(&self, id: &TaskId, by: &Actor) {
         let (reply, _) = oneshot::channel();
         let order = Order::Stop { by: by.clone(), id: id.clone(), stop: Stop::default(), reply };
-        // As with `cancel_foreground`.
+        // As in `cancel_foreground`.
         if self.orders.try_send(order).is_err() {
             tracing::warn!(task = %id, "the end of a task whose caller has gone could not be passed on");
         }
     }
 
-    /// Gives the operator's lease of a task back.
+    /// Releases the operator's lease of a task.
     pub async fn release(&self, id: &TaskId) {
         let (id, by) = (id.clone(), Actor::Operator);
         self.tell(Order::Step(supervisor::Input::Release { id, by })).await;
@@ -243,14 +244,14 @@ impl Handle {
         self.tell(Order::Rename { id: id.clone(), name }).await;
     }
 
-    /// Takes a finished task off the list; the recording keeps it.
+    /// Removes a finished task from the list; the recording keeps it.
     pub async fn dismiss(&self, id: &TaskId) {
         self.tell(Order::Dismiss { id: id.clone() }).await;
     }
 
-    /// Stops the command that a call waits for, if it still does. `why`: a clause that says why its client gave up.
+    /// Stops the command that a call is waiting for, if it still is. `why` is a clause saying why the client gave up.
     pub fn cancel_foreground(&self, call: u64, by: &Actor, why: &str) {
-        // A full queue means a driver in trouble; the command then ends by its own timeout or stop.
+        // A full queue means that the driver is stuck; the command then ends by its own timeout or stop.
         let order = Order::CancelForeground { call, by: by.clone(), why: why.to_owned() };
         if self.orders.try_send(order).is_err() {
             tracing::warn!(call, "a cancelled call could not be passed on");
@@ -276,13 +277,13 @@ impl Handle {
         self.shared.io(id)?.screen.read(read)
     }
 
-    /// Registers a console that looks at screens; it leaves when the viewer is dropped.
+    /// Registers a console that views screens; it is unregistered when the viewer is dropped.
     #[must_use]
     pub fn viewer(&self) -> Arc<Viewer> {
         self.shared.viewers.join(self.shared.clock.clone())
     }
 
-    /// Says which screens a viewer shows: the focused one is parsed first.
+    /// Sets which screens a viewer shows; the focused one is parsed first.
     pub fn show(&self, viewer: &Viewer, visible: &[TaskId], focus: Option<&TaskId>) {
         viewer.show(visible.iter().cloned().collect(), focus.cloned());
         let ios: Vec<Arc<TaskIo>> = self.shared.ios().values().cloned().collect();
@@ -290,15 +291,15 @@ impl Handle {
         self.shared.pump.prioritize(self.shared.viewers.focused());
     }
 
-    /// Enters an agent's connection; returns its label, which is another one than wanted while a connected
-    /// agent has that.
+    /// Registers an agent's connection and returns its label, which differs from `wanted` if a connected agent
+    /// already has that one.
     pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
         let label = self.shared.session().agent_connected(wanted, &peer.client, peer.pid);
         self.agent(&label, peer, true);
         label
     }
 
-    /// Marks an agent as gone; its tasks live on, and its label is free.
+    /// Marks an agent as disconnected; its tasks continue, and its label becomes free.
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
         let at = self.shared.clock.now().wall;
         {
@@ -312,34 +313,34 @@ impl Handle {
         self.agent(label, peer, false);
     }
 
-    /// Shows the person a line.
+    /// Shows the person a notice.
     pub fn notice(&self, text: impl Into<String>, is_error: bool) {
         let at = self.shared.clock.now().wall;
         self.shared.session().notice(at, text.into(), is_error);
         self.shared.nudge.notify_one();
     }
 
-    /// Says whether a console lives in this process.
+    /// Sets whether no console is embedded in this process.
     pub fn set_headless(&self, headless: bool) {
         self.shared.headless.store(headless, Ordering::Relaxed);
         self.shared.nudge.notify_one();
     }
 
-    /// Tells whether an agent may drive tasks that another one started.
+    /// Tells whether an agent may control tasks that another one started.
     #[must_use]
     pub fn shares_tasks(&self) -> bool {
         self.shared.limits.share_tasks
     }
 
-    /// Returns the most characters that a receipt for an agent may have, where the settings say that.
+    /// Returns the maximum length of a receipt for an agent, in characters, if the settings specify one.
     #[must_use]
     pub fn receipt_chars(&self, label: &str) -> Option<usize> {
-        // A second session of an agent has the settings of the first.
+        // A second session of an agent uses the settings of the first.
         let name = label.split('#').next().unwrap_or(label);
         self.shared.limits.receipt_chars.get(name).map(|chars| (*chars).max(LEAST_RECEIPT_CHARS))
     }
 
-    /// Returns how long a batch may go on starting items.
+    /// Returns how long a batch may keep starting items.
     #[must_use]
     pub fn batch_deadline(&self) -> Duration {
         self.shared.limits.batch_deadline
@@ -351,16 +352,16 @@ impl Handle {
         &self.shared.workspace
     }
 
-    /// Ends all tasks, then the runtime. Returns when nothing of it is left.
+    /// Ends all tasks, then the runtime. Returns once nothing of it is left.
     pub async fn shutdown(&self) {
         self.shut_down(Closing::Unsaid).await;
     }
 
-    /// As `shutdown`, and whoever reads about a task that ended with it is told why.
+    /// Like `shutdown`, and records the reason with the tasks that end with it.
     pub async fn shut_down(&self, closing: Closing) {
         let (reply, done) = oneshot::channel();
         self.tell(Order::Shutdown { closing, reply }).await;
-        // An error means that the driver has ended before: done as well.
+        // An error means that the driver has already ended, so the shutdown is done as well.
         let _ = done.await;
     }
 
@@ -378,7 +379,7 @@ impl Handle {
     }
 
     async fn tell(&self, order: Order) {
-        // Nobody is there to tell only when the runtime has ended, and with it what this was about.
+        // Sending fails only when the runtime has ended, and the order no longer matters.
         let _ = self.orders.send(order).await;
     }
 }

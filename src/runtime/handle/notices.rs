@@ -1,4 +1,4 @@
-//! The handle's part for what an agent is told of with its next answer (docs/contract.md#since-your-last-call).
+//! `Handle` methods for the notices that an agent gets with its next answer (docs/contract.md#since-your-last-call).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,24 +12,25 @@ use crate::runtime::agent_notices::{PARAGRAPH_CHARS, SEPARATOR, Taken, WORDS_CHA
 use crate::runtime::events::Row;
 use crate::runtime::shared::Shared;
 
-/// How the paragraph begins where something has happened without the agent.
+/// The start of the paragraph part about what happened without the agent.
 const SINCE: &str = "Since your last call: ";
-/// How it begins where it is about the call itself.
+/// The start of the paragraph part about the call itself.
 const NOTE: &str = "Note: ";
 
-/// What goes with one answer to an agent. Dropped without [`AgentNotices::given`], it goes with the next one.
+/// The notices delivered with one answer to an agent. If dropped without [`AgentNotices::given`], they go with the
+/// next answer.
 #[derive(Debug)]
 pub struct AgentNotices {
     shared: Arc<Shared>,
     label: String,
-    /// About the call itself: they go with no other answer.
+    /// Notices about the call itself, which no other answer will carry.
     own: Vec<String>,
     taken: Taken,
 }
 
 impl Handle {
-    /// Takes what an agent is to be told with an answer, `own` sentences about the call itself first. `told` is the task
-    /// whose end the answer tells itself.
+    /// Takes the notices to deliver with an answer, starting with the sentences in `own`, which are about the call
+    /// itself. `told` is the task whose end the answer reports itself.
     #[must_use]
     pub fn agent_notices(&self, label: &str, own: Vec<String>, told: Option<&TaskId>) -> AgentNotices {
         let used: usize = own.iter().map(|text| text.chars().count() + SEPARATOR.len()).sum();
@@ -41,17 +42,17 @@ impl Handle {
 }
 
 impl Handle {
-    /// Returns the workspace if no console is open on it: where one is to be opened.
+    /// Returns the workspace if no console is open on it, so that the caller can suggest opening one there.
     #[must_use]
     pub fn place_without_console(&self) -> Option<&Path> {
         (!self.shared.viewers.is_anyone()).then(|| self.workspace())
     }
 
-    /// Leaves a person's words for an agent: they are on record before they go with its next answer. At most 500
-    /// characters (docs/contract.md#since-your-last-call).
+    /// Leaves a person's message for an agent; it is recorded before it goes with the agent's next answer. At most
+    /// 500 characters (docs/contract.md#since-your-last-call).
     ///
     /// # Errors
-    /// When there is no such agent, nothing is written or too much, or the record cannot be written.
+    /// If there is no such agent, the message is empty or too long, or the record cannot be written.
     pub async fn tell_agent(&self, from: &ConsoleProcess, label: &str, text: &str) -> Result<(), Error> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_known = self.shared.session().agents.iter().any(|agent| agent.label == label);
@@ -81,7 +82,7 @@ impl AgentNotices {
         self.own.iter().chain(&self.taken.sentences).cloned().collect()
     }
 
-    /// Returns the paragraph that a receipt ends with, unless there is nothing to say.
+    /// Returns the paragraph that a receipt ends with; `None` if there are no notices.
     #[must_use]
     pub fn paragraph(&self) -> Option<String> {
         let part = |title: &str, sentences: &[String]| {
@@ -92,7 +93,7 @@ impl AgentNotices {
         (!text.is_empty()).then(|| text.chars().take(PARAGRAPH_CHARS).collect())
     }
 
-    /// The answer is written: none of it is told again.
+    /// Marks the notices as delivered once their answer is written, so that they are not repeated.
     pub fn given(mut self) {
         let ids = std::mem::take(&mut self.taken.ids);
         self.shared.session().agent_notices.given(&self.label, &ids);

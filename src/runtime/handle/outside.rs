@@ -1,4 +1,4 @@
-//! The handle's part for commands that ran without a runtime.
+//! `Handle` methods for commands that ran without a runtime.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::runtime::Error;
 use crate::runtime::events::Row;
 use crate::runtime::outside::{Marks, Taken, tell};
 
-/// A console that is open for a shorter time has told nobody anything: `serve --stop` is one.
+/// A console open for a shorter time has shown nobody anything, e.g. that of `serve --stop`.
 const READING: Duration = Duration::from_secs(1);
 
 impl Handle {
-    /// Puts the commands on record that have left a mark in the file at `path`, now and whenever the runtime was `reached`,
-    /// and tells the person of them in one line as soon as a console is open.
+    /// Records the commands that left a mark in the file at `path`, now and whenever the runtime was `reached`, and
+    /// tells the person about them in a single notice as soon as a console is open.
     pub async fn tell_of_outside(self, path: PathBuf, reached: &Notify) {
         loop {
             if let Err(error) = self.record_outside(&path).await {
@@ -31,7 +31,7 @@ impl Handle {
             }
             let of = path.clone();
             match blocking(move || tell(&of)).await {
-                // Nobody may take the record for whole.
+                // Nobody should believe that the record is complete.
                 Ok(marks) => marks.notice().into_iter().for_each(|text| self.notice(text, true)),
                 Err(error) => tracing::warn!(%error, "tell of commands that ran without a runtime"),
             }

@@ -1,4 +1,4 @@
-//! The handle's part for programs and the questions they ask.
+//! `Handle` methods for programs and the questions they ask.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::runtime::events::Row;
 use crate::runtime::program::ProgramView;
 use crate::runtime::question::{Answer, Asking, Given, Question, QuestionId, Settled};
 
-/// Bytes a question's texts may have together: what a console can be sent.
+/// The most bytes that a question's texts may have together: what can be sent to a console.
 const QUESTION_BYTES: usize = 512 << 10;
 
 impl Handle {
-    /// Asks a question and waits until it is settled. Dropping the future takes the question back.
+    /// Asks a question and waits until it is settled. Dropping the future withdraws the question.
     ///
     /// # Errors
-    /// When it is too long, cannot go on record, or the runtime shuts down.
+    /// If it is too long or cannot be recorded, or the runtime shuts down.
     pub async fn ask(&self, asking: Asking) -> Result<Settled, Error> {
         let bytes = asking.text.len() + asking.evidence.command.as_ref().map_or(0, String::len);
         if bytes > QUESTION_BYTES {
@@ -38,19 +38,19 @@ impl Handle {
         self.shared.snapshot.borrow().questions.clone()
     }
 
-    /// Answers a question. It is on record, and final, when this returns.
+    /// Answers a question. When this returns, the answer is recorded and final.
     ///
     /// # Errors
-    /// When the answer is not taken; an open question stays open.
+    /// If the answer is rejected; an open question stays open.
     pub async fn answer(&self, by: &Actor, id: &QuestionId, given: Given) -> Result<Answer, Error> {
         let (by, id) = (by.clone(), id.clone());
         self.about(|reply| QuestionOrder::Answer { by, from: None, id, given, reply }).await
     }
 
-    /// Answers a question as the operator, at a console. It is on record, and final, when this returns.
+    /// Answers a question as the operator at a console. When this returns, the answer is recorded and final.
     ///
     /// # Errors
-    /// When the answer is not taken; an open question stays open.
+    /// If the answer is rejected; an open question stays open.
     pub async fn answer_at(
         &self,
         console: &ConsoleProcess,
@@ -61,31 +61,31 @@ impl Handle {
         self.about(|reply| QuestionOrder::Answer { by, from, id, given, reply }).await
     }
 
-    /// Says something beside a question.
+    /// Comments on a question.
     ///
     /// # Errors
-    /// When it is not open.
+    /// If the question is not open.
     pub async fn comment(&self, by: &Actor, id: &QuestionId, text: String) -> Result<(), Error> {
         let (by, id) = (by.clone(), id.clone());
         self.about(|reply| QuestionOrder::Comment { by, id, text, reply }).await
     }
 
-    /// Lets agents answer a question, or not any more: for the operator.
+    /// Allows agents to answer a question, or no longer; for the operator.
     ///
     /// # Errors
-    /// When it is not open, or the operator's alone.
+    /// If the question is not open, or reserved for the operator.
     pub async fn let_agents(&self, id: &QuestionId, may: bool) -> Result<(), Error> {
         let id = id.clone();
         self.about(|reply| QuestionOrder::LetAgents { id, may, reply }).await
     }
 
-    /// Says that a program is under way, until what is returned is dropped: a runtime that ends waits for its last word
-    /// for a moment.
+    /// Notes that a program is running until the returned token is dropped: a runtime that shuts down briefly waits
+    /// for the program's last rows.
     pub fn program_under_way(&self) -> TaskTrackerToken {
         self.shared.programs.token()
     }
 
-    /// Shows how a program stands. Its beginning and its end go on record.
+    /// Shows a program's state. Its start and its end are recorded.
     pub fn show_program(&self, view: Arc<ProgramView>) {
         let turns = self.shared.session().programs.show(view.clone());
         if turns {
@@ -94,7 +94,7 @@ impl Handle {
         self.shared.nudge.notify_one();
     }
 
-    /// Tells whether a console is there, in this process or attached: somebody who may answer.
+    /// Tells whether a console is open, embedded or attached, so that someone can answer.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.shared.viewers.is_anyone()

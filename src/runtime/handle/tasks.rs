@@ -1,4 +1,4 @@
-//! The handle's part for looking tasks up: those at hand, and those that the record has.
+//! `Handle` methods for looking up tasks, both in memory and in the record.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use crate::runtime::output::{Output, StoredStreams, Stream};
 use crate::runtime::view::TaskView;
 
 impl Handle {
-    /// Looks what live tasks use now; those that are not live are left out.
+    /// Measures the current resource usage of live tasks; other tasks are left out.
     pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
         let Ok(live) = self.order(|reply| Order::Known { tasks, reply }).await else { return Vec::new() };
         let looked = tokio::task::spawn_blocking(move || live.into_iter().map(Known::look).collect());
         looked.await.unwrap_or_default()
     }
 
-    /// Returns the tasks that live and those that ended last, in order of creation; of a long command the beginning.
+    /// Returns the live tasks and the most recently ended ones, in order of creation; long commands are truncated.
     #[must_use]
     pub fn tasks(&self) -> Vec<Arc<TaskView>> {
         let snapshot = self.shared.snapshot.borrow().clone();
-        // Hundreds have ended, and a look for news of each would be most of a list's time.
+        // Hundreds of tasks may have ended, and refreshing each would take most of a list's time.
         let now =
             |view: &Arc<TaskView>| if view.status.is_terminal() { view.clone() } else { self.fresh(view) };
         snapshot.tasks.iter().map(now).collect()
     }
 
-    /// Returns one of them, with the whole of its command while that is in memory.
+    /// Returns one of these tasks, with its full command while that is in memory.
     #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         let snapshot = self.shared.snapshot.borrow().clone();
@@ -39,8 +39,8 @@ impl Handle {
         })
     }
 
-    /// Finds a task: one at hand, else in the record of this runtime or in a past one of the workspace. What is read
-    /// from a record has ended, and its secrets are masked.
+    /// Finds a task: in memory, in this runtime's record, or in a past recording of the workspace. A task read from a
+    /// record has ended, and its secrets are masked.
     pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         match self.task(id) {
             Some(task) if task.cmd_chars.is_none() => Some(task),
@@ -52,25 +52,25 @@ impl Handle {
     /// Returns the stored output of a task.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// If there is no such task.
     pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
         self.output_of(&*self.known(id)?)
     }
 
-    /// Returns the stored output of a task that may no longer be at hand.
+    /// Returns the stored output of a task that may no longer be in memory.
     ///
     /// # Errors
-    /// When it cannot be measured.
+    /// If its log cannot be measured.
     pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
         let output = Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))?;
         Ok(output.of_so_many_lines(task.output.lines))
     }
 
-    /// Writes the output of a task into files as the task wrote it, byte for byte, and says where they are. A task with a
-    /// terminal has one stream.
+    /// Writes the output of a task to files, byte for byte as the task wrote it, and returns their paths. A task with
+    /// a terminal has a single stream.
     ///
     /// # Errors
-    /// When there is no such task, its output is gone, or the files cannot be written.
+    /// If there is no such task, its output is gone, or the files cannot be written.
     pub async fn streams(&self, id: &TaskId) -> Result<StoredStreams, Error> {
         let task = self.find(id).await.ok_or_else(|| Error::UnknownTask(id.clone()))?;
         let output = self.output_of(&task)?;
@@ -86,7 +86,7 @@ impl Handle {
         })
     }
 
-    /// Returns a task that is known by now: at hand, or found in a recording.
+    /// Returns a task that is already known: in memory, or found in a recording earlier.
     pub(super) fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
         let task = self.task(id).or_else(|| self.shared.past_task(id));
         task.ok_or_else(|| Error::UnknownTask(id.clone()))
@@ -96,7 +96,7 @@ impl Handle {
         if self.task(id).is_some() { None } else { self.shared.past_task(id) }
     }
 
-    /// Adds the present counts to a published view.
+    /// Adds the current counts to a published view.
     fn fresh(&self, view: &Arc<TaskView>) -> Arc<TaskView> {
         let Some(io) = self.shared.io(&view.id) else { return view.clone() };
         let output = io.output();

@@ -1,5 +1,5 @@
-//! A runtime whose disk does not answer: what must be on record first waits, everything else goes on. And one with a
-//! long past: what it holds and publishes stays as large as it was.
+//! Tests of a runtime whose disk does not respond: whatever must be recorded first waits, everything else continues.
+//! And of a runtime with a long past: what it keeps in memory and publishes does not grow.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::journal::{Block, Durability};
 
-/// Started on one thread: whatever blocks it blocks the test.
+/// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &Block) -> Handle {
     let options = Options {
         workspace: dir.to_owned(),
@@ -50,7 +50,7 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     assert!(said.starts_with("the disk has not answered for "), "{said}");
     assert!(block.held() > 0 && !call.is_finished(), "the call waits for its row");
     assert!(handle.shared.check().is_ok(), "what comes is not refused, it waits too");
-    // More than there is room for: nobody who only tells is held up, and the driver takes orders.
+    // More rows than there is room for: `note` does not block, and the driver still takes orders.
     for _ in 0..10_000 {
         handle.shared.note(&Row::Agent {
             label: "a",
@@ -80,7 +80,7 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     assert!(gap.is_some(), "what found no room is counted");
 }
 
-/// A command that cannot start: an ended task for little.
+/// A command that cannot start: a cheap way to get an ended task.
 fn failing(cmd: String) -> ExecRequest {
     ExecRequest {
         actor: Actor::Agent("a".into()),
@@ -131,7 +131,7 @@ async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_reco
     assert!(last.cmd.ends_with(" characters)") && last.cmd_chars.is_some(), "{}", last.cmd);
     let whole = handle.task(&last.id).expect("at hand");
     assert_eq!(whole.cmd_chars.map_or(whole.cmd.chars().count() as u64, |_| 0), last.cmd_chars.unwrap_or(0));
-    // The first ones are on record, whole.
+    // The first tasks are recorded in full.
     let first = first.expect("seen");
     assert!(handle.task(&first.id).is_none(), "it has left memory");
     let found = handle.find(&first.id).await.expect("on record");
@@ -154,7 +154,7 @@ async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_reco
             && now.tasks.last().is_some_and(|task| task.name.as_deref() == Some("the last"))
     })
     .await;
-    // Whatever has changed is made anew, nothing else, however much there is.
+    // Only what has changed is reallocated, however many tasks there are.
     let kept = now.tasks.iter().zip(&shown.tasks[1..]).filter(|(now, before)| Arc::ptr_eq(now, before));
     assert_eq!(kept.count(), 498, "one of 499 was renamed");
     handle.shutdown().await;
@@ -204,7 +204,7 @@ async fn what_a_caller_hands_over_is_held_no_longer_than_the_caller_or_a_start_n
         tokio::time::timeout(Duration::from_secs(20), dropped).await.is_ok()
     };
     assert!(is_dropped(held).await, "nothing will start it any more");
-    // One that was started.
+    // The same for a command that was started.
     handle.pause(false, None).await;
     let agent = handle.for_caller(&env);
     let held = agent.environment.downgrade();

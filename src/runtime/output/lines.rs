@@ -1,4 +1,4 @@
-//! The output of a task, line by line, as previews show it: in bounded memory, however much the task wrote.
+//! Reads a task's output line by line, as previews show it, in bounded memory however much the task wrote.
 
 use std::fs::File;
 
@@ -6,26 +6,27 @@ use super::{Error, Layout, Output, Stream, WHOLE_BYTES, blocking, live_tail};
 use crate::envelope::preview::laid_out;
 use crate::terminal::{LogBytes as _, Origin, Size, Transcript, clean};
 
-/// Bytes of one line that are read. How many follow is said in the line.
+/// Bytes of one line that are read; a longer line ends with a note of how many more there are.
 const LINE_BYTES: usize = 256 << 10;
 
-/// What stands in a stream.
+/// An element of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// A line, cleaned, without its end.
+    /// A line, cleaned, without its line ending.
     Line(&'a str),
-    /// Something that was not kept.
+    /// A gap where output was not kept.
     Gap {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
-        /// How many lines, as far as that is known; 0 else.
+        /// The number of lines, if known; otherwise 0.
         lines: u64,
     },
 }
 
 impl Output {
-    /// Hands each line of a stream to `take`, with a state, until that returns false; returns the state. Lines are those
-    /// that previews of the whole stream show: a JSON document is laid out, overwritten text is what came last.
+    /// Passes each line of a stream to `take`, along with a state, until it returns false; returns the state. The
+    /// lines are those that previews of the whole stream show: JSON documents are laid out, and overwritten text
+    /// shows what was written last.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -44,7 +45,7 @@ impl Output {
         .await
     }
 
-    /// Returns the number of the line that an offset in the merged log lies in, counted from 1.
+    /// Returns the number of the line that contains an offset in the merged log, starting at 1.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -62,7 +63,7 @@ impl Output {
             Some(last) => before.read(&file, &layout, last, 1)? == b"\n",
             None => true,
         };
-        // What is missing is known from the whole log, and counts for what comes behind it.
+        // The number of missing lines is known only for the whole log, and counts for offsets after the gap.
         let is_behind = layout.gaps.iter().any(|(before, _)| *before < layout.segments.len());
         let all = self.layout(Stream::Merged)?;
         let missing = if is_behind { self.lines_missing(&file, &all, None)? } else { 0 };
@@ -93,7 +94,8 @@ impl Output {
         Ok(all)
     }
 
-    /// Returns how many lines were not kept, where that is known: of one gap, in a stream that has all of the log.
+    /// Returns how many lines were not kept, where that can be known: for a single gap in a stream that makes up the
+    /// whole log.
     fn lines_missing(&self, file: &File, layout: &Layout, live: Option<&[u8]>) -> Result<u64, Error> {
         if layout.gaps.len() != 1 || layout.shared {
             return Ok(0);
@@ -110,7 +112,7 @@ impl Output {
             });
             read.map_err(Error::io("read", self.log()))?;
         }
-        // The line that the gap begins in is there in part.
+        // Part of the line in which the gap begins was kept.
         Ok(self.line_feeds.saturating_sub(kept).saturating_sub(u64::from(!ends_line)))
     }
 
@@ -164,16 +166,16 @@ impl Output {
     }
 }
 
-/// Lines being made from bytes.
+/// Builds lines from bytes.
 struct Lines<'a> {
     transcript: Transcript,
-    /// The last rows of plain text, while there was nothing else: such text is shown as it is, and only what a later
-    /// sequence could still change is fed to the transcript.
+    /// The last rows of plain text, as long as there was nothing else: plain text is shown as it is, and only what a
+    /// later sequence could still change is fed to the transcript.
     plain: Option<String>,
     rows: usize,
-    /// Text that is final, of a line that is not whole yet.
+    /// Final text of a line that is still incomplete.
     text: String,
-    /// Bytes since a line began or was begun anew.
+    /// Bytes since the current line was started or restarted.
     run: usize,
     take: &'a mut dyn FnMut(Piece<'_>) -> bool,
 }
@@ -185,10 +187,10 @@ impl<'a> Lines<'a> {
         Self { transcript, plain, rows: usize::from(size.rows()), text: String::new(), run: 0, take }
     }
 
-    /// Feeds bytes and hands on the lines that are final. Returns whether more are wanted.
+    /// Feeds bytes and passes on the lines that are final. Returns whether more are wanted.
     fn feed(&mut self, bytes: &[u8]) -> bool {
         let first = memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len());
-        // No line in it is too long.
+        // Whether no line in `bytes` exceeds the limit.
         let is_short = bytes.len() <= LINE_BYTES && self.run + first <= LINE_BYTES;
         let mut fresh = None;
         if let Some(mut plain) = self.plain.take() {
@@ -217,7 +219,7 @@ impl<'a> Lines<'a> {
         self.hand_on(&fresh)
     }
 
-    /// Feeds bytes without what is too much of a line.
+    /// Feeds bytes, leaving out whatever exceeds the limit of a line.
     fn feed_by_lines(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -242,11 +244,11 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Hands on whole lines.
+    /// Passes on complete lines.
     fn hand_on(&mut self, fresh: &str) -> bool {
         for part in fresh.split_inclusive('\n') {
             self.text.push_str(part.trim_end_matches('\n'));
-            // Rows of a terminal that wrap without end are no one line.
+            // Rows of a terminal that wrap endlessly are not one line.
             if part.ends_with('\n') || self.text.len() > 4 * LINE_BYTES {
                 let goes_on = (self.take)(Piece::Line(&self.text));
                 self.text.clear();
@@ -258,7 +260,7 @@ impl<'a> Lines<'a> {
         true
     }
 
-    /// Hands on what is left and begins anew.
+    /// Passes on what is left and starts over.
     fn end(&mut self, next: Transcript) -> bool {
         self.say_what_is_missing();
         self.run = 0;
@@ -272,7 +274,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Tells whether a byte is shown as it is and moves nothing but what follows it.
+/// Tells whether a byte is shown as it is, and moves nothing but the text after it.
 fn is_plain(byte: &u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
@@ -284,7 +286,7 @@ mod tests {
     use super::*;
     use crate::runtime::log::OutputLog;
 
-    /// Reads bytes line by line, in pieces of so many.
+    /// Reads bytes line by line, feeding `piece` bytes at a time.
     fn read(bytes: &[u8], piece: usize) -> Vec<String> {
         let mut all = Vec::new();
         let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
@@ -316,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Everything in a folder's log of seven lines: lines, and gaps as `+bytes (lines)`.
+    /// Returns the contents of a folder's log of seven lines: lines, and gaps as `+bytes (lines)`.
     fn stored(folder: &std::path::Path, stream: Stream) -> Vec<String> {
         let output = Output::new(folder.to_owned(), false, None).expect("a log").of_so_many_lines(7);
         let mut all = Vec::new();

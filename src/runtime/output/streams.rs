@@ -1,11 +1,11 @@
-//! Both streams of a command at once: what an answer shows of it.
+//! Both streams of a command at once, for its answer.
 
 use super::{Output, Stream, blocking};
 use crate::envelope::preview::Text;
 use crate::runtime::Error;
 
 impl Output {
-    /// Returns standard output and standard error as [`Output::text`] returns each from its beginning.
+    /// Returns standard output and standard error, each as [`Output::text`] returns it from its beginning.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -18,7 +18,7 @@ impl Output {
         blocking(move || Ok((read(Stream::Stdout)?, read(Stream::Stderr)?))).await
     }
 
-    /// Tells whether the task has ended and printed nothing, which needs no look at its log.
+    /// Tells whether the task has ended without output, so that its log need not be read.
     pub(super) fn is_empty(&self) -> bool {
         self.end == 0 && self.io.is_none()
     }

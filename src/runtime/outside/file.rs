@@ -1,5 +1,5 @@
-//! The file of marks: each command that runs without a runtime appends a line, and the next runtime moves the whole file
-//! away. Marks that are on record stay in a second file until a person has been told.
+//! The file of marks: each command that runs without a runtime appends a line, and the next runtime moves the whole
+//! file away. Recorded marks stay in a second file until they have been shown to a person.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -11,20 +11,20 @@ use rustix::fs::OFlags;
 use super::{Mark, Marks};
 use crate::files;
 
-/// Beyond so many bytes a command is only counted.
+/// Beyond this file size, a command is only counted.
 const DESCRIBED_BYTES: u64 = 64 << 10;
-/// Beyond so many it is not.
+/// Beyond this file size, a command is not even counted.
 const MOST_BYTES: u64 = 128 << 10;
-/// Most bytes that are read at once: those who write at the same moment may all write one line more.
+/// The most bytes read at once: concurrent writers may each append one line beyond the limit.
 const READ_BYTES: u64 = 2 * MOST_BYTES;
-/// The ending of a file that was taken away, and that of one whose marks are on record.
+/// The extensions of a file that was taken away, and of one whose marks are recorded.
 const TAKEN: &str = "taken";
 const RECORDED: &str = "recorded";
 
 /// Leaves a mark in the file at `path`.
 ///
 /// # Errors
-/// When the file cannot be written: then nobody will hear of that command.
+/// If the file cannot be written; nobody will learn of the command then.
 pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         files::create_folder(folder)?;
@@ -39,11 +39,11 @@ pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
         serde_json::to_writer(&mut line, &mark.kept())?;
     }
     line.push(b'\n');
-    // One write, so that lines of several at once stay lines.
+    // A single write, so that lines of concurrent writers stay intact.
     file.write_all(&line)
 }
 
-/// Returns how many commands left a mark in the file at `path` of which no person has been told.
+/// Returns how many commands left a mark in the file at `path` that has not been shown to a person yet.
 #[must_use]
 pub fn untold(path: &Path) -> u64 {
     let read = |path: &Path| Taken { file: open(path).ok()?, path: path.to_owned() }.read().ok();
@@ -51,10 +51,10 @@ pub fn untold(path: &Path) -> u64 {
     files.iter().filter_map(|path| read(path)).map(|marks| marks.count()).fold(0, u64::saturating_add)
 }
 
-/// Returns the marks that are on record and of which no person has been told, and forgets them.
+/// Returns the recorded marks that have not been shown to a person yet, and forgets them.
 ///
 /// # Errors
-/// When they cannot be read or forgotten.
+/// If they cannot be read or forgotten.
 pub(in crate::runtime) fn tell(path: &Path) -> io::Result<Marks> {
     let marks = recorded(path)?;
     match fs::remove_file(aside(path, RECORDED)) {
@@ -63,17 +63,17 @@ pub(in crate::runtime) fn tell(path: &Path) -> io::Result<Marks> {
     }
 }
 
-/// Reads the marks that are on record and of which no person has been told.
+/// Reads the recorded marks that have not been shown to a person yet.
 fn recorded(path: &Path) -> io::Result<Marks> {
     let path = aside(path, RECORDED);
     match open(&path) {
         Ok(file) => Taken { file, path }.read(),
-        // It is none of ours, or nothing.
+        // The file is not ours, or missing.
         Err(_) => Ok(Marks::default()),
     }
 }
 
-/// A file of marks that was moved away: new marks no longer go into it.
+/// A file of marks that was moved away: new commands no longer append to it.
 #[derive(Debug)]
 pub(in crate::runtime) struct Taken {
     file: File,
@@ -81,10 +81,10 @@ pub(in crate::runtime) struct Taken {
 }
 
 impl Taken {
-    /// Takes the file at `path` away; first one that a runtime has taken before and not told of to the end.
+    /// Takes the file at `path` away, or first one that an earlier runtime took without finishing.
     ///
     /// # Errors
-    /// When there is something else, or it cannot be moved or read.
+    /// If something else is in its place, or the file cannot be moved or read.
     pub(in crate::runtime) fn take(path: &Path) -> io::Result<Option<Self>> {
         let aside = aside(path, TAKEN);
         if aside.symlink_metadata().is_err() {
@@ -96,27 +96,28 @@ impl Taken {
         match open(&aside) {
             Ok(file) => Ok(Some(Self { file, path: aside })),
             Err(error) => {
-                // It is none of ours, and in the way.
+                // The file is not ours, and blocks the name.
                 fs::remove_file(&aside)?;
                 Err(error)
             }
         }
     }
 
-    /// Reads the marks that came since it was last read: whoever had opened the file before it was taken may write after.
+    /// Reads the marks appended since the last read: a command that opened the file before it was taken may still
+    /// write to it.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub(in crate::runtime) fn read(&mut self) -> io::Result<Marks> {
         let mut bytes = Vec::new();
         (&self.file).take(READ_BYTES).read_to_end(&mut bytes)?;
         Ok(Marks::parse(&bytes))
     }
 
-    /// Removes the file: these marks, which it said, are on record. A person is yet to be told.
+    /// Removes the file once its marks are recorded, and keeps the marks until they are shown to a person.
     ///
     /// # Errors
-    /// When they cannot be kept for that, or it cannot be removed.
+    /// If the marks cannot be kept or the file cannot be removed.
     pub(in crate::runtime) fn keep(self, marks: &Marks) -> io::Result<()> {
         let mut all = recorded(&self.path)?;
         marks.rows().for_each(|row| all.add(row));
@@ -135,7 +136,7 @@ fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
 }
 
-/// Neither follows a link nor waits for the other end of a FIFO.
+/// Open flags: neither follow a symbolic link nor wait for the other end of a FIFO.
 fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
@@ -186,7 +187,7 @@ mod tests {
         place.leave("three");
         assert_eq!(untold(&place.path), 4);
         assert_eq!([count(&mut taken), count(&mut taken)], [1, 0]);
-        // A runtime that died before it had told of them: the next one begins with those.
+        // If a runtime dies before its marks were shown, the next one starts with them.
         drop(taken);
         let mut taken = place.take().expect("the same file");
         assert_eq!(count(&mut taken), 3);

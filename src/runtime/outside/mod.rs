@@ -1,7 +1,7 @@
-//! Commands of agents' own shells that ran outside the record, because no runtime could be had. Each leaves a mark in a
-//! file of its workspace. The runtime that is reached next puts it on record and tells the person, once a console is open.
-//! Whoever may write that file may write anything into it: what is read is cut to size before it is kept. Pure but for
-//! [`mod@file`].
+//! Commands from agents' own shells that ran outside the record because no runtime was available. Each leaves a mark
+//! in a file of its workspace. The next runtime to be reached records the marks and tells the person once a console
+//! is open. Anyone who can write that file can write anything into it, so what is read is cut to size before it is
+//! kept. Pure except for [`mod@file`].
 
 mod file;
 
@@ -15,41 +15,41 @@ pub use file::{leave_mark, untold};
 
 pub(super) use file::{Taken, tell};
 
-/// Commands of which more is kept than that they ran.
+/// The number of commands kept with a description; others are only counted.
 const DESCRIBED: usize = 200;
-/// The longest command that is kept, in characters.
+/// Length limit of a kept command, in characters.
 const CMD_CHARS: usize = 1_000;
-/// The longest of the other texts that are kept, in characters.
+/// Length limit of the other kept texts, in characters.
 const TEXT_CHARS: usize = 300;
-/// What of a command is looked at to hide its secrets, in characters.
+/// How much of a command is scanned for secrets to mask, in characters.
 const MASKED_CHARS: usize = 8_000;
-/// Commands that a notice names, and the longest beginning of one, in characters.
+/// How many commands a notice names, and the length limit of each, in characters.
 const NAMED: usize = 3;
 const NAME_CHARS: usize = 60;
-/// The longest name of an agent in a notice, in characters.
+/// Length limit of an agent's name in a notice, in characters.
 const AGENT_CHARS: usize = 20;
 
-/// What a command leaves that ran without a runtime.
+/// The mark left by a command that ran without a runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// When it began.
+    /// When the command started.
     pub at: Timestamp,
-    /// The agent whose command it was, by the name of its program.
+    /// The agent that ran the command, by the name of its program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What tells this session of the agent from others.
+    /// Distinguishes this session of the agent from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Where it began.
+    /// The directory it started in.
     pub workdir: String,
-    /// What the model wrote.
+    /// The command as the model wrote it.
     pub cmd: String,
-    /// Why no runtime could be had.
+    /// Why no runtime was available.
     pub why: String,
 }
 
 impl Mark {
-    /// Returns it with its texts cut to size and the secrets of its command hidden.
+    /// Returns the mark with its texts cut to size and the secrets in its command masked.
     #[must_use]
     pub fn kept(self) -> Self {
         let cut = |text: String, most: usize| match text.char_indices().nth(most) {
@@ -67,26 +67,26 @@ impl Mark {
     }
 }
 
-/// What a row says of commands that ran outside the record.
+/// The row for commands that ran outside the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Outside {
     /// One command.
     Command(Mark),
-    /// So many of which nothing else is known.
+    /// A number of commands of which nothing else is known.
     More { more: u64 },
 }
 
-/// Marks that were read, in the order in which they were left.
+/// Marks that were read, in the order they were left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
-    /// Commands of which nothing else is known.
+    /// Number of commands of which nothing else is known.
     more: u64,
 }
 
 impl Marks {
-    /// Reads the lines of a file: each is a command at least, whatever stands in it.
+    /// Parses the lines of a file: each line counts as at least one command, whatever it contains.
     fn parse(bytes: &[u8]) -> Self {
         let mut marks = Self::default();
         let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
@@ -96,7 +96,7 @@ impl Marks {
         marks
     }
 
-    /// Returns the lines that read back as these marks.
+    /// Returns lines that parse as these marks.
     fn lines(&self) -> serde_json::Result<Vec<u8>> {
         let mut lines = Vec::new();
         for row in self.rows() {
@@ -106,7 +106,7 @@ impl Marks {
         Ok(lines)
     }
 
-    /// Adds what a row or a line says.
+    /// Adds the contents of a row or a line.
     pub(super) fn add(&mut self, outside: Outside) {
         match outside {
             Outside::Command(mark) if self.marks.len() < DESCRIBED => self.marks.push(mark.kept()),
@@ -115,18 +115,18 @@ impl Marks {
         }
     }
 
-    /// Returns what the rows about them say.
+    /// Returns the rows for these marks.
     pub(super) fn rows(&self) -> impl Iterator<Item = Outside> {
         let more = (self.more > 0).then_some(Outside::More { more: self.more });
         self.marks.iter().cloned().map(Outside::Command).chain(more)
     }
 
-    /// Returns how many commands they stand for.
+    /// Returns the number of commands.
     pub(super) fn count(&self) -> u64 {
         self.more.saturating_add(self.marks.len() as u64)
     }
 
-    /// Tells the person of them in one line; `None` where there are none.
+    /// Returns the notice for the person; `None` if there are no marks.
     pub(super) fn notice(&self) -> Option<String> {
         let commands = match self.count() {
             0 => return None,
@@ -210,7 +210,7 @@ mod tests {
         let long = mark("claude", &format!("API_TOKEN=hunter2-door run {}", "é".repeat(20_000))).kept();
         assert_eq!(long.cmd.chars().count(), CMD_CHARS);
         assert!(long.cmd.starts_with("API_TOKEN=[masked] run "), "{}", long.cmd);
-        // Written by somebody else, it is no longer and says no more when it is read.
+        // A mark written by another program is cut and masked in the same way when it is read.
         let written = Mark { why: "x".repeat(5_000), ..mark("a", "export API_TOKEN=hunter2-door") };
         let read = Marks::parse(&file(&[written]));
         assert_eq!(read.marks[0].cmd, "export API_TOKEN=[masked]");

@@ -1,4 +1,4 @@
-//! How long commands took that succeeded, in the last recordings of a workspace.
+//! Durations of successful commands in the latest recordings of a workspace.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -10,22 +10,22 @@ use crate::journal::{Item, Reader};
 use crate::runtime::TaskStatus;
 use crate::runtime::view::Ended;
 
-/// Recordings looked through, the newest.
+/// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;
-/// Rows looked through, of all of them.
+/// The number of rows read in total.
 const MOST_ROWS: usize = 400_000;
-/// Commands remembered.
+/// The number of commands remembered.
 const MOST_COMMANDS: usize = 1_000;
-/// Characters of a command that is remembered.
+/// Length limit of a remembered command, in characters.
 const MOST_CHARS: usize = 1_000;
-/// Runs remembered of a command, the last ones.
+/// The number of latest runs remembered per command.
 pub const MOST_RUNS: usize = 9;
 
-/// Milliseconds that the last runs of commands took, oldest first, by command.
+/// Durations of the latest runs of commands in milliseconds, oldest first, by command.
 pub type Durations = BTreeMap<String, VecDeque<u64>>;
 
-/// Reads how long commands took that exited with 0, in the last recordings of a workspace but for one. What cannot be read
-/// is left out. Blocking: as long as it takes to read them.
+/// Reads the durations of commands that exited with 0 in the latest recordings of a workspace, except the recording
+/// `but`. Whatever cannot be read is skipped. Blocks while reading.
 #[must_use]
 pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
     let mut listed = list(recordings, Some(workspace));
@@ -52,7 +52,7 @@ pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
     all
 }
 
-/// Adds a run to those of its command.
+/// Adds a run of a command.
 pub fn add_run(all: &mut Durations, cmd: &str, ms: u64) {
     if all.len() >= MOST_COMMANDS && !all.contains_key(cmd) || cmd.chars().count() > MOST_CHARS {
         return;
@@ -69,7 +69,7 @@ struct Row {
     task: Run,
 }
 
-/// What is read of a task: a row has all of it.
+/// The fields read from a task's row.
 #[derive(Deserialize)]
 struct Run {
     cmd: String,

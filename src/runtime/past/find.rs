@@ -1,4 +1,4 @@
-//! Which recordings there are, and the one that somebody means.
+//! Lists recordings and finds the one a name refers to.
 
 use std::path::{Path, PathBuf};
 
@@ -9,35 +9,35 @@ use crate::envelope::TaskId;
 use crate::journal::{self, Meta, is_held};
 use crate::runtime::view::TaskView;
 
-/// One recording, as a list shows it.
+/// One recording in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listed {
-    /// Its name: when it began, and its runtime's process id.
+    /// Its name: when it started, and its runtime's process id.
     pub name: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// What it is; none when that cannot be read.
+    /// Its description; `None` if it cannot be read.
     pub meta: Option<Meta>,
-    /// A runtime writes it now.
+    /// Whether a runtime is writing it now.
     pub live: bool,
 }
 
-/// How a recording stands.
+/// The state of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// A runtime writes it now.
+    /// A runtime is writing it now.
     Live,
     /// Its runtime closed it.
     Closed,
-    /// Its runtime had died; a later one brought it to its end.
+    /// Its runtime had died; a later one finished it.
     Recovered,
-    /// Its runtime had died, and nobody has looked after it yet.
+    /// Its runtime had died, and it has not been recovered yet.
     Unfinished,
 }
 
 impl Listed {
-    /// Returns how it ended, from its last row.
+    /// Returns the recording's state, judging by its last row.
     #[must_use]
     pub fn state(&self) -> State {
         if self.live {
@@ -58,14 +58,14 @@ struct Closed {
     recovered: bool,
 }
 
-/// What a name turned out to mean.
+/// The result of looking up a recording by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// This one.
+    /// One recording matches.
     One(Box<Listed>),
-    /// None begins like that.
+    /// No recording's name starts like this.
     None,
-    /// More than one does.
+    /// More than one name does.
     Many(Vec<String>),
 }
 
@@ -86,8 +86,8 @@ pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<Listed> {
     listed
 }
 
-/// Finds the recording that `asked` means: `latest` is the newest that is not being written (else the
-/// newest of all), anything else is a name or the only beginning of one.
+/// Finds the recording that `asked` refers to: `latest` is the newest one that is not being written (or else the
+/// newest of all), anything else is a name or an unambiguous prefix of one.
 #[must_use]
 pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> Finding {
     let own = list(recordings, Some(workspace));
@@ -107,11 +107,11 @@ pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> Finding {
     }
 }
 
-/// Finds a task that has ended, in the recordings of a workspace; `own` is written now.
+/// Finds an ended task in the recordings of a workspace; `own` is the recording being written now.
 pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Option<TaskView> {
     let recordings = own.parent()?;
     let names = std::fs::read_dir(recordings).ok()?.flatten().map(|entry| entry.path());
-    // One look for each recording: only the one that has the task's folder is read.
+    // One check per recording: only the one that has the task's folder is read.
     let mut holders = names.filter(|folder| folder.join("tasks").join(id.as_str()).is_dir());
     holders.find_map(|folder| {
         let is_ours = Meta::read(&folder).is_some_and(|meta| meta.workspace == workspace);

@@ -1,4 +1,4 @@
-//! Past recordings: which there are, what is in them, and the recovery of those whose runtime had died.
+//! Past recordings: listing them, reading them, and recovering those whose runtime had died.
 
 mod durations;
 mod find;

@@ -1,4 +1,5 @@
-//! Tasks whose end nobody put on record: how they ended, from what had happened to them and from what is left. Pure.
+//! Infers how tasks ended whose end was never recorded, from their earlier events and from what they left behind.
+//! Pure.
 
 use jiff::Timestamp;
 
@@ -7,11 +8,11 @@ use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
 use crate::runtime::state::TaskState;
 
-/// Why a task is `interrupted` after its runtime had died (docs/contract.md#record).
+/// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
 
-/// Brings a task to its end whose runtime had died: by what its host left, if it left anything, else it was
-/// interrupted. `survivors` could not be ended. Returns what the record lacks.
+/// Completes a task whose runtime had died: by its host's exit record if there is one, otherwise as interrupted.
+/// `survivors` are processes that could not be ended. Returns the events missing from the record.
 pub(super) fn complete(
     task: &mut TaskState,
     left: Option<&ExitRecord>,
@@ -20,11 +21,11 @@ pub(super) fn complete(
 ) -> Vec<TaskEvent> {
     let at = left.map_or(now, |left| left.ended_at);
     let exit = left.and_then(|left| left.exit);
-    // A terminal that goes with its runtime hangs up whoever had it, perhaps before the host knows.
+    // A terminal that goes away with its runtime hangs up the process it belongs to, perhaps before the host notices.
     let hung_up = task.tty && exit == Some(ExitStatus::Signal(Signal::HUP));
     let by_itself =
         task.exit().is_some() || !hung_up && left.is_some_and(|left| left.reason == EndReason::Exited);
-    // It was ending with its runtime already, and why is known.
+    // The task was already ending with its runtime, and the reason is recorded.
     let is_told = task.stop.as_ref().is_some_and(|stop| stop.why.is_some());
     let ended_before = task.is_stopped() || task.has_failed() || by_itself && task.stop.is_none();
 
@@ -136,7 +137,7 @@ mod tests {
         let codex = || Actor::Agent("codex".into());
         let start = || (TaskFact::Start { pid: None }, Actor::Cli);
         let terminated = || (TaskFact::Exit(Exit::Signal("SIGTERM".into())), Actor::System);
-        // The cause is known once it has ended.
+        // The cause is known once the task has ended.
         let ended = |events: &[(TaskFact, Actor)]| decide(task(false, events), None);
         let signalled = ended(&[start(), (TaskFact::Signal(StopSignal::Term), codex()), terminated()]);
         assert_eq!(signalled.cause().as_deref(), Some("signalled by agent:codex"));

@@ -1,5 +1,5 @@
-//! Reads a recording back from its rows: its calls, its tasks and everything that happened to them. Pure but for the
-//! reading itself.
+//! Reads a recording back from its rows: its calls, its tasks and all their events. Pure except for the reading
+//! itself.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,34 +23,34 @@ use crate::runtime::state::TaskState;
 use crate::runtime::supervisor::GateEvent;
 use crate::runtime::view::TaskView;
 
-/// A recording, read back.
+/// A recording read back from its rows.
 #[derive(Debug, Clone)]
 pub struct Recording {
     /// Its folder.
     pub folder: PathBuf,
-    /// What it is.
+    /// The recording's description.
     pub meta: Option<Meta>,
     /// Its calls by number.
     pub calls: BTreeMap<u64, PastCall>,
-    /// Its tasks in order of creation; one whose end is not on record stands where it last stood.
+    /// Its tasks in order of creation; one whose end was not recorded keeps its last known state.
     pub tasks: Vec<TaskState>,
-    /// Everything that happened to its tasks, in order.
+    /// All events of its tasks, in order.
     pub events: Vec<PastEvent>,
-    /// Its programs, as they last stood.
+    /// Its programs, in their last known state.
     pub programs: Vec<ProgramView>,
-    /// Agents that came and went.
+    /// Connections and disconnections of agents.
     pub agents: Vec<PastAgent>,
-    /// When its last row was made.
+    /// When its last row was written.
     pub last_at: Option<Timestamp>,
     /// Number of rows.
     pub rows: u64,
-    /// Its last row says that it was closed; and whether that was done after its runtime had died.
+    /// Present if its last row says that it was closed: whether that was done after its runtime had died.
     pub closed: Option<bool>,
     /// Commands that ran without a runtime before it.
     pub(super) outside: Marks,
-    /// What is not as it was written.
+    /// Everything that is not as it was written.
     pub problems: Vec<Problem>,
-    /// What is counted of its rows.
+    /// The counters computed from its rows.
     pub(super) counters: Counters,
 }
 
@@ -60,10 +60,10 @@ pub struct PastCall {
     /// The call, as far as it was answered.
     #[serde(flatten)]
     pub record: CallRecord,
-    /// Milliseconds from the call to where it could take effect.
+    /// Milliseconds from the call until it could take effect.
     #[serde(default)]
     pub latency_ms: Option<u64>,
-    /// The task it was about.
+    /// The task it concerned.
     #[serde(default)]
     pub task: Option<TaskId>,
     /// Its client stopped waiting.
@@ -72,23 +72,23 @@ pub struct PastCall {
 }
 
 impl PastCall {
-    /// Returns how it was answered. What was still open when the runtime ended is nobody's to answer any more.
+    /// Returns the call's status. A call that was still open when the runtime ended counts as abandoned.
     pub(super) fn status(&self) -> &str {
         self.record.status().filter(|_| !self.abandoned).unwrap_or(ABANDONED)
     }
 }
 
-/// Something that happened to a task.
+/// An event of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastEvent {
     /// The task.
     pub task: TaskId,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub event: TaskEvent,
 }
 
-/// An agent came or went.
+/// An agent connected or disconnected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastAgent {
     /// When.
@@ -100,20 +100,20 @@ pub struct PastAgent {
     pub client: String,
     /// Process id of its shim.
     pub pid: u32,
-    /// The user it ran as; recordings before this was noted have none.
+    /// The user it ran as; missing in recordings made before it was recorded.
     #[serde(default)]
     pub uid: Option<u32>,
-    /// The form of its results.
+    /// The format of its results.
     #[serde(default)]
     pub profile: Option<String>,
-    /// It came.
+    /// Whether it connected (or else disconnected).
     pub connected: bool,
 }
 
-/// Reads a recording. What cannot be read is left out and listed among the problems.
+/// Reads a recording. Whatever cannot be read is left out and listed among the problems.
 ///
 /// # Errors
-/// When its folder cannot be listed.
+/// If its folder cannot be listed.
 pub fn read(folder: &Path) -> Result<Recording, Error> {
     let mut recording = Recording::of(folder);
     for item in Reader::open(folder)? {
@@ -125,15 +125,15 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     Ok(recording)
 }
 
-/// Reads one task of a recording, in the memory of one segment.
+/// Reads one task of a recording, using memory for one segment.
 ///
 /// # Errors
-/// When its folder cannot be listed.
+/// If its folder cannot be listed.
 pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>, Error> {
     const KINDS: [&str; 5] = ["queued", "start", "task", "ended", "named"];
     let mut recording = Recording::of(folder);
     let name = memchr::memmem::Finder::new(id.as_str());
-    // The task of a row that was too large for its line stands in a file.
+    // If a row was too large for its line, its task is stored in a file.
     let spilled = memchr::memmem::Finder::new("\"parts\":[{");
     for item in Reader::open(folder)? {
         if let Item::Record(record) = item
@@ -147,10 +147,10 @@ pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>,
     Ok(recording.tasks.into_iter().find(|task| task.id == *id))
 }
 
-/// Reads one call of a recording, in the memory of one segment.
+/// Reads one call of a recording, using memory for one segment.
 ///
 /// # Errors
-/// When its folder cannot be listed.
+/// If its folder cannot be listed.
 pub(in crate::runtime) fn read_call(folder: &Path, seq: u64) -> Result<Option<CallRecord>, Error> {
     const KINDS: [&str; 3] = ["call", "answer", "abandoned"];
     let mut recording = Recording::of(folder);
@@ -261,7 +261,7 @@ impl Recording {
         }
     }
 
-    /// Takes a row that holds a task as it stood, in a folder that lies where the recording lies now.
+    /// Applies a row that holds a task's state; the task's folder is taken from where the recording is now.
     fn stands(&mut self, task: TaskView) {
         let task = TaskView { folder: self.folder.join("tasks").join(task.id.as_str()), ..task };
         match self.tasks.iter_mut().rfind(|known| known.id == task.id) {
@@ -276,7 +276,7 @@ impl Recording {
         }
     }
 
-    /// Reads the data of a row; one that cannot be read is skipped and reported.
+    /// Decodes the data of a row; a row that cannot be decoded is skipped and reported.
     fn with<T: DeserializeOwned>(&mut self, record: &Record, take: impl FnOnce(&mut Self, T)) {
         match record.data(&self.folder) {
             Ok(row) => take(self, row),

@@ -1,5 +1,5 @@
-//! Brings recordings to their end whose runtime had died (docs/decisions/09-recovery-by-proof.md): repairs them, decides how
-//! their tasks ended, ends what still runs by proof of what it is. Blocks.
+//! Recovers recordings whose runtime had died (docs/decisions/09-recovery-by-proof.md): repairs them, decides how
+//! their tasks ended, and ends processes that still run if they provably belong to them. Blocks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::runtime::state::TaskState;
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What was done about one recording.
+/// The result of recovering one recording.
 #[derive(Debug)]
 pub(in crate::runtime) struct Recovery {
     pub(in crate::runtime) recording: String,
@@ -58,7 +58,7 @@ fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
     Ok(Some(Recovery { recording: listed.name.clone(), repaired, tasks }))
 }
 
-/// Decides the end of each task that has none and puts it on record.
+/// Decides how each unfinished task ended, and records that.
 fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
     let open: Vec<&TaskState> = recording.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let ids: Vec<TaskId> = open.iter().map(|task| task.id.clone()).collect();
@@ -85,7 +85,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
     open.into_iter().zip(orphans).map(decide).collect()
 }
 
-/// Ends what still runs of the tasks: nothing, when the machine was booted since.
+/// Ends what still runs of the tasks: nothing, if the machine was rebooted since.
 fn end_orphaned(meta: Option<&Meta>, tasks: Vec<TaskId>) -> Vec<Orphans> {
     match meta {
         Some(meta) if meta.boot_id == boot_id() && !meta.boot_id.is_empty() => {
@@ -101,7 +101,7 @@ fn put(journal: &Journal, row: &Row<'_>) {
     }
 }
 
-/// Returns what was recovered in one line, for the person.
+/// Returns a one-line notice of what was recovered, for the person.
 pub(in crate::runtime) fn notice(recoveries: &[Recovery]) -> Option<String> {
     let tasks: Vec<&Recovered> = recoveries.iter().flat_map(|recovery| &recovery.tasks).collect();
     let interrupted = tasks.iter().filter(|task| task.status == TaskStatus::Interrupted).count();

@@ -1,5 +1,4 @@
-//! How much of the past is kept: the oldest finished recordings go, each with a word in the journal.
-//! Blocks.
+//! Retention of past recordings: the oldest finished ones are removed, each with a row in the journal. Blocks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +18,13 @@ struct Finished {
     name: String,
     bytes: u64,
     started_at: Option<Timestamp>,
-    /// A command was run in it. Only such count against the number that is kept: looking at what runs must not wear
-    /// away the record of what was done.
+    /// Whether a command was run in it. Recordings with and without commands are counted separately, so that merely
+    /// looking at tasks does not displace the record of what was done.
     has_run: bool,
 }
 
-/// Removes what is too much and returns the bytes of what is left; `own` and what is being written stay,
-/// whatever their size.
+/// Removes recordings beyond the limits and returns the size of the rest in bytes; `own` and recordings being written
+/// are kept, whatever their size.
 pub(in crate::runtime) fn retain(
     own: &Path,
     limits: &config::Record,
@@ -57,8 +56,8 @@ pub(in crate::runtime) fn retain(
     left
 }
 
-/// Chooses what goes, oldest first. Nothing happens until a limit is passed by half: each time there
-/// is something to do, it is worth doing.
+/// Selects the recordings to remove, oldest first. Nothing is removed until a limit is exceeded by half, so that each
+/// removal is worthwhile.
 fn too_much<'a>(
     finished: &'a [Finished],
     open_bytes: u64,
@@ -71,7 +70,7 @@ fn too_much<'a>(
         recording.started_at.is_some_and(|at| now.duration_since(at) > age)
     };
     let by_size = total > limits.keep_bytes.saturating_add(limits.keep_bytes / 2);
-    // Recordings in which something ran, and those in which nothing did, each by themselves.
+    // Recordings with commands and recordings without are counted separately.
     let mut counts = [false, true].map(|has_run| count(finished, has_run));
     let by_count = counts.map(|count| count > limits.keep_recordings + limits.keep_recordings / 2);
     let by_age = finished.iter().any(|recording| older(recording, limits.keep_for * 3 / 2));
@@ -104,8 +103,8 @@ fn has_run(recording: &Path) -> bool {
     fs::read_dir(recording.join("tasks")).is_ok_and(|mut tasks| tasks.next().is_some())
 }
 
-/// Removes a recording that is over and in which nothing was done but looking: no command ran, no other recording was
-/// removed or brought to its end. Blocks.
+/// Removes a finished recording that contains only reads: no command ran, and no other recording was removed or
+/// recovered. Blocks.
 pub fn forget_looks(recording: &Path) {
     const LOOKS: [&str; 5] = ["recording", "call", "answer", "abandoned", "closed"];
     let is_look = |item: Item| match item {
@@ -122,7 +121,7 @@ pub fn forget_looks(recording: &Path) {
     }
 }
 
-/// Removes a recording: first a word, then its name, then its files.
+/// Removes a recording: first records the removal, then renames its folder, then removes its files.
 fn remove(recording: &Finished, reason: &str, journal: &Journal) -> std::io::Result<()> {
     if is_held(&recording.folder) {
         return Ok(());
@@ -141,10 +140,10 @@ fn remove(recording: &Finished, reason: &str, journal: &Journal) -> std::io::Res
     fs::remove_dir_all(gone)
 }
 
-/// What the name of a recording begins with while its files are being removed.
+/// The name prefix of a recording's folder while its files are being removed.
 const REMOVED: &str = ".removed-";
 
-/// Removes what an earlier removal had left.
+/// Removes what an earlier, interrupted removal left.
 fn clear(recordings: &Path) {
     for entry in fs::read_dir(recordings).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(REMOVED)
@@ -155,7 +154,7 @@ fn clear(recordings: &Path) {
     }
 }
 
-/// Returns the bytes of the files below a folder. Links are not followed.
+/// Returns the total size of the files in a folder and its subfolders, in bytes. Links are not followed.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {
@@ -177,7 +176,7 @@ mod tests {
         keep_recordings: 4,
     };
 
-    /// Finished recordings of so many bytes, begun so many days ago.
+    /// Finished recordings, each given by its size in bytes and its age in days.
     fn finished(of: &[(u64, i64)]) -> Vec<Finished> {
         let day = |days: i64| Timestamp::UNIX_EPOCH - SignedDuration::from_hours(24 * days);
         let one = |(bytes, days): &(u64, i64)| Finished {

@@ -1,4 +1,4 @@
-//! A recording as a console shows it: the snapshot its runtime would publish now. Pure.
+//! Builds a console's view of a recording: the snapshot its runtime would publish now. Pure.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::runtime::state::TaskState;
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
 
 impl Recording {
-    /// Returns what a console shows of it. A task whose end nobody put on record is shown as one that
-    /// was interrupted.
+    /// Returns the console's view of the recording. A task whose end was not recorded is completed from what it left
+    /// behind, or else shown as interrupted.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let last = self.last_at.unwrap_or(Timestamp::UNIX_EPOCH);
@@ -63,7 +63,7 @@ impl Recording {
         agents
     }
 
-    /// Returns a notice of what ran outside the record before it, and one for each problem.
+    /// Returns a notice about what ran outside the record before this recording, and one for each problem.
     fn notices(&self, at: Timestamp) -> Vec<Notice> {
         let texts = self.outside.notice().into_iter().chain(self.problems.iter().map(ToString::to_string));
         (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text, from: None }).collect()
@@ -90,7 +90,7 @@ fn shown(task: &TaskState, last: Timestamp) -> Arc<TaskView> {
     task.view().clone()
 }
 
-/// A program whose end nobody put on record was cut off with its runtime.
+/// Completes a program whose end was not recorded: it was interrupted with its runtime.
 fn ended(program: &ProgramView, last: Timestamp) -> ProgramView {
     if program.state.is_terminal() {
         return program.clone();

@@ -1,4 +1,4 @@
-//! Answers: what was said, by whom, and what a question accepts.
+//! Answers: their values, who gave them, and which answers a question accepts.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::view::QuestionKind;
 use crate::envelope::Actor;
 
-/// What was answered.
+/// The value of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerValue {
@@ -20,22 +20,22 @@ pub enum AnswerValue {
     Choice(String),
     /// Free text.
     Text(String),
-    /// A gate is opened, a command let run.
+    /// Open the gate, or let the command run.
     Approve,
-    /// It is not.
+    /// Do not.
     Reject,
     /// Run the command in doubt again.
     Rerun,
-    /// Go on after it.
+    /// Skip the command in doubt and continue.
     Skip,
-    /// End the program here. Only the operator may.
+    /// End the program here. Only the operator may do this.
     Abort,
-    /// A text that is not on record: so many bytes.
+    /// A text that is not recorded; only its length in bytes is.
     Hidden(usize),
 }
 
 impl QuestionKind {
-    /// Tells whether a value answers such a question.
+    /// Tells whether a value is a valid answer to such a question.
     #[must_use]
     pub fn accepts(&self, value: &AnswerValue) -> bool {
         use AnswerValue::{Abort, Approve, Choice, No, Reject, Rerun, Skip, Text, Yes};
@@ -50,7 +50,7 @@ impl QuestionKind {
         }
     }
 
-    /// Reads an answer given as text; none when it is none.
+    /// Parses an answer given as text; `None` if it is not a valid answer.
     #[must_use]
     pub fn read(&self, text: &str) -> Option<AnswerValue> {
         let word = text.trim().to_ascii_lowercase();
@@ -69,7 +69,7 @@ impl QuestionKind {
         self.accepts(&value).then_some(value)
     }
 
-    /// Returns what an answer may be, in a few words.
+    /// Describes briefly what an answer may be.
     #[must_use]
     pub fn expected(&self) -> String {
         match self {
@@ -85,15 +85,15 @@ impl QuestionKind {
     }
 }
 
-/// Who an answer comes from.
+/// Who gave an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Principal {
-    /// The person at a console, or whoever else acts: an agent, a script, Pilothouse itself.
+    /// The person at a console, or another actor: an agent, a script, Pilothouse itself.
     Actor(Actor),
-    /// A file of answers that was given with the program.
+    /// An answers file supplied with the program.
     File,
-    /// The command of a session, by the name of its program.
+    /// The command of a session, named by its program.
     Command(String),
 }
 
@@ -123,21 +123,21 @@ impl From<Principal> for String {
     }
 }
 
-/// An answer on record.
+/// A recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// What was said.
+    /// The answer itself.
     pub value: AnswerValue,
-    /// By whom.
+    /// Who gave it.
     pub principal: Principal,
-    /// When.
+    /// When it was given.
     pub at: Timestamp,
-    /// Why, in their words.
+    /// The reason, in the principal's own words.
     pub note: Option<String>,
 }
 
 impl Answer {
-    /// Returns the answer as it goes on record: of a masked text its length alone.
+    /// Returns the answer as it is recorded: a masked text is replaced by its length.
     #[must_use]
     pub fn as_recorded(&self, kind: &QuestionKind) -> Self {
         match (&self.value, kind) {
@@ -149,23 +149,23 @@ impl Answer {
     }
 }
 
-/// What somebody answers.
+/// An answer being given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
-    /// What.
+    /// The answer itself.
     pub value: AnswerValue,
-    /// Why, in their words.
+    /// The reason, in the answerer's own words.
     pub note: Option<String>,
 }
 
-/// What came of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
-    /// Somebody answered.
+    /// It was answered.
     Answered(Answer),
-    /// Nobody did in time.
+    /// It was not answered in time.
     TimedOut {
-        /// When it was too late.
+        /// When the deadline passed.
         at: Timestamp,
     },
 }

@@ -1,7 +1,7 @@
-//! Decides everything about questions: which are open, who may answer, when it is too late.
+//! The state machine of questions: decides which are open, who may answer, and when they time out.
 //!
-//! Pure: it takes what happens and the present moment, and returns what goes on record. It waits for no
-//! one and reads no clock; the driver does what it decides.
+//! Pure: it takes events and the current time, and returns the facts to record. It waits for no one and reads no
+//! clock; the driver carries out its decisions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,40 +16,40 @@ use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::process::ConsoleProcess;
 
-/// Settled questions that are remembered, so that a late answer learns how they were settled.
+/// Settled questions that are remembered, so that a late answer can be told how they were settled.
 const SETTLED_KEPT: usize = 256;
-/// Comments kept beside a question.
+/// Comments kept per question.
 const COMMENTS: usize = 16;
-/// Characters of a comment.
+/// Length limit of a comment, in characters.
 const COMMENT_CHARS: usize = 2_000;
 
-/// Why an answer was not taken.
+/// Why an answer was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No question of this recording has this id.
     #[error("no question {0} in this recording")]
     Unknown(QuestionId),
-    /// It was settled before.
+    /// It was already settled.
     #[error("question {id} was {how}")]
     Settled {
         /// The question.
         id: QuestionId,
-        /// What came of it, e.g. `answered by operator`.
+        /// How it was settled, e.g. `answered by operator`.
         how: String,
     },
-    /// It is the operator's alone.
+    /// Only the operator may answer it.
     #[error("question {id} is for the operator alone, at a console")]
     OperatorOnly {
         /// The question.
         id: QuestionId,
     },
-    /// Whoever runs the program lets no agent answer it.
+    /// Its program does not allow agents to answer it.
     #[error("question {id} may not be answered by an agent")]
     NotForAgents {
         /// The question.
         id: QuestionId,
     },
-    /// The answer is none to this question, which stays open.
+    /// The answer does not fit this question, which stays open.
     #[error("the answer to question {id} has to be {expected}")]
     DoesNotFit {
         /// The question.
@@ -59,7 +59,7 @@ pub enum Refusal {
     },
 }
 
-/// What goes on record about a question.
+/// A fact recorded about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(in crate::runtime) enum Fact {
@@ -72,44 +72,44 @@ pub(in crate::runtime) enum Fact {
     Answered {
         /// The question.
         id: QuestionId,
-        /// The answer; of a masked text its length.
+        /// The answer; for a masked text, only its length.
         answer: Answer,
-        /// The console it was given in, when the operator gave it in one.
+        /// The console in which the operator gave the answer, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         console: Option<ConsoleProcess>,
     },
-    /// Nobody answered in time.
+    /// It was not answered in time.
     TimedOut {
         /// The question.
         id: QuestionId,
-        /// When.
+        /// When it timed out.
         at: Timestamp,
     },
-    /// Whoever asked does not wait any more.
+    /// The asker no longer waits.
     Withdrawn {
         /// The question.
         id: QuestionId,
-        /// When.
+        /// When it was withdrawn.
         at: Timestamp,
     },
-    /// Somebody said something beside it.
+    /// Someone commented on it.
     Commented {
         /// The question.
         id: QuestionId,
-        /// What.
+        /// The comment.
         comment: Comment,
     },
-    /// The operator lets agents answer it, or not any more.
+    /// The operator allowed agents to answer it, or no longer does.
     Agents {
         /// The question.
         id: QuestionId,
-        /// They may.
+        /// Whether they may.
         may: bool,
     },
 }
 
 impl Fact {
-    /// Adds the console an answer was given in.
+    /// Adds the console in which an answer was given.
     pub(in crate::runtime) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
         match self {
             Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
@@ -118,16 +118,16 @@ impl Fact {
     }
 }
 
-/// Who is to be answered once a fact is on record.
+/// Who gets a reply once a fact is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::runtime) enum Told {
     /// Nobody.
     Nobody,
-    /// Whoever asked: nothing was asked, as it could not go on record.
+    /// The asker: the question was not asked, because it could not be recorded.
     NotAsked,
-    /// Whoever asked: this came of it.
+    /// The asker, with this outcome.
     Asker(Settled),
-    /// Whoever answered: it could not go on record, the question is open again.
+    /// The answerer: the answer could not be recorded, and the question is open again.
     NotAnswered,
 }
 
@@ -148,15 +148,15 @@ struct Entry {
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
-    /// On its way to the record; nobody sees it.
+    /// Being recorded; not visible to anyone yet.
     Announced,
     Open,
-    /// What came of it is on its way to the record; nobody can change it any more.
+    /// Its outcome is being recorded and can no longer change.
     Settling(Settled),
 }
 
 impl Machine {
-    /// Enters a question. It is open once what this returns is on record.
+    /// Adds a question. It is open once the returned fact is recorded.
     pub(in crate::runtime) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> Fact {
         self.numbers += 1;
         let Asking { origin, asked_by, kind, text, evidence, within, agents, expected } = asking;
@@ -180,10 +180,10 @@ impl Machine {
         Fact::Asked { question: Arc::new(masked(&question)) }
     }
 
-    /// Takes an answer. It is final once what this returns is on record.
+    /// Accepts an answer. It is final once the returned fact is recorded.
     ///
     /// # Errors
-    /// When it is not taken.
+    /// If the answer is rejected.
     pub(in crate::runtime) fn answer(
         &mut self,
         now: Moment,
@@ -205,10 +205,10 @@ impl Machine {
         Ok(Fact::Answered { id: id.clone(), answer: recorded, console: None })
     }
 
-    /// Puts a remark beside a question.
+    /// Adds a comment to a question.
     ///
     /// # Errors
-    /// When it is not open.
+    /// If the question is not open.
     pub(in crate::runtime) fn comment(
         &mut self,
         now: Moment,
@@ -226,10 +226,10 @@ impl Machine {
         Ok(Fact::Commented { id: id.clone(), comment })
     }
 
-    /// Lets agents answer a question, or not any more.
+    /// Allows agents to answer a question, or no longer.
     ///
     /// # Errors
-    /// When it is not open, or the operator's alone.
+    /// If the question is not open, or only the operator may answer it.
     pub(in crate::runtime) fn let_agents(&mut self, id: &QuestionId, may: bool) -> Result<Fact, Refusal> {
         let entry = self.entry(id)?;
         if entry.question.kind.is_operators() {
@@ -239,7 +239,7 @@ impl Machine {
         Ok(Fact::Agents { id: id.clone(), may })
     }
 
-    /// Takes a question back: whoever asked has gone. An answer on its way to the record stays one.
+    /// Withdraws a question because the asker is gone. An answer that is already being recorded stands.
     pub(in crate::runtime) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<Fact> {
         let is_final = matches!(self.open.get(id)?.state, State::Settling(_));
         if is_final {
@@ -250,7 +250,7 @@ impl Machine {
         Some(Fact::Withdrawn { id: id.clone(), at: now.wall })
     }
 
-    /// Settles every question whose time is over.
+    /// Settles every question whose deadline has passed.
     pub(in crate::runtime) fn due(&mut self, now: Moment) -> Vec<Fact> {
         let late = |entry: &Entry| entry.state == State::Open && entry.due.is_some_and(|due| due <= now.mono);
         let late = self.open.iter_mut().filter(|(_, entry)| late(entry));
@@ -261,13 +261,13 @@ impl Machine {
         late.map(settle).collect()
     }
 
-    /// Returns when the next question is late.
+    /// Returns when the next question times out.
     pub(in crate::runtime) fn next_due(&self) -> Option<Duration> {
         let open = self.open.values().filter(|entry| entry.state == State::Open);
         open.filter_map(|entry| entry.due).min()
     }
 
-    /// Takes whether the last fact about a question is on record.
+    /// Applies whether the last fact about a question was recorded.
     pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> Told {
         let Some(entry) = self.open.get_mut(id) else { return Told::Nobody };
         match (std::mem::replace(&mut entry.state, State::Open), is_recorded) {
@@ -276,7 +276,7 @@ impl Machine {
                 self.open.remove(id);
                 Told::NotAsked
             }
-            // Without a place on record an answer takes no effect. That time has passed does.
+            // An answer that is not recorded has no effect. A timeout takes effect regardless.
             (State::Settling(Settled::Answered(_)), false) => Told::NotAnswered,
             (State::Settling(settled), _) => {
                 self.open.remove(id);
@@ -286,7 +286,7 @@ impl Machine {
         }
     }
 
-    /// Returns the questions that are open, in the order they were asked.
+    /// Returns the open questions, in the order they were asked.
     pub(in crate::runtime) fn questions(&self) -> Vec<Arc<Question>> {
         let open = self.open.values().filter(|entry| entry.state == State::Open);
         let mut questions: Vec<Arc<Question>> = open.map(|entry| entry.question.clone()).collect();
@@ -294,12 +294,12 @@ impl Machine {
         questions
     }
 
-    /// Returns the number of a question that is not settled.
+    /// Returns the number of a question that is not settled yet.
     pub(in crate::runtime) fn number(&self, id: &QuestionId) -> Option<u32> {
         self.open.get(id).map(|entry| entry.question.number)
     }
 
-    /// Returns the ids of all questions that are not settled.
+    /// Returns the ids of all questions that are not settled yet.
     pub(in crate::runtime) fn unsettled(&self) -> Vec<QuestionId> {
         self.open.keys().cloned().collect()
     }
@@ -331,7 +331,7 @@ impl Entry {
         match by {
             Actor::Operator => Ok(()),
             _ if self.question.kind.is_operators() => Err(Refusal::OperatorOnly { id }),
-            // A command line may be run by anybody, also by a managed task: it may do what agents may.
+            // Anyone can run a command line, including a managed task: it may do no more than agents may.
             _ if !self.question.agents => Err(Refusal::NotForAgents { id }),
             _ => Ok(()),
         }
@@ -353,7 +353,7 @@ fn cut(text: &str) -> String {
     text.trim().chars().take(COMMENT_CHARS).collect()
 }
 
-/// Returns a question with the secrets of its texts masked, for the record.
+/// Returns a question with the secrets in its texts masked, for the record.
 fn masked(question: &Question) -> Question {
     let mut question = question.clone();
     question.text = mask(&question.text).into_owned();

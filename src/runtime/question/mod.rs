@@ -1,7 +1,7 @@
-//! Pending questions: what a running program needs somebody to decide, and what came of it.
+//! Questions: decisions that a running program needs from someone, and their outcomes.
 //!
-//! A question is on record before anybody sees it, and its answer before whoever asked gets it. A gate
-//! is answered by the operator alone; anything else by an agent too where the question allows it.
+//! A question is recorded before anyone sees it, and its answer before the asker gets it. Only the operator can
+//! answer a gate; agents may answer other questions where these allow it.
 
 mod answer;
 mod machine;

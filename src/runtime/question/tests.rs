@@ -1,4 +1,4 @@
-//! What the machine decides, case by case.
+//! Tests of the question state machine, case by case.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ fn agent() -> Actor {
     Actor::Agent("claude".to_owned())
 }
 
-/// A machine with one open question.
+/// A state machine with one open question.
 fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> Machine {
     let mut machine = Machine::default();
     machine.ask(at(0), id(1), asking(kind, within, agents));
@@ -84,7 +84,7 @@ fn an_answer_that_cannot_go_on_record_takes_no_effect() {
     assert_eq!(machine.recorded(&id(1), false), Told::NotAnswered);
     assert_eq!(machine.questions().len(), 1, "open again");
     assert_eq!(machine.due(at(60)).len(), 1, "its time still runs");
-    // That time has passed is so, on record or not.
+    // A timeout takes effect whether or not it was recorded.
     assert!(matches!(machine.recorded(&id(1), false), Told::Asker(Settled::TimedOut { .. })));
 }
 
@@ -221,7 +221,7 @@ fn moves() -> impl Strategy<Value = Move> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: a question is settled at most once, by the operator or by time.
+    /// Whatever the order of events, a question is settled at most once, by the operator or by its timeout.
     #[test]
     fn nobody_is_told_twice(moves in prop::collection::vec(moves(), 0..60)) {
         let (mut machine, mut now) = (Machine::default(), 0);

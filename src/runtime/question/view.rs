@@ -1,4 +1,4 @@
-//! A question as everybody sees it: plain data.
+//! The public view of a question: plain data.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use crate::envelope::{Actor, TaskId};
 use crate::runtime::place::PlaceName;
 use crate::runtime::program::Lines;
 
-/// An answer sooner than this after its question was shown is no person's: what was typed before, or at that moment, was
-/// meant for something else.
+/// An answer that follows its question sooner than this was not meant for it: a person had typed it before, or just
+/// as the question appeared.
 pub const READING: Duration = Duration::from_millis(400);
 
 /// The name of a question: `question_` and 8 random base-32 characters.
@@ -30,7 +30,7 @@ pub struct QuestionId(String);
 pub struct InvalidQuestionId;
 
 impl QuestionId {
-    /// Makes an id from 8 random bytes.
+    /// Creates an id from 8 random bytes.
     #[must_use]
     pub fn from_random(random: [u8; 8]) -> Self {
         let task = TaskId::from_random(random);
@@ -49,7 +49,7 @@ impl FromStr for QuestionId {
 
     fn from_str(text: &str) -> Result<Self, InvalidQuestionId> {
         let tail = text.strip_prefix("question_").ok_or(InvalidQuestionId)?;
-        // The same alphabet and length as a task's.
+        // The same alphabet and length as in a task id.
         let is_id = format!("task_{tail}").parse::<TaskId>().is_ok();
         if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidQuestionId) }
     }
@@ -75,41 +75,41 @@ impl fmt::Display for QuestionId {
     }
 }
 
-/// What kind of answer a question wants.
+/// The kind of answer a question wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum QuestionKind {
     /// Yes or no.
     YesNo {
-        /// What follows from a yes, e.g. `leaves the loop`; empty when that is plain.
+        /// The effect of a yes, e.g. `leaves the loop`; empty if obvious.
         yes: String,
-        /// What follows from a no.
+        /// The effect of a no.
         no: String,
     },
     /// One of these labels.
     Choice {
-        /// In the order of the program.
+        /// The labels, in the order of the program.
         labels: Vec<String>,
     },
     /// Free text.
     Text {
-        /// It is not shown while typed and never recorded.
+        /// Whether it is hidden while typed and never recorded.
         masked: bool,
     },
-    /// Go on, or not. Only the operator may say.
+    /// Continue or not. Only the operator may decide.
     Gate {
-        /// Who may approve, as the program says (`user`).
+        /// Who may approve, according to the program (`user`).
         allow: Vec<String>,
     },
-    /// A command had started when its program was cut off, and nobody knows how it ended.
+    /// Its program was interrupted while a command was running, and it is not known how the command ended.
     InFlight,
-    /// A program is about to run a command; the text is the command.
+    /// A program is about to run a command; the question's text is the command.
     Command,
 }
 
 impl QuestionKind {
-    /// Returns the word used on every surface.
+    /// Returns the kind's name, the same on every surface.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.into()
@@ -131,74 +131,74 @@ pub struct Origin {
     pub program: Option<PathBuf>,
     /// The lines of its statement.
     pub lines: Option<Lines>,
-    /// The name it has in the program: of the gate, the input, the agent.
+    /// Its name in the program: of the gate, the input or the agent.
     pub name: Option<String>,
-    /// The id of the gate in its run: its name, with a number from the second time on.
+    /// The gate's id in its run: its name, with a number from the second time on.
     #[serde(default)]
     pub gate: Option<String>,
-    /// A task it is about.
+    /// The task it concerns, if any.
     pub task: Option<TaskId>,
 }
 
-/// What whoever answers can go by.
+/// The context shown to the person or agent that answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The values the question is about, the most important first.
+    /// The values the question concerns, the most important first.
     pub bindings: Vec<BindingView>,
-    /// Which pass of a loop this is, from 1, and how many there are at most.
+    /// The number of the current loop pass, starting at 1, and the maximum number of passes.
     pub pass: Option<(u32, Option<u32>)>,
-    /// The command in doubt, whole.
+    /// The full command in doubt.
     pub command: Option<String>,
-    /// Where a command would run.
+    /// Where the command would run.
     #[serde(default)]
     pub workdir: Option<PathBuf>,
 }
 
-/// A value of a program as people and agents see it: its beginning, and how it came to be.
+/// A program's value as shown to people and agents: its beginning, and how it was produced.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BindingView {
     /// Its name.
     pub name: String,
     /// `let`, `const`, `input` or `output`.
     pub kind: String,
-    /// The block call it belongs to, if one.
+    /// The block call it belongs to, if any.
     pub execution_id: Option<u32>,
     /// The beginning of its value.
     pub preview: String,
-    /// Characters of the whole value.
+    /// Length of the whole value, in characters.
     pub chars: usize,
-    /// The preview is not the whole value.
+    /// Whether the preview is shorter than the value.
     pub is_cut: bool,
-    /// Exit code of the command that made it.
+    /// Exit code of the command that produced it.
     pub exit_code: Option<i32>,
-    /// That command's time ran out.
+    /// Whether that command timed out.
     pub timed_out: bool,
-    /// The end of what that command wrote to stderr.
+    /// The end of that command's standard error.
     pub stderr: Option<String>,
-    /// The line that made it.
+    /// The line that produced it.
     pub line: Option<u32>,
-    /// The file that holds it whole.
+    /// The file that holds the whole value.
     pub file: Option<PathBuf>,
 }
 
-/// Who is expected to answer, and as whom.
+/// Who is expected to answer, and in which role.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Expected {
     /// Who: `a person`, `an agent`, `agent:LABEL`, or the program of a command.
     pub by: String,
-    /// The command that is at work on it: nobody needs to do anything.
+    /// The command that is working on the answer, in which case nobody else needs to act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// The agent of the program that the session is with.
+    /// The program's agent that the session is with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its model.
+    /// The agent's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it may do, as the program writes it: `bash: deny`.
+    /// The agent's permissions, as written in the program: `bash: deny`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<String>,
-    /// The skills it has.
+    /// The agent's skills.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
 }
@@ -208,71 +208,71 @@ pub struct Expected {
 pub struct Asking {
     /// Where it comes from.
     pub origin: Origin,
-    /// Who runs what asks.
+    /// Who runs the program that asks.
     pub asked_by: Actor,
-    /// What answer it wants.
+    /// The kind of answer it wants.
     pub kind: QuestionKind,
-    /// The whole text, interpolated.
+    /// The full text, interpolated.
     pub text: String,
-    /// What to go by.
+    /// The context for answering.
     pub evidence: Evidence,
-    /// How long there is to answer; none waits for ever.
+    /// The time limit for answering; `None` waits forever.
     pub within: Option<Duration>,
-    /// An agent may answer it. Ignored where only the operator ever may.
+    /// Whether an agent may answer it. Ignored if only the operator ever may.
     pub agents: bool,
-    /// Who is expected to answer, where that is known.
+    /// Who is expected to answer, if known.
     pub expected: Option<Expected>,
 }
 
-/// A question that waits for its answer.
+/// A question that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// Its id.
     pub id: QuestionId,
-    /// Its number in this recording, from 1; the console writes `q03`.
+    /// Its number in this recording, starting at 1; shown as `q03` in the console.
     pub number: u32,
     /// Where it comes from.
     pub origin: Origin,
-    /// Who runs what asks.
+    /// Who runs the program that asks.
     pub asked_by: Actor,
-    /// What answer it wants.
+    /// The kind of answer it wants.
     #[serde(flatten)]
     pub kind: QuestionKind,
-    /// The whole text.
+    /// The full text.
     pub text: String,
-    /// What to go by.
+    /// The context for answering.
     pub evidence: Evidence,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// When it is too late to answer.
+    /// The deadline for answering.
     pub deadline: Option<Timestamp>,
-    /// An agent may answer it.
+    /// Whether an agent may answer it.
     pub agents: bool,
-    /// What agents said beside it, and answers that did not fit.
+    /// Comments on it, including answers that did not fit.
     pub comments: Vec<Comment>,
-    /// Who is expected to answer, where that is known.
+    /// Who is expected to answer, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
-    /// The place it is asked at, in a console over several.
+    /// Its place, in a console attached to several.
     #[serde(skip)]
     pub place: Option<Arc<PlaceName>>,
 }
 
 impl Question {
-    /// Tells whether it waits for somebody: no command is at work on it.
+    /// Tells whether it waits for a person or an agent: no command is working on it.
     #[must_use]
     pub fn needs_somebody(&self) -> bool {
         self.expected.as_ref().is_none_or(|expected| expected.task.is_none())
     }
 }
 
-/// A remark beside a question.
+/// A comment on a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// Who.
+    /// Who made it.
     pub by: Actor,
-    /// When.
+    /// When it was made.
     pub at: Timestamp,
-    /// What.
+    /// Its text.
     pub text: String,
 }

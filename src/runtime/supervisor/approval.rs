@@ -1,4 +1,5 @@
-//! Which new calls wait for the operator: the pause, the rules, the calls held and the decisions about them.
+//! The approval gate: which new calls wait for the operator. Covers the pause, the rules, the held calls and the
+//! decisions about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,14 +21,14 @@ use crate::runtime::request::{ExecRequest, Within};
 const EXEC: &str = "ExecCommand";
 const BATCH: &str = "ExecCommandBatch";
 
-/// What the operator wants to be asked about, and the batches that wait. Commands that wait are tasks.
+/// What requires the operator's approval, and the batches waiting for it. Waiting commands are kept as tasks.
 #[derive(Debug)]
 pub(super) struct Gate {
     paused: Option<Timestamp>,
     rules: Vec<ApprovalRule>,
-    /// Hashes of requests that are no longer asked about.
+    /// Hashes of requests that no longer need approval.
     allowed: BTreeSet<String>,
-    /// Commands that are no longer asked about, by how they begin.
+    /// Command prefixes that no longer need approval.
     wider: Vec<Wider>,
     batches: BTreeMap<u64, HeldCall>,
     patience: Duration,
@@ -47,14 +48,14 @@ impl Gate {
         }
     }
 
-    /// Holds a new task that must wait.
+    /// Returns the hold for a new task that must wait for the operator.
     pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<Held> {
         let (reason, hash) = self.holds(new)?;
         Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
     }
 
-    /// Returns why a new task must wait, if it must, and the hash of its request. An item of a batch was decided with
-    /// its batch.
+    /// Returns why a new task must wait for the operator, if it must, and the hash of its request. An item of a batch
+    /// was already decided with its batch.
     pub(super) fn holds(&self, new: &NewTask) -> Option<(HoldReason, String)> {
         let request = &new.request;
         if request.item.is_some() {
@@ -73,12 +74,13 @@ impl Gate {
         self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
     }
 
-    /// Returns the batches that wait.
+    /// Returns the waiting batches.
     pub(super) fn batches(&self) -> impl Iterator<Item = &HeldCall> {
         self.batches.values()
     }
 
-    /// A rule outlives a pause: what it asks for is not released with the rest.
+    /// Returns why a call must wait, if it must. A rule outlasts a pause: calls held by a rule are not released with
+    /// the rest.
     fn reason(
         &self,
         tool: &str,
@@ -90,7 +92,7 @@ impl Gate {
         if matches!(actor, Actor::Operator | Actor::System) {
             return None;
         }
-        // Whom a rule is about may come himself or send a command of his.
+        // A rule about an agent covers its own calls and those of the commands it runs.
         let names: Vec<String> = callers.all().map(Actor::to_string).collect();
         let asks_of = |rule: &ApprovalRule, name: &String| {
             commands.iter().any(|command| rule.asks(tool, name, &command.cmd))
@@ -105,7 +107,7 @@ impl Gate {
         }
     }
 
-    /// Tells whether every one of the commands begins as the operator has let run.
+    /// Tells whether every command has a prefix that the operator has allowed.
     fn is_covered(&self, actor: &Actor, commands: &[HeldCommand]) -> bool {
         let covers = |command: &HeldCommand| self.wider.iter().any(|wider| wider.covers(actor, command));
         !commands.is_empty() && commands.iter().all(covers)
@@ -117,7 +119,7 @@ impl Gate {
     }
 }
 
-/// Who calls, and who stands behind a call that came out of a task.
+/// The actor that makes a call, and the task and agent behind it if the call came out of a task.
 #[derive(Debug, Clone, Copy)]
 struct Callers<'a> {
     actor: &'a Actor,
@@ -134,17 +136,17 @@ fn is_agent(actor: &Actor) -> bool {
     matches!(actor, Actor::Agent(_))
 }
 
-/// How commands begin that are let run, and of which caller, where, by which shell.
+/// An allowed command prefix, valid for one caller, folder and shell.
 #[derive(Debug)]
 struct Wider {
     prefix: Prefix,
     actor: Actor,
-    /// The command it was decided about: another one differs in its text alone.
+    /// The command that was approved: others may differ from it only in their text.
     like: HeldCommand,
 }
 
 impl Wider {
-    /// Makes it of a decision about a call of one command that begins so; none for any other call.
+    /// Creates one from a decision about a call of a single command with this prefix; `None` for any other call.
     fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
         let [command] = &call.commands[..] else { return None };
         let wider = Self { prefix: prefix.clone(), actor: call.actor.clone(), like: command.clone() };
@@ -158,8 +160,9 @@ impl Wider {
 }
 
 impl Supervisor {
-    /// Returns what stands behind a caller that runs in a task: the agent that started that task, or for whom one of
-    /// that agent's tasks did; of a task that holds an agent, that agent. None for a task of another runtime.
+    /// Returns the task and the agent behind a caller that runs in a task: the agent that started the task, or the
+    /// agent behind that task in turn; or else, if the task holds an agent, that one. `None` for a task of another
+    /// runtime.
     pub(crate) fn behind(&self, within: &Within) -> Option<Behind> {
         let task = self.tasks.get(&within.task)?;
         let own = Some(&task.request.actor).filter(|actor| is_agent(actor)).cloned();
@@ -168,7 +171,7 @@ impl Supervisor {
         Some(Behind { task: within.task.clone(), agent: own.or_else(before).or_else(held) })
     }
 
-    /// Returns what waits for the operator.
+    /// Returns everything that waits for the operator.
     pub(crate) fn gate(&self) -> GateView {
         let tasks = self.tasks.values().filter_map(held_task);
         let mut held: Vec<HeldCall> = tasks.chain(self.gate.batches.values().cloned()).collect();
@@ -176,7 +179,7 @@ impl Supervisor {
         GateView { paused: self.gate.paused, held, allowed: self.gate.allowed.len() + self.gate.wider.len() }
     }
 
-    /// Holds new calls of agents from now on, or lets what only the pause holds go.
+    /// Holds new calls from agents from now on, or releases those that only the pause holds.
     pub(crate) fn pause(&mut self, now: Moment, paused: bool) -> Vec<Action> {
         if paused == self.gate.paused.is_some() {
             return Vec::new();
@@ -204,7 +207,7 @@ impl Supervisor {
         actions
     }
 
-    /// Asks by these rules from now on. What is held stays held: its answer is the operator's.
+    /// Applies these rules from now on. Calls that are already held stay held until the operator decides.
     pub(crate) fn set_rules(&mut self, now: Moment, rules: Vec<ApprovalRule>) -> Vec<Action> {
         if rules == self.gate.rules {
             return Vec::new();
@@ -215,7 +218,7 @@ impl Supervisor {
         vec![Action::Gate(GateEvent { actor: Actor::System, ..said })]
     }
 
-    /// Carries out the operator's decision about a held call; none when it is not the call they were shown.
+    /// Applies the operator's decision on a held call; `None` if it is no longer the call they were shown.
     pub(crate) fn decide(
         &mut self,
         now: Moment,
@@ -257,7 +260,7 @@ impl Supervisor {
         Some(actions)
     }
 
-    /// Lets a batch begin, or holds it; then its ticket is returned.
+    /// Lets a batch start, or holds it and returns its ticket.
     pub(crate) fn admit_batch(
         &mut self,
         now: Moment,
@@ -294,7 +297,7 @@ impl Supervisor {
         (Some(ticket), vec![Action::Gate(said), wake])
     }
 
-    /// The wait of a held batch is over.
+    /// Handles the end of a held batch's time limit.
     pub(super) fn hold_over(&mut self, now: Moment, ticket: u64) -> Vec<Action> {
         let Some(call) = self.gate.batches.remove(&ticket) else { return Vec::new() };
         let said =
@@ -302,7 +305,7 @@ impl Supervisor {
         vec![Action::Gate(said), Action::Admit { ticket, verdict: Verdict::Pending }]
     }
 
-    /// Nobody waits for the answer of a call any more: its batch, if it is held, is forgotten.
+    /// Handles a call whose answer nobody waits for any more: its batch, if held, is dropped.
     pub(super) fn withdraw(&mut self, now: Moment, call: u64) -> Vec<Action> {
         let of_call = |batch: &HeldCall| batch.call == call;
         let Some(ticket) = self.gate.batches.values().find(|batch| of_call(batch)).map(|batch| batch.ticket)
@@ -312,7 +315,7 @@ impl Supervisor {
         self.hold_over(now, ticket)
     }
 
-    /// No batch begins any more.
+    /// Ends all held batches, so that none can start any more.
     pub(super) fn close_gate(&mut self, now: Moment) -> Vec<Action> {
         let tickets: Vec<u64> = self.gate.batches.keys().copied().collect();
         tickets.into_iter().flat_map(|ticket| self.hold_over(now, ticket)).collect()
@@ -393,7 +396,7 @@ mod tests {
         Actor::Agent("a".into())
     }
 
-    /// A task of an agent that is held because of a pause.
+    /// An agent's task, held because of a pause.
     fn held() -> Supervisor {
         let mut supervisor = Supervisor::new(&Limits::default());
         supervisor.pause(at(0), true);
@@ -461,7 +464,7 @@ mod tests {
         assert_eq!(supervisor.step(at(10_000), due), [Action::Hold(id())]);
         assert_eq!(status(&supervisor), TaskStatus::Queued);
         assert!(supervisor.get(&id()).expect("the task").promoted, "it has a handle");
-        // Let go later, it is a task that runs.
+        // Released later, it runs as a task.
         assert!(answer(&mut supervisor, &Decision::Once).contains(&Action::Spawn(id())));
         let actions = supervisor.step(at(200), Input::Started { id: id(), pid: 1 });
         assert!(!actions.contains(&Action::Promote(id())));
@@ -519,7 +522,7 @@ mod tests {
         assert_eq!(status(&supervisor), TaskStatus::Queued);
         assert!(supervisor.decide(at(2), ticket, &hash, &Decision::Once).is_some());
         assert_eq!(supervisor.decide(at(3), ticket, &hash, &Decision::Once), None);
-        // The same command again is asked about again.
+        // The same command needs approval again.
         let (again, _) = supervisor.admit_batch(at(4), batch(&["ls"], 2), None);
         assert!(again.is_some());
     }
@@ -612,7 +615,7 @@ mod tests {
         assert!(supervisor.step(at(0), new_task(request)).contains(&Action::Spawn(id())));
     }
 
-    /// A task of an agent that runs, and a call out of it.
+    /// An agent's running task, and a call from it.
     fn out_of(owner: Actor, cmd: &str, is_agent: bool) -> (Supervisor, Within) {
         let mut supervisor = Supervisor::new(&rules());
         supervisor.step(at(0), new_task(asked(cmd, owner)));

@@ -1,5 +1,5 @@
-//! A command whose caller waits for it and goes away: it ends soon after, unless a person holds it or it has a terminal,
-//! where somebody may go on with it.
+//! Commands whose caller waits for them and then goes away: such a command is ended soon after, unless a person has
+//! taken it over or it has a terminal on which someone may continue with it.
 
 use std::time::Duration;
 
@@ -9,13 +9,15 @@ use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::facts::TaskFact;
 
-/// From the caller's end to the command's: so long a caller may take to say that it wants the command stopped.
+/// The time between the caller's end and the command's, in which the caller may still report that it wants the
+/// command stopped.
 const AFTER_CALLER: Duration = Duration::from_millis(200);
-/// Why it is ended then.
+/// The reason given for ending it.
 const CALLER_KILLED: &str = "its caller was killed";
 
 impl Task {
-    /// Its caller was killed, or has ended without it: before its command began it is withdrawn.
+    /// Handles a caller that was killed or ended without waiting: if its command has not started yet, it is
+    /// withdrawn.
     pub(super) fn caller_gone(&mut self, now: Moment) -> Vec<Action> {
         if self.status.is_terminal() || self.exit().is_some() {
             return Vec::new();
@@ -29,7 +31,7 @@ impl Task {
         vec![self.wake(now, Timer::Caller, AFTER_CALLER)]
     }
 
-    /// The time after its caller is over.
+    /// Handles the end of the delay after the caller's end.
     pub(super) fn caller_is_missed(&mut self, now: Moment) -> Vec<Action> {
         if self.exit().is_some() {
             return Vec::new();
@@ -46,7 +48,7 @@ impl Task {
         self.stop(now, &by, Duration::ZERO, true, Some(CALLER_KILLED)).1
     }
 
-    /// It goes on as a task.
+    /// Lets the command continue as a task.
     fn outlive(&mut self, now: Moment, why: &str) -> Vec<Action> {
         let outlived = TaskFact::Outlived(why.to_owned());
         vec![self.note(now, Actor::System, outlived), Action::Promote(self.id.clone())]

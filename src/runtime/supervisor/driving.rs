@@ -1,4 +1,4 @@
-//! Who drives a task's input, and whether it wants some.
+//! Who controls a task's input, and whether the task wants input.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ impl Task {
         }
     }
 
-    /// Takes note of what the task waits for; that it began to wait is on its timeline.
-    /// What it asks at a terminal beside its streams waits for `within`.
+    /// Updates what the task waits for; the beginning of a wait goes on its timeline. A question on a terminal beside
+    /// its streams waits for `within`.
     pub(super) fn waits(&mut self, now: Moment, waiting: Option<Waiting>, within: Duration) -> Vec<Action> {
         let known = self.waiting.as_ref().map(|waiting| waiting.kind);
         match waiting.filter(|_| self.status == TaskStatus::Running) {
@@ -45,7 +45,7 @@ impl Task {
         Vec::new()
     }
 
-    /// Nobody has answered in time.
+    /// Handles a question that was not answered in time.
     pub(super) fn give_up_asking(&mut self) -> Vec<Action> {
         if self.waiting.is_none() {
             return Vec::new();
@@ -54,7 +54,7 @@ impl Task {
         vec![Action::EndInput { id: self.id.clone(), seconds: self.ask_within.as_secs() }]
     }
 
-    /// It has been given the end of its input.
+    /// Notes that the task was sent end-of-input.
     pub(super) fn unanswered(&mut self, now: Moment) -> Vec<Action> {
         if self.status.is_terminal() {
             return Vec::new();

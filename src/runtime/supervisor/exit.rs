@@ -1,4 +1,4 @@
-//! The way of a task to its end: exit, drained, leftovers, gone.
+//! A task's path to its end: exit, drain, leftovers, gone.
 
 use super::message::{Action, Order};
 use super::task::{Task, millis};
@@ -15,12 +15,12 @@ impl Task {
         self.close(now, Some(error), Vec::new())
     }
 
-    /// The shell is gone. Its output may still be on the way: drain before anything is ended.
+    /// Handles the shell's exit. Its output may still be on the way, so drain it before anything is ended.
     pub(super) fn exited(&mut self, now: Moment, exit: Exit) -> Vec<Action> {
         if self.exit().is_some() || self.status.is_terminal() {
             return Vec::new();
         }
-        // What was typed before it stands before it.
+        // What was typed before the exit precedes it in the timeline.
         let mut actions = self.flush_burst(now);
         actions.push(self.note(now, Actor::System, TaskFact::Exit(exit)));
         actions.push(Action::Drain(self.id.clone()));
@@ -44,7 +44,7 @@ impl Task {
         }
         let mut actions = vec![self.note(now, Actor::System, TaskFact::Leftovers(names))];
         if self.request.leftovers == Leftovers::Keep && !self.promoted {
-            // What was kept is the task from now on; its caller need not wait for that.
+            // From now on the task consists of what was kept; its caller need not wait for that.
             actions.push(self.note(now, Actor::System, TaskFact::Promoted { kept: true }));
             actions.push(Action::Promote(self.id.clone()));
         }
@@ -56,7 +56,7 @@ impl Task {
             return Vec::new();
         }
         if self.exit().is_some() && !self.is_drained {
-            // Nothing was left to wait for; its last output is still on the way.
+            // Nothing was left to wait for, but the last output is still on the way.
             self.gone = Some(survivors);
             return Vec::new();
         }
@@ -71,7 +71,7 @@ impl Task {
         self.close(now, self.exit().is_none().then(killed), Vec::new())
     }
 
-    /// Ends it: `error` is one that no event has mentioned.
+    /// Ends the task; `error` is one that no event has reported yet.
     pub(super) fn close(
         &mut self,
         now: Moment,

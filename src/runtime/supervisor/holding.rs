@@ -1,4 +1,4 @@
-//! A task that waits for the operator: held, approved, denied. Nothing of it has started meanwhile.
+//! Tasks that wait for the operator: held, approved, denied. Nothing of them has started meanwhile.
 
 use super::message::Action;
 use super::task::{Held, Task};
@@ -7,14 +7,14 @@ use crate::envelope::Actor;
 use crate::facts::TaskFact;
 
 impl Task {
-    /// Keeps a new task in its queue.
+    /// Holds a new task in state `queued`.
     pub(super) fn hold(&mut self, now: Moment, held: Held) -> Vec<Action> {
         let reason = held.reason.clone();
         self.held = Some(held);
         vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, TaskFact::Held(reason))]
     }
 
-    /// Starts it after all.
+    /// Releases the task, so that it starts.
     pub(super) fn let_go(&mut self, now: Moment, note: &str) -> Vec<Action> {
         if self.held.take().is_none() {
             return Vec::new();
@@ -25,7 +25,7 @@ impl Task {
         ]
     }
 
-    /// Ends it before it has begun.
+    /// Denies the task, which ends it before it has started.
     pub(super) fn deny(&mut self, now: Moment, note: &str) -> Vec<Action> {
         if self.held.take().is_none() {
             return Vec::new();

@@ -14,7 +14,7 @@ use crate::runtime::cause::Closing;
 use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;
 
-/// A task about to exist: its id, the request and what was resolved from it.
+/// A task about to be created: its id, the request and what was resolved from it.
 #[derive(Debug)]
 pub(crate) struct NewTask {
     pub(crate) id: TaskId,
@@ -23,28 +23,28 @@ pub(crate) struct NewTask {
     pub(crate) workdir: PathBuf,
     pub(crate) shell: String,
     pub(crate) folder: PathBuf,
-    /// It has a terminal beside its streams.
+    /// Whether it has a terminal beside its streams.
     pub(crate) side_terminal: bool,
 }
 
-/// What stands behind a call that came out of a task.
+/// The origin of a call that came out of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Behind {
     /// The task.
     pub(crate) task: TaskId,
-    /// The agent that started the task, or whom the task holds.
+    /// The agent that started the task, or that the task holds.
     pub(crate) agent: Option<Actor>,
 }
 
 impl Behind {
-    /// Returns the note of an approval's row.
+    /// Returns the note for an approval's row.
     pub(crate) fn note(&self) -> String {
         let agent = self.agent.as_ref().map(|agent| format!(" of {agent}")).unwrap_or_default();
         format!("from {}{agent}", self.task)
     }
 }
 
-/// Something that happened.
+/// An event that the supervisor reacts to.
 #[derive(Debug)]
 pub(crate) enum Input {
     Start(Box<NewTask>),
@@ -60,20 +60,20 @@ pub(crate) enum Input {
         id: TaskId,
         exit: Exit,
     },
-    /// All output that was there at exit is stored.
+    /// All output that existed at the exit is stored.
     Drained {
         id: TaskId,
     },
-    /// It has written more than a task may.
+    /// The task has exceeded its output limit.
     Overrun {
         id: TaskId,
     },
-    /// What was still alive after the shell; ended or kept as asked.
+    /// Processes that were still alive after the shell; ended or kept as requested.
     Leftovers {
         id: TaskId,
         names: Vec<String>,
     },
-    /// The whole tree is reaped, but for the survivors.
+    /// The whole tree is reaped, except for the survivors.
     Gone {
         id: TaskId,
         survivors: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) enum Input {
     HostLost {
         id: TaskId,
     },
-    /// Whoever asked for it and waits for it was killed.
+    /// The caller that started it and waits for it was killed.
     CallerGone {
         id: TaskId,
     },
@@ -115,7 +115,7 @@ pub(crate) enum Input {
         id: TaskId,
         waiting: Option<Waiting>,
     },
-    /// What it asked at the terminal beside its streams was answered with the end of input.
+    /// The program that asked on the terminal beside the task's streams was sent end-of-input.
     Unanswered {
         id: TaskId,
     },
@@ -124,11 +124,11 @@ pub(crate) enum Input {
         timer: Timer,
         epoch: u32,
     },
-    /// These rules hold for new calls from now on.
+    /// These rules apply to new calls from now on.
     Rules {
         rules: Vec<ApprovalRule>,
     },
-    /// The wait of a held batch is over.
+    /// The time limit of a held batch has passed.
     HoldOver {
         ticket: u64,
     },
@@ -141,29 +141,29 @@ pub(crate) enum Input {
     },
 }
 
-/// A timer of a task. Each carries the epoch it was set in; a late one is ignored.
+/// A timer of a task. Each expiry carries the epoch in which the timer was set; outdated ones are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Timer {
-    /// The caller's wait is over.
+    /// The caller has waited long enough.
     Yield,
-    /// The task's time is over.
+    /// The task's time limit has passed.
     Timeout,
     /// The operator's lease lapses.
     Lease,
-    /// The keys typed in a row go on record together.
+    /// Keys typed in quick succession are recorded together.
     Burst,
-    /// Its caller has been gone for a while.
+    /// The caller has been gone for a while.
     Caller,
-    /// What it asks at the terminal beside its streams has not been answered.
+    /// A question on the terminal beside the task's streams was not answered in time.
     Ask,
 }
 
-/// Something to do.
+/// An action for the driver to carry out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Start the process.
     Spawn(TaskId),
-    /// Put on record that it waits to be started.
+    /// Record that the task waits to be started.
     Queue(TaskId),
     /// Answer the waiting call: the operator denied it.
     Refuse { id: TaskId, note: String },
@@ -171,9 +171,9 @@ pub(crate) enum Action {
     Order(TaskId, Order),
     /// Set a timer.
     Wake { id: TaskId, timer: Timer, epoch: u32, at: Duration },
-    /// Read on until its output is quiet, then report `Drained`.
+    /// Keep reading until the task's output is quiet, then report `Drained`.
     Drain(TaskId),
-    /// Give it the end of its input: nobody has answered what it asks for so many seconds.
+    /// Send end-of-input: nobody has answered the task's question for this many seconds.
     EndInput { id: TaskId, seconds: u64 },
     /// Tell the waiting call that the command became a task.
     Promote(TaskId),
@@ -183,15 +183,15 @@ pub(crate) enum Action {
     Admit { ticket: u64, verdict: Verdict },
     /// Set the timer of a held batch.
     WakeHold { ticket: u64, at: Duration },
-    /// Put on record what happened at the gate.
+    /// Record an event of the approval gate.
     Gate(GateEvent),
-    /// The task is terminal: answer whoever waits and free what it held.
+    /// The task is terminal: answer its caller and free its resources.
     Close(TaskId),
-    /// Put this on the task's timeline and on record.
+    /// Put an event on the task's timeline and record it.
     Note(TaskId, TaskEvent),
 }
 
-/// The answer to a held batch.
+/// The decision on a held batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Go,
@@ -199,7 +199,7 @@ pub(crate) enum Verdict {
     Pending,
 }
 
-/// Something that happened at the gate.
+/// An event of the approval gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GateEvent {
     pub(crate) at: Timestamp,
@@ -207,15 +207,15 @@ pub(crate) struct GateEvent {
     pub(crate) what: GateEventKind,
     pub(crate) call: Option<u64>,
     pub(crate) task: Option<TaskId>,
-    /// What the answer is bound to.
+    /// The hash of the request that the answer is bound to.
     pub(crate) hash: Option<String>,
     pub(crate) note: String,
-    /// The console that the operator was at.
+    /// The console that the operator used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) console: Option<ConsoleProcess>,
 }
 
-/// What it was.
+/// The kind of an event of the approval gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -234,7 +234,7 @@ pub(crate) enum GateEventKind {
 pub(crate) enum Order {
     /// End the whole tree: TERM, this grace, KILL.
     End(Duration),
-    /// The output is in: end or keep what is left, then report.
+    /// The output is complete: end or keep the leftovers, then report.
     Finish(Leftovers),
     /// Send a signal to the foreground group.
     Signal(StopSignal),

@@ -1,7 +1,7 @@
-//! Decides everything about tasks: transitions, promotion, stop ladder, lease, timeouts.
+//! Makes all decisions about tasks: transitions, promotion, stop escalation, leases, timeouts.
 //!
-//! Pure: a value comes in with the present moment, a list of actions goes out. It never touches a
-//! process, a file or a clock; the driver does what it decides.
+//! Pure: an input and the current time go in, a list of actions comes out. The supervisor never touches a process, a
+//! file or a clock; the driver carries out its decisions.
 
 mod approval;
 mod calling;
@@ -63,8 +63,8 @@ impl Supervisor {
         }
     }
 
-    /// Takes one input and returns what must be done, in order. Inputs about unknown tasks, late
-    /// ones and timers of a past epoch change nothing.
+    /// Handles one input and returns the actions to carry out, in order. Inputs about unknown tasks, late inputs and
+    /// timers of a past epoch change nothing.
     pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Action> {
         match input {
             Input::Start(new) => self.start(now, *new),
@@ -102,7 +102,7 @@ impl Supervisor {
         }
     }
 
-    /// Decides a stop and returns its effect with the actions.
+    /// Decides on a stop; returns its effect and the actions.
     pub(crate) fn stop(
         &mut self,
         now: Moment,
@@ -120,14 +120,14 @@ impl Supervisor {
         }
     }
 
-    /// Stops a task for a reason of its starter: the caller is gone that it ran for.
+    /// Stops a task on behalf of its starter because the caller it ran for is gone.
     pub(crate) fn stop_because(&mut self, now: Moment, id: &TaskId, by: &Actor, why: &str) -> Vec<Action> {
         let usual = self.stop_grace;
         let stop = |task: &mut Task| task.stop(now, by, task.grace(usual), false, Some(why)).1;
         self.tasks.get_mut(id).map(stop).unwrap_or_default()
     }
 
-    /// Decides whether `by` may type into a task now. `needs_tty` is for keys and sizes.
+    /// Decides whether `by` may type into a task now. `needs_tty` is set for keys and sizes.
     pub(crate) fn admit(
         &self,
         now: Moment,
@@ -144,7 +144,7 @@ impl Supervisor {
         task.admit(now, by, needs_tty)
     }
 
-    /// Returns why no further task may start, if so.
+    /// Returns why no further task may start; `None` if one may.
     pub(crate) fn refusal(&self) -> Option<super::Error> {
         let live = self.tasks.values().filter(|task| !task.status.is_terminal()).count();
         if self.closing.is_some() {
@@ -156,7 +156,7 @@ impl Supervisor {
         }
     }
 
-    /// Removes a task that has ended and whose log is complete, and returns what others see of it; a live one stays.
+    /// Removes a task that has ended and whose log is complete, and returns its public view; a live task stays.
     pub(crate) fn forget(&mut self, id: &TaskId, output: OutputView) -> Option<Arc<TaskView>> {
         self.tasks.get(id).filter(|task| task.status.is_terminal())?;
         let mut task = self.tasks.remove(id)?;
@@ -167,7 +167,7 @@ impl Supervisor {
         self.tasks.get(id)
     }
 
-    /// Takes how much each task has written by now; returns the tasks as others see them.
+    /// Updates how much each task has written; returns their public views.
     pub(crate) fn measured(
         &mut self,
         output: impl Fn(&TaskId) -> OutputView,
@@ -192,7 +192,7 @@ impl Supervisor {
     }
 
     fn shutdown(&mut self, now: Moment, closing: Closing) -> Vec<Action> {
-        // The first reason stands: a second order only makes haste.
+        // The first reason stands: a second shutdown only speeds things up.
         let closing = self.closing.get_or_insert(closing).clone();
         let usual = self.stop_grace;
         let mut actions = self.close_gate(now);

@@ -1,4 +1,4 @@
-//! Every transition, by random interleavings.
+//! Property tests of every transition, with random interleavings.
 
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ proptest! {
         prop_assert_eq!(closed, usize::from(before.is_terminal()));
     }
 
-    /// The facts on record, applied one after the other, give the task as the runtime showed it.
+    /// Applying the recorded facts in order gives the task as the runtime showed it.
     #[test]
     fn the_facts_on_record_add_up_to_the_task_that_was_shown(
         is_held in any::<bool>(),
@@ -159,7 +159,7 @@ proptest! {
         let (task, mut read) = (supervisor.get(&id()).expect("the task"), read.expect("on record"));
         read.keep_events(task.events.len());
         let promoted = task.promoted && task.started_at.is_none();
-        // That the call of a held command has returned is on record with its start alone.
+        // That a held command's call has returned is only recorded along with the command's start.
         if promoted {
             read.apply(TaskUpdate::Deferred);
         }

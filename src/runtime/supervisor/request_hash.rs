@@ -1,4 +1,4 @@
-//! The hash of a request: an approval is bound to that exact request.
+//! Hashes requests, so that an approval is bound to the exact request.
 
 use sha2::{Digest, Sha256};
 
@@ -7,7 +7,7 @@ use crate::runtime::approval::{BatchRequest, HeldCommand};
 use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;
 
-/// Returns the hash of a command that would be started so.
+/// Returns the hash of a request to run a command.
 pub(super) fn hash_of(request: &ExecRequest, command: &HeldCommand) -> String {
     let size = request.size.map_or_else(String::new, |size: Size| format!("{}x{}", size.cols(), size.rows()));
     let timeout = request.timeout.map_or_else(String::new, |timeout| timeout.as_millis().to_string());
@@ -15,13 +15,13 @@ pub(super) fn hash_of(request: &ExecRequest, command: &HeldCommand) -> String {
     hash("ExecCommand", &request.actor, std::slice::from_ref(command), &flags)
 }
 
-/// Returns the hash of a batch.
+/// Returns the hash of a request to run a batch.
 pub(super) fn hash_of_batch(batch: &BatchRequest) -> String {
     let flags = u8::from(batch.stop_on_error).to_string();
     hash("ExecCommandBatch", &batch.actor, &batch.commands, &flags)
 }
 
-/// Each part is led by its length: no two requests run into one another.
+/// Hashes each part after its length, so that no two different requests have the same encoding.
 fn hash(tool: &str, actor: &Actor, commands: &[HeldCommand], flags: &str) -> String {
     let mut digest = Sha256::new();
     let mut part = |bytes: &[u8]| {

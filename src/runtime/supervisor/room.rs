@@ -1,21 +1,21 @@
-//! How much may wait for the operator together: a console gets all of it in one message.
+//! Limits how much may wait for the operator in total, because a console receives all of it in one message.
 
 use super::Supervisor;
 use super::message::NewTask;
 use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, HeldCommand};
 
-/// Bytes of commands that may wait together.
+/// Bytes of commands that may wait in total.
 const MOST: usize = 2 << 20;
 
 impl Supervisor {
-    /// Returns why a task may not start, if it would have to wait for the operator and there is no room for its command.
+    /// Returns why a task may not start, if it would have to wait for the operator and there is no room left.
     pub(crate) fn no_room_for(&self, new: &NewTask) -> Option<Error> {
         let is_full = self.held_bytes() + new.request.cmd.len() > MOST;
         (is_full && self.gate.holds(new).is_some()).then_some(Error::HeldLimit { bytes: MOST })
     }
 
-    /// The same for a batch.
+    /// Like [`Self::no_room_for`], for a batch.
     pub(crate) fn no_room_for_batch(&self, batch: &BatchRequest) -> Option<Error> {
         let is_full = self.held_bytes() + bytes(&batch.commands) > MOST;
         (is_full && self.gate.would_hold_batch(batch)).then_some(Error::HeldLimit { bytes: MOST })

@@ -1,4 +1,4 @@
-//! A task that is ended from outside: by a stop, by a signal, with its runtime; and who did it.
+//! Tasks that are ended from outside: by a stop, by a signal, or with their runtime; and who ended them.
 
 use std::time::Duration;
 
@@ -23,14 +23,14 @@ impl Task {
         if self.status.is_terminal() {
             return (StopEffect::Noop, Vec::new());
         }
-        // A second stop skips the grace.
+        // A second stop skips the grace period.
         let force = force || self.stop.is_some();
         let grace = if force { Duration::ZERO } else { grace };
         let kill_at = Some(now.wall_after(grace));
         let fact = TaskFact::Stop { force, why: why.map(str::to_owned), kill_at };
         let mut actions = vec![self.note(now, by.clone(), fact)];
         if self.held.take().is_some() {
-            // Nothing has started, nothing needs to be ended.
+            // Nothing has started, so nothing has to be ended.
             actions.extend(self.close(now, None, Vec::new()));
             return (StopEffect::Cancelled, actions);
         }
@@ -51,12 +51,12 @@ impl Task {
         (StopEffect::Signalled, vec![self.note(now, by.clone(), TaskFact::Signal(signal)), order])
     }
 
-    /// Ends the task because the runtime goes away.
+    /// Ends the task because the runtime is shutting down.
     pub(super) fn interrupt(&mut self, now: Moment, grace: Duration, closing: &Closing) -> Vec<Action> {
         if self.status.is_terminal() {
             return Vec::new();
         }
-        // What was ending before, or had ended but for its leftovers, ends for its own reason.
+        // A task that was already ending, or had ended except for its leftovers, ends for its own reason.
         let has_exited = self.exit().is_some() && self.request.leftovers == Leftovers::End;
         let is_ending = self.stop.is_some() || self.status == TaskStatus::Cancelling || has_exited;
         self.interrupted = self.interrupted || !is_ending;
@@ -64,7 +64,7 @@ impl Task {
         self.stop(now, &Actor::System, grace, force, Some(&closing.to_string())).1
     }
 
-    /// Orders the end of its tree, if it has one.
+    /// Orders the end of the task's tree, if it has one.
     pub(super) fn end(&self, grace: Duration) -> Vec<Action> {
         match self.pid {
             Some(_) => vec![Action::Order(self.id.clone(), Order::End(grace))],
@@ -83,7 +83,7 @@ mod tests {
     use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
     use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
 
-    /// The view others get of the one task.
+    /// The task's public view.
     fn cause(supervisor: &Supervisor) -> Option<String> {
         let task = supervisor.get(&id()).expect("the task");
         task.cause()

@@ -16,14 +16,14 @@ use crate::runtime::task_list;
 use crate::runtime::view::{OutputView, TaskView};
 use crate::terminal::Size;
 
-/// Keys that come within this time are one event.
+/// Keys typed within this time are combined into one event.
 const BURST: Duration = Duration::from_millis(500);
-/// A timer that comes so late was kept by a runtime that did not run.
+/// A timer that fires this late was delayed because the runtime was not running.
 const LATE: Duration = Duration::from_millis(500);
-/// Timeline rows kept in memory for each task; all are on record.
+/// Timeline events kept in memory per task; all of them are recorded.
 const EVENTS_KEPT: usize = 64;
 
-/// A task that waits for the operator's word.
+/// The state of a task that waits for the operator's decision.
 #[derive(Debug, Clone)]
 pub(crate) struct Held {
     pub(crate) ticket: u64,
@@ -32,35 +32,35 @@ pub(crate) struct Held {
     pub(crate) hash: String,
 }
 
-/// What the supervisor knows of one task.
+/// The supervisor's state of one task.
 #[derive(Debug)]
 pub(crate) struct Task {
-    /// What others see of it; of a long command the beginning.
+    /// The public view; long commands are truncated in it.
     state: TaskState,
     pub(crate) request: ExecRequest,
-    /// The task that its caller ran in.
+    /// The task that its caller runs in.
     pub(crate) behind: Option<Behind>,
     pub(crate) held: Option<Held>,
-    /// When it started, or else was asked for, by the clock that never jumps.
+    /// When it started, or until then when it was requested, by the monotonic clock.
     pub(super) since: Duration,
-    /// Until when the operator's lease lasts, by that clock.
+    /// When the operator's lease ends, by the same clock.
     pub(super) leased_until: Duration,
     pub(super) interrupted: bool,
-    /// All its output is stored.
+    /// Whether all its output is stored.
     pub(super) is_drained: bool,
-    /// Its tree was gone before that: the survivors.
+    /// The survivors, if its tree was gone before its output was drained.
     pub(super) gone: Option<Vec<String>>,
-    /// Its time was found to be over long after it was.
+    /// Whether its timeout was noticed only long after it had passed.
     was_late: bool,
-    /// Its caller's wait was over before it had started.
+    /// Whether its caller had waited long enough before it started.
     overdue: bool,
-    /// A question of its was not answered in time: the next ones are not waited for, until somebody types.
+    /// Whether one of its questions was not answered in time: further ones are not waited for until someone types.
     pub(super) is_unattended: bool,
-    /// How long they are waited for.
+    /// How long its questions are waited for.
     pub(super) ask_within: Duration,
     /// Bytes the operator typed that are not yet on the timeline.
     burst: u64,
-    /// The epoch each timer was last set in, by `Timer`.
+    /// The epoch in which each timer was last set, indexed by `Timer`.
     epochs: [u32; 6],
 }
 
@@ -102,13 +102,13 @@ impl Task {
         (task, actions)
     }
 
-    /// Takes how much it has written by now, and returns what others see of it.
+    /// Updates how much the task has written, and returns its public view.
     pub(super) fn measured(&mut self, output: OutputView) -> &Arc<TaskView> {
         self.state.measured(output);
         self.view()
     }
 
-    /// Returns what others see of it, with the whole of its command.
+    /// Returns the public view with the full command.
     pub(crate) fn whole(&self, output: OutputView) -> TaskView {
         TaskView { cmd: self.request.cmd.clone(), cmd_chars: None, output, ..(**self.view()).clone() }
     }
@@ -124,10 +124,10 @@ impl Task {
                 actions.push(self.wake(now, Timer::Timeout, timeout));
             }
         } else {
-            // Stopped before it had started: nothing it does may count any more.
+            // Stopped before it started: nothing it does may count any more.
             actions.push(Action::Order(self.id.clone(), Order::End(Duration::ZERO)));
         }
-        // Who waits for nothing has a task however soon it ends.
+        // A caller that does not wait at all gets a task, however soon the command ends.
         if self.overdue || self.request.yield_after == Some(Duration::ZERO) {
             actions.extend(self.promote(now));
         }
@@ -162,7 +162,7 @@ impl Task {
         actions
     }
 
-    /// Puts what the operator typed in a row on the timeline as one event.
+    /// Puts the operator's recent keys on the timeline as one event.
     pub(super) fn flush_burst(&mut self, now: Moment) -> Vec<Action> {
         match std::mem::take(&mut self.burst) {
             0 => Vec::new(),
@@ -193,7 +193,7 @@ impl Task {
             let message = format!("The task is {}; nothing reads its input any more.", self.status.as_str());
             return refuse(RejectionReason::TaskNotRunning, message);
         }
-        // At the terminal beside its streams a person answers, and nobody else.
+        // On the terminal beside a task's streams, only the operator may answer.
         let is_asked = self.side_terminal && *by == Actor::Operator;
         if needs_tty && !self.request.tty && !is_asked {
             let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
@@ -216,7 +216,7 @@ impl Task {
         }
     }
 
-    /// Returns the time between TERM and KILL.
+    /// Returns the grace period between TERM and KILL.
     pub(super) fn grace(&self, usual: Duration) -> Duration {
         if self.request.step.is_some() { STEP_GRACE } else { usual }
     }
@@ -237,7 +237,7 @@ impl Task {
 
     fn promote(&mut self, now: Moment) -> Vec<Action> {
         if self.promoted || self.exit().is_some() {
-            // An exit within the wait is answered as completed, once its output is in.
+            // An exit within the wait is answered as completed once its output has arrived.
             return Vec::new();
         }
         if self.held.is_some() {
@@ -245,7 +245,7 @@ impl Task {
             return vec![Action::Hold(self.id.clone())];
         }
         if self.pid.is_none() {
-            // Whether it can start at all is known in a moment, and the caller wants to know.
+            // Whether the command can start at all will be known in a moment, and the caller wants to know.
             self.overdue = true;
             return Vec::new();
         }
@@ -261,14 +261,15 @@ impl Task {
         }
         let due = self.request.timeout.map(|limit| self.since + limit);
         if !self.was_late && due.is_some_and(|due| now.mono > due + LATE) {
-            // The runtime itself was stopped meanwhile: that the command had ended in time may be on its way.
+            // The runtime itself was suspended meanwhile: the report that the command ended in time may still be on
+            // its way.
             self.was_late = true;
             return vec![self.wake(now, Timer::Timeout, LATE)];
         }
         self.cut_off(now, TaskFact::Timeout, grace)
     }
 
-    /// Ends a task that has written more than `limit` bytes.
+    /// Ends a task that wrote more than `limit` bytes.
     pub(super) fn overrun(&mut self, now: Moment, limit: u64, grace: Duration) -> Vec<Action> {
         if self.exit().is_some() || self.status >= TaskStatus::Cancelling {
             return Vec::new();
@@ -289,7 +290,7 @@ impl Task {
         Action::Wake { id: self.id.clone(), timer, epoch, at: now.mono + after }
     }
 
-    /// Decides that something has happened: it changes the task and goes on record.
+    /// Creates an event: applies it to the task and returns the action that records it.
     pub(super) fn note(&mut self, now: Moment, actor: Actor, fact: TaskFact) -> Action {
         let event = TaskEvent { at: now.wall, actor, fact };
         self.apply(TaskUpdate::Event(event.clone()));
@@ -302,7 +303,7 @@ impl Task {
     }
 }
 
-/// A task as others see it when it has been asked for.
+/// Returns a newly requested task's public view.
 fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
     let NewTask { id, request, behind, workdir, shell, folder, side_terminal } = new;
     let (cmd, cmd_chars) =

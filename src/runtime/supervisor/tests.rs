@@ -1,4 +1,4 @@
-//! Every transition, by tables.
+//! Table-driven tests of every transition.
 
 use std::path::PathBuf;
 use std::time::Duration;

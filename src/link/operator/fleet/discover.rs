@@ -1,5 +1,5 @@
-//! Runtimes of this machine as they come and go: new ones are attached, those that have ended are said to be gone and
-//! then removed.
+//! Follows the runtimes of this machine as they start and end: new ones are attached, and ended ones are shown as
+//! gone and then removed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::link::running::Arrivals;
 use crate::paths::Locks;
 use crate::runtime::PlaceId;
 
-/// Changes that follow each other this closely are one.
+/// Changes that follow each other this closely are treated as one.
 const SETTLING: Duration = Duration::from_millis(20);
-/// How long one that has ended stays on screen.
+/// How long an ended runtime stays on screen.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// Follows the runtimes of this machine until the hold is let go.
+/// Follows the runtimes of this machine until the fleet is closed.
 pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
     let (mut arrivals, mut lost) = (Arrivals::watch(&locks), inner.rescan.subscribe());
     loop {
@@ -37,7 +37,7 @@ pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
 }
 
 impl Inner {
-    /// Takes note of what runs on a machine now: this one, or the one of that name.
+    /// Applies the list of runtimes now running on a machine: this one, or the one named `host`.
     pub(super) fn follow_changes(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, Reach)>) {
         for gone in self.reconcile(host, found) {
             let inner = Arc::clone(self);
@@ -45,7 +45,7 @@ impl Inner {
         }
     }
 
-    /// Attaches to those that are new, where all are wanted; returns those of the machine that have just gone.
+    /// Attaches to new runtimes, if all are wanted; returns the places on the machine that have just gone.
     fn reconcile(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, Reach)>) -> Vec<PlaceId> {
         let now = self.clock.now().wall;
         let mut gone = Vec::new();
@@ -55,7 +55,7 @@ impl Inner {
         for place in places.iter_mut().filter(|place| place.reach.is_of(host)) {
             let is_gone = matches!(place.link, PlaceLink::Gone { .. });
             match found.iter().find(|(id, _)| id == place.id()) {
-                // Another runtime serves the workspace now, or the one that was taken for gone is there still.
+                // Another runtime serves the workspace now, or the one presumed gone is still there.
                 Some((_, reach)) if is_gone || !reach.is_same(&place.reach) => {
                     place.reach = reach.clone();
                     if is_gone {
@@ -76,13 +76,13 @@ impl Inner {
             self.news.notify_one();
         }
         if takes_all {
-            // One that is there already is left as it is.
+            // A place that exists already is left unchanged.
             found.into_iter().for_each(|(id, reach)| self.add(id, reach));
         }
         gone
     }
 
-    /// Says that the runtime of a place has ended.
+    /// Marks the runtime of a place as ended.
     pub(super) fn say_gone(&self, id: &PlaceId) {
         let now = self.clock.now().wall;
         if let Some((place, _, notices)) = self.state().by_id(id) {
@@ -91,7 +91,8 @@ impl Inner {
         self.news.notify_one();
     }
 
-    /// Removes a place whose runtime has ended, once that can have been read, unless one serves it again by then.
+    /// Removes a place whose runtime has ended after a delay long enough to read that, unless a runtime serves it
+    /// again by then.
     pub(super) async fn see_off(&self, id: &PlaceId) {
         tokio::select! {
             () = self.open.cancelled() => return,

@@ -1,4 +1,4 @@
-//! The runtimes of another machine, listed there again and again: each is a place as those of this machine are.
+//! Lists the runtimes of another machine periodically: each becomes a place like those on this machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use super::{Inner, Reach, supervise};
 use crate::link::{Error, Listing, RemoteHost};
 use crate::runtime::PlaceId;
 
-/// How long after a list the next one is asked for, unless a place of the machine is lost before.
+/// How long after one list the next is requested, unless a place on the machine is lost earlier.
 const AGAIN: Duration = Duration::from_secs(30);
-/// The first pause after a list that did not come; each is twice the one before, and at most as long as [`AGAIN`].
+/// The pause after the first failed listing; it doubles with each further failure, up to [`AGAIN`].
 const FIRST: Duration = Duration::from_secs(1);
 
-/// Follows the runtimes of a machine until the hold is let go.
+/// Follows the runtimes of another machine until the fleet is closed.
 pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Listing, Error>) {
     let (mut lost, mut pause, mut is_told) = (inner.rescan.subscribe(), FIRST, false);
     let mut listed = first;
@@ -60,7 +60,7 @@ fn unreached(host: &str) -> PlaceId {
 }
 
 impl Inner {
-    /// Shows a machine that cannot be asked, unless places of it are there to show that they are lost.
+    /// Shows a machine that cannot be reached, unless it has places that already show this.
     fn fail_to_reach(&self, host: &str, why: String) {
         let (now, id) = (self.clock.now().wall, unreached(host));
         let mut state = self.state();

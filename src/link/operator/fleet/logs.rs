@@ -1,5 +1,5 @@
-//! The logs of tasks on other machines: what a console reads of them is copied here first, what is new of it each time. What
-//! another machine calls the folder of a task means nothing here and is never opened.
+//! Copies the logs of tasks on other machines: before a console reads a log, whatever is new in it is copied here.
+//! The folder that another machine reports for a task is meaningless here and is never opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::link::operator::unexpected;
 use crate::link::protocol::{Reply, Request};
 use crate::runtime::{LogPart, TaskView};
 
-/// Where the copies are; they go with the console.
+/// The folder of the copies, which is removed with the console.
 #[derive(Debug)]
 pub(super) struct Copies(PathBuf);
 
@@ -22,13 +22,14 @@ impl Copies {
 
 impl Drop for Copies {
     fn drop(&mut self) {
-        // There may be none.
+        // There may be no copies.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 impl Fleet {
-    /// Has logs of other machines copied to this folder, which is removed in the end. Without one there are none to be read.
+    /// Sets the folder that logs from other machines are copied to; it is removed in the end. Without one, they
+    /// cannot be read.
     pub fn copy_logs_to(&self, folder: PathBuf) {
         let _ = self.inner.copies.set(Copies(folder));
     }
@@ -40,12 +41,12 @@ impl Fleet {
         place.is_some_and(|place| place.host.is_some())
     }
 
-    /// Copies what is new of the log of a task on another machine to the folder of the task here.
+    /// Copies what is new in the log of a task on another machine to the task's folder here.
     ///
     /// # Errors
-    /// When its place is lost, or the copy cannot be written.
+    /// If its place is lost or the copy cannot be written.
     pub(in crate::link::operator) async fn copy_log(&self, task: &TaskView) -> Result<(), Error> {
-        // One copy at a time: two would write the same piece twice.
+        // One copy at a time: two concurrent ones would write the same piece twice.
         let _turn = self.inner.copying.lock().await;
         for part in LogPart::ALL {
             while self.copy_piece(task, part).await? {}
@@ -67,7 +68,7 @@ impl Fleet {
     }
 }
 
-/// Removes the copies of consoles that were killed: folders named after processes that are gone.
+/// Removes copies left by consoles that were killed: folders named after processes that no longer exist.
 pub fn remove_left_copies(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! The snapshot of all places, put together from their parts. Pure.
+//! Merges the snapshots of all places into one. Pure.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::place::Place;
 use super::totals;
 use crate::runtime::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Snapshot};
 
-/// Calls listed, of all places together.
+/// Calls listed, for all places together.
 const MOST_CALLS: usize = 4_000;
-/// Notices kept, of all places together.
+/// Notices kept, for all places together.
 const MOST_NOTICES: usize = 100;
 
-/// The notices of all places, in the order in which this console heard them.
+/// The notices of all places, in the order in which this console received them.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     last: u64,
@@ -22,12 +22,12 @@ pub(super) struct Notices {
 }
 
 impl Notices {
-    /// Adds a notice of the console's own.
+    /// Adds one of the console's own notices.
     pub(super) fn say(&mut self, at: Timestamp, is_error: bool, text: String) {
         self.keep(Notice { seq: 0, at, is_error, text, from: None });
     }
 
-    /// Takes over what a place has to say that is new. What it had said before it was attached is not news.
+    /// Adds a place's new notices. Notices from before it was attached do not count as new.
     pub(super) fn take(&mut self, place: &mut Place) {
         let last = place.snapshot.notices.iter().map(|notice| notice.seq).max().unwrap_or(0);
         if let Some(heard) = place.noticed {
@@ -48,13 +48,13 @@ impl Notices {
     }
 }
 
-/// Puts the places together, in their order.
+/// Merges the places, in their order.
 pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot {
     let parts = || places.iter().map(|place| &place.part);
     let live = || places.iter().filter(|place| place.link.is_live()).map(|place| &*place.snapshot);
     let mut metrics = Metrics::default();
     places.iter().for_each(|place| totals::add(&mut metrics, &place.snapshot.metrics));
-    // The home of a console that began with one runtime: what is said of that runtime alone is its.
+    // The home place of a console that started with one runtime provides the values that apply to a single runtime.
     let home = places.iter().find(|place| place.reach.is_home()).map(|place| &*place.snapshot);
     Snapshot {
         seq,
@@ -87,14 +87,15 @@ pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot 
     }
 }
 
-/// The held calls of all places, the one that has waited longest first.
+/// Returns the held calls of all places, the longest-waiting first.
 fn held(places: &[Place]) -> Vec<HeldCall> {
     let mut held: Vec<HeldCall> = places.iter().flat_map(|place| place.part.held.iter().cloned()).collect();
     held.sort_by_key(|held| held.since);
     held
 }
 
-/// The calls of all places by their time, the newest last. Those of one place keep their order, whatever its clock did.
+/// Returns the calls of all places by time, the newest last. Calls of one place keep their order, whatever its clock
+/// did.
 fn calls(places: &[Place]) -> Vec<Arc<CallSummary>> {
     let mut timed: Vec<(Timestamp, &Arc<CallSummary>)> = Vec::new();
     for place in places {

@@ -1,5 +1,5 @@
-//! Several runtimes in one hold: each place is attached by a supervisor of its own, their snapshots are put together, and
-//! what is asked goes to the place that it is about (docs/decisions/58-places-in-one-console.md).
+//! A console attached to several runtimes: a supervisor keeps each place attached, their snapshots are merged, and
+//! each request is routed to the place it concerns (docs/decisions/58-places-in-one-console.md).
 
 mod discover;
 mod hosts;
@@ -39,38 +39,38 @@ use place::{Owners, Place};
 use reach::Reach;
 pub(super) use supervise::reason;
 
-/// How many places are shown at once.
+/// The limit of places shown at once.
 const MOST_PLACES: usize = 64;
-/// The generations of a screen that one attachment may count.
+/// The low bits of a screen generation that count within one attachment.
 const GENERATION_BITS: u32 = 44;
 
-/// Several runtimes. Clones are the same hold; the last one dropped lets all of them go.
+/// Several runtimes. Clones share the same state; dropping the last one disconnects from all of them.
 #[derive(Clone)]
 pub struct Fleet {
     inner: Arc<Inner>,
     _open: Arc<DropGuard>,
 }
 
-/// What the hold and its supervisors share.
-// A lock, not messages: the console reads screens while it draws, and what is routed where must be what is shown.
+/// The state shared by the fleet and its supervisors.
+// A lock, not messages: the console reads screens while it draws, and routing must match what is shown.
 struct Inner {
     state: Mutex<State>,
     snapshot: watch::Sender<Arc<Snapshot>>,
-    /// Always true: a console over several places goes on without any of them.
+    /// Always true: a console attached to several places keeps running without any of them.
     connected: watch::Sender<bool>,
     screens_changed: Arc<Notify>,
-    /// Some place has something new.
+    /// Notified when a place has something new.
     news: Notify,
-    /// Runtimes may have come or gone.
+    /// Triggered when runtimes may have started or ended.
     rescan: watch::Sender<()>,
     clock: Clock,
-    /// Where the settings of this person lie.
+    /// The folder of this person's settings.
     config: Option<PathBuf>,
-    /// Where logs of other machines are copied to.
+    /// The folder that logs from other machines are copied to.
     copies: OnceLock<Copies>,
-    /// Held by who copies.
+    /// Held while copying.
     copying: tokio::sync::Mutex<()>,
-    /// The hold is let go.
+    /// Cancelled when the fleet is dropped.
     open: CancellationToken,
 }
 
@@ -82,13 +82,13 @@ struct State {
     shown: Shown,
     published: u64,
     last_slot: u16,
-    /// Runtimes of this machine are attached as they come.
+    /// Whether runtimes of this machine are attached as they start.
     takes_all: bool,
 }
 
 impl Fleet {
-    /// Attaches to every runtime of this user on this machine, now and as they come. Those that were started with other
-    /// settings than `config` ask what these want to be asked about as well.
+    /// Attaches to every runtime of this user on this machine, now and as they start. Runtimes that were started with
+    /// other settings than `config` additionally get the approval rules of these settings.
     #[must_use]
     pub fn of_this_machine(locks: &Locks, config: Option<PathBuf>) -> Self {
         let fleet = Self::new(true, config);
@@ -96,13 +96,14 @@ impl Fleet {
         fleet
     }
 
-    /// Holds the runtime that a console was opened on, of the workspace with this id, and others as they are opened.
+    /// Creates a fleet around the runtime that a console was opened on, that of the workspace with this id; other
+    /// runtimes are added as they are opened.
     #[must_use]
     pub fn around(home: Operator, id: &str, locks: &Locks, config: Option<PathBuf>) -> Self {
         let fleet = Self::new(false, config);
         let id = PlaceId::from(id);
         fleet.inner.add(id.clone(), Reach::Held(home.clone()));
-        // At once: what is on screen stays there.
+        // Attach immediately, so that what is on screen stays there.
         supervise::attach(&fleet.inner, &id, &home);
         fleet.inner.publish();
         fleet.watch(locks);
@@ -132,19 +133,19 @@ impl Fleet {
         tokio::spawn(discover::discover(Arc::clone(&self.inner), locks.clone()));
     }
 
-    /// Opens another runtime of this machine, if it is not open yet.
+    /// Opens another runtime of this machine, unless it is open already.
     pub fn open(&self, running: Running) {
         let id = PlaceId::from(running.id.as_str());
         self.inner.add(id, Reach::Local(running));
     }
 
-    /// Shows the runtimes of another machine as well, as they come and go. `first`: what it answered when it was asked for
-    /// them just now.
+    /// Also shows the runtimes of another machine as they start and end. `first` is the answer to a listing that was
+    /// just requested.
     pub fn open_host(&self, host: RemoteHost, first: Result<Listing, Error>) {
         tokio::spawn(hosts::follow(Arc::clone(&self.inner), host, first));
     }
 
-    /// Opens one runtime of another machine: that of the workspace with this id, or at this path.
+    /// Opens one runtime of another machine: that of the workspace with this id or at this path.
     pub fn open_elsewhere(&self, host: &RemoteHost, place: &str) {
         let id = PlaceId::from(format!("{}:{place}", host.name).as_str());
         self.inner.add(id, Reach::Far(reach::Far::at(host, place)));
@@ -172,7 +173,7 @@ impl Fleet {
 
     pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
         let (operator, attached) = self.inner.state().shows(task)?;
-        // A screen counts from the beginning again once its place is attached again.
+        // A screen's count restarts when its place is attached again.
         let own = operator.screen_generation(task)? & ((1 << GENERATION_BITS) - 1);
         Some(attached << GENERATION_BITS | own)
     }
@@ -191,18 +192,18 @@ impl Fleet {
 }
 
 impl Inner {
-    // Nothing under this lock can panic half-way through a change.
+    // Nothing that runs under this lock can panic in the middle of a change.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a place and has it attached, unless it is there already or there are too many.
+    /// Adds a place and starts its supervisor, unless the place exists already or there are too many.
     fn add(self: &Arc<Self>, id: PlaceId, reach: Reach) {
         let mut state = self.state();
         if state.places.iter().any(|place| *place.id() == id) || state.places.len() >= MOST_PLACES {
             return;
         }
-        // The numbers of the runtime that a console was opened on stay as they are.
+        // The numbers of the runtime that the console was opened on stay unchanged.
         let slot = if reach.is_home() { Some(Slot(0)) } else { state.next_slot() };
         let Some(slot) = slot else { return };
         let workspace = reach.workspace();
@@ -218,14 +219,14 @@ impl Inner {
         self.news.notify_one();
     }
 
-    /// Tells the person something of its own.
+    /// Shows the person one of the console's own notices.
     fn say(&self, is_error: bool, text: String) {
         let now = self.clock.now().wall;
         self.state().notices.say(now, is_error, text);
         self.news.notify_one();
     }
 
-    /// Lets a place go.
+    /// Removes a place.
     fn remove(&self, id: &PlaceId) {
         let mut state = self.state();
         if let Some(at) = state.places.iter().position(|place| place.id() == id) {
@@ -237,7 +238,7 @@ impl Inner {
         self.news.notify_one();
     }
 
-    /// Puts the snapshots of all places together and publishes the result.
+    /// Merges the snapshots of all places and publishes the result.
     fn publish(&self) {
         let mut state = self.state();
         state.published += 1;
@@ -258,14 +259,14 @@ impl State {
         Some((place, owners, notices))
     }
 
-    /// Adds a place: the home first, the others by their names.
+    /// Inserts a place: the home comes first, the others are sorted by name.
     fn insert(&mut self, place: Place) {
         let order = |place: &Place| (!place.reach.is_home(), place.translation.name.name.clone());
         let at = self.places.partition_point(|other| order(other) <= order(&place));
         self.places.insert(at, place);
     }
 
-    /// Returns a slot that no runtime has had.
+    /// Returns a slot that no runtime has had yet.
     fn next_slot(&mut self) -> Option<Slot> {
         self.last_slot = self.last_slot.checked_add(1)?;
         Some(Slot(self.last_slot))
@@ -276,13 +277,13 @@ impl State {
         names::name(host, workspace, is_taken)
     }
 
-    /// Returns the hold on the place of a task while that is attached, and how often it was.
+    /// Returns the connection to a task's place if it is attached, and how many times it was attached.
     fn shows(&self, task: &TaskId) -> Option<(Operator, u64)> {
         let place = self.place(*self.owners.tasks.get(task)?)?;
         Some((place.operator.clone()?, place.attached))
     }
 
-    /// Tells a place which of its tasks are on screen: where there are none, it sends no screens.
+    /// Tells a place which of its tasks are on screen; if none are, it sends no screens.
     fn show_at(&self, place: &Place) {
         let Some(operator) = &place.operator else { return };
         let is_its = |task: &&TaskId| self.owners.tasks.get(task) == Some(&place.slot());

@@ -1,17 +1,17 @@
-//! What places are called: the last folder of the workspace, made distinct. Pure.
+//! Names of places: the last folder of the workspace, made unique. Pure.
 
 use std::path::Path;
 
-/// Characters of a name, without what makes it distinct.
+/// Length limit of a name, in characters, without what makes it unique.
 const MOST_CHARS: usize = 20;
 
-/// Returns a name that no other place has: of the workspace's last folder, with the host before it and a number behind
-/// it where it needs one. It has no slash and nothing hidden in it.
+/// Returns a name that no other place has: the workspace's last folder, prefixed with the host and followed by a
+/// number if necessary. It contains no slash and no hidden characters.
 pub(super) fn name(host: Option<&str>, workspace: &Path, is_taken: impl Fn(&str) -> bool) -> String {
     let folder = workspace.file_name().map(|name| name.to_string_lossy().into_owned());
     let folder = plain(folder.as_deref().unwrap_or_default());
     let base = match host {
-        // A machine of which nothing else is known.
+        // A machine of which only the host name is known.
         Some(host) if workspace.as_os_str().is_empty() => plain(host),
         Some(host) => format!("{}:{folder}", plain(host)),
         None => folder,

@@ -1,5 +1,5 @@
-//! One place of a fleet as the console has it: how it is reached, how its link stands, and what it published last,
-//! translated. No I/O.
+//! One place of a fleet, from the console's point of view: how it is reached, the state of its link, and its last
+//! snapshot, translated. No I/O.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,31 +18,31 @@ use crate::runtime::{
     QuestionId, Slot, Snapshot, TaskView,
 };
 
-/// A place, while the console knows it.
+/// A place known to the console.
 pub(super) struct Place {
     pub(super) translation: Translation,
     pub(super) host: Option<String>,
     pub(super) workspace: PathBuf,
     pub(super) reach: Reach,
     pub(super) link: PlaceLink,
-    /// The hold on it, while it is attached.
+    /// The connection to it, while it is attached.
     pub(super) operator: Option<Operator>,
-    /// How often it was attached.
+    /// How many times it was attached.
     pub(super) attached: u64,
-    /// What it published last, as it came.
+    /// Its last snapshot, as received.
     pub(super) snapshot: Arc<Snapshot>,
-    /// The same as it stands among others.
+    /// The same, translated for the merged snapshot.
     pub(super) part: Part,
     memories: Memories,
-    /// The number of the last notice that was heard, once it was attached.
+    /// The number of the last notice received, once it was attached.
     pub(super) noticed: Option<u64>,
-    /// Wakes its supervisor before its time.
+    /// Wakes its supervisor early.
     pub(super) kick: Arc<Notify>,
-    /// Ends its supervisor.
+    /// Stops its supervisor.
     pub(super) end: CancellationToken,
 }
 
-/// What a place adds to the snapshot of all.
+/// A place's contribution to the merged snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) tasks: Vec<Arc<TaskView>>,
@@ -61,8 +61,9 @@ struct Memories {
     questions: Memory<QuestionId, Question>,
 }
 
-/// Whose tasks, questions and programs are whose. An id stays with the place that had it first for as long as that has
-/// it: what another place publishes under it is shown nowhere, so that what is shown and what is asked is the same.
+/// Maps tasks, questions and programs to their places. An id belongs to the first place that had it, for as long as
+/// it has it: an item that another place publishes under the same id is not shown, so that requests always reach the
+/// item shown.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     pub(super) tasks: HashMap<TaskId, Slot>,
@@ -71,14 +72,14 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Takes over what one place has now.
+    /// Updates the ids that one place has now.
     fn settle(&mut self, slot: Slot, snapshot: &Snapshot) {
         settle(&mut self.tasks, slot, snapshot.tasks.iter().map(|task| &task.id));
         settle(&mut self.questions, slot, snapshot.questions.iter().map(|question| &question.id));
         settle(&mut self.programs, slot, snapshot.programs.iter().map(|program| &program.run));
     }
 
-    /// Forgets what a place had.
+    /// Removes all ids of a place.
     pub(super) fn forget(&mut self, slot: Slot) {
         self.settle(slot, &Snapshot::default());
     }
@@ -126,7 +127,7 @@ impl Place {
         &self.translation.name.id
     }
 
-    /// Begins anew as another runtime of the same place: numbers of before mean nothing any more.
+    /// Restarts as another runtime of the same place: earlier numbers are no longer valid.
     pub(super) fn succeed(&mut self, slot: Slot, owners: &mut Owners) {
         owners.forget(self.slot());
         self.translation.slot = slot;
@@ -134,7 +135,7 @@ impl Place {
         self.snapshot = Arc::default();
     }
 
-    /// Takes in what the place has published.
+    /// Applies a snapshot that the place published.
     pub(super) fn take(&mut self, snapshot: Arc<Snapshot>, owners: &mut Owners) {
         let Self { translation, memories, .. } = self;
         let slot = translation.slot;
@@ -157,7 +158,7 @@ impl Place {
             |question| translation.question(question).filter(|it| is_own(owners.questions.get(&it.id))),
         );
         let held = snapshot.gate.held.iter().filter_map(|held| translation.held(held));
-        // A card names its task: never that of another place.
+        // A held call must not name a task that belongs to another place.
         let held = held.map(|held| HeldCall {
             task: held.task.clone().filter(|task| is_own(owners.tasks.get(task))),
             ..held
@@ -176,11 +177,11 @@ impl Place {
         self.snapshot = snapshot;
     }
 
-    /// Takes note that the link has broken, or could not be made.
+    /// Records that the link broke or could not be established.
     pub(super) fn lose(&mut self, now: Timestamp, why: String) {
         self.operator = None;
         match &mut self.link {
-            // It stays lost since it was: what is told is why it still is.
+            // It has been lost since then; only the reason is updated.
             PlaceLink::Lost { why: known, .. } => *known = why,
             PlaceLink::Gone { .. } => {}
             link => *link = PlaceLink::Lost { since: now, why },

@@ -4,26 +4,26 @@ use std::path::{Path, PathBuf};
 
 use crate::link::{Error, ListedRuntime, Operator, RemoteHost, Running, Way};
 
-/// Where a place is.
+/// The location of a place.
 #[derive(Clone)]
 pub(super) enum Reach {
-    /// It is held already, and lost for good when that ends: the runtime that a console was opened on.
+    /// Already connected, and lost for good when that connection ends: the runtime that the console was opened on.
     Held(Operator),
     /// A runtime of this user on this machine.
     Local(Running),
-    /// A runtime of another machine.
+    /// A runtime on another machine.
     Far(Far),
-    /// A machine that could not be asked for its runtimes: its name stands for them.
+    /// A machine whose runtimes could not be listed; its name stands for them.
     Unreached(String),
 }
 
-/// A runtime of another machine.
+/// A runtime on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Far {
     host: String,
     way: Way,
     workspace: PathBuf,
-    /// Its process there: another one is another runtime.
+    /// Its process id there: another process is another runtime.
     pid: u32,
 }
 
@@ -33,7 +33,7 @@ impl Far {
         Self { host: name, way, workspace: listed.workspace.clone(), pid: listed.pid }
     }
 
-    /// That of the workspace with this id, or at this path, whichever process serves it.
+    /// Creates one for the workspace with this id or path, whichever process serves it.
     pub(super) fn at(host: &RemoteHost, place: &str) -> Self {
         Self {
             host: host.name.clone(),
@@ -45,10 +45,10 @@ impl Far {
 }
 
 impl Reach {
-    /// Attaches to it. What a person starts there without another directory starts in its workspace.
+    /// Attaches to it. Commands that a person starts there without naming a directory start in its workspace.
     ///
     /// # Errors
-    /// When nobody answers there, or it refuses.
+    /// If nothing answers there or the runtime refuses.
     pub(super) async fn attach(&self) -> Result<Operator, Error> {
         match self {
             Self::Held(operator) => Ok(operator.clone()),
@@ -66,12 +66,12 @@ impl Reach {
         matches!(self, Self::Held(_))
     }
 
-    /// Tells whether it comes and goes with what runs on a machine: this one, or the one of that name.
+    /// Tells whether it is one of the runtimes found on a machine: this one, or the one named `host`.
     pub(super) fn is_of(&self, host: Option<&str>) -> bool {
         matches!(self, Self::Local(_) | Self::Far(_)) && self.host() == host
     }
 
-    /// Tells whether it leads to the same runtime.
+    /// Tells whether both lead to the same runtime.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Local(one), Self::Local(other)) => one == other,
@@ -80,7 +80,7 @@ impl Reach {
         }
     }
 
-    /// Returns the machine it is on; none for this one.
+    /// Returns the machine it is on; `None` for this one.
     pub(super) fn host(&self) -> Option<&str> {
         match self {
             Self::Held(_) | Self::Local(_) => None,
@@ -89,7 +89,7 @@ impl Reach {
         }
     }
 
-    /// Returns the runtime of this machine that it is.
+    /// Returns the runtime on this machine that it refers to, if any.
     pub(super) fn local(&self) -> Option<&Running> {
         match self {
             Self::Local(running) => Some(running),
@@ -97,7 +97,7 @@ impl Reach {
         }
     }
 
-    /// Returns its workspace, as far as is known before it is attached.
+    /// Returns its workspace, as far as known before it is attached.
     pub(super) fn workspace(&self) -> PathBuf {
         match self {
             Self::Held(operator) => operator.snapshot().borrow().workspace.clone(),

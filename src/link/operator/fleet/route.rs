@@ -1,5 +1,5 @@
-//! Where what is asked goes: to the place of the task, the call, the question or the agent that it is about; what is
-//! about none goes where the person said. A place that is not attached refuses, and nothing is ever asked twice.
+//! Routes each request to the place of the task, call, question or agent that it concerns; requests that concern none
+//! go to the place that the person chose. A place that is not attached refuses, and requests are never retried.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::link::protocol::{Reply, Request};
 use crate::runtime::{PlaceId, PlaceLink, Slot, TaskUsage};
 use crate::tools::Answer;
 
-/// A place that something is asked of.
+/// The place that a request is sent to.
 pub(super) struct Target {
     operator: Operator,
     translation: Translation,
 }
 
 impl Fleet {
-    /// Asks the place that a request is about; one that is about none, `place`, or the only one there is.
+    /// Sends a request to the place it concerns; if it concerns none, to `place`, or to the only place there is.
     ///
     /// # Errors
-    /// When there is no such place, it is not attached or refuses, or its link breaks meanwhile.
+    /// If there is no such place, the place is not attached or refuses, or its link breaks meanwhile.
     pub(in crate::link::operator) async fn ask(
         &self,
         place: Option<&PlaceId>,
@@ -34,7 +34,7 @@ impl Fleet {
             Request::Usage { tasks } => {
                 let mut usage: Vec<TaskUsage> = Vec::new();
                 for (operator, tasks) in self.by_place(tasks) {
-                    // Of a place that is lost meanwhile nothing is known.
+                    // A place that is lost meanwhile contributes nothing.
                     if let Ok(Reply::Usage(more)) = Box::pin(operator.ask(Request::Usage { tasks })).await {
                         usage.extend(more);
                     }
@@ -49,7 +49,7 @@ impl Fleet {
         }
     }
 
-    /// Groups tasks by the place that has them.
+    /// Groups tasks by their places.
     fn by_place(&self, tasks: Vec<TaskId>) -> Vec<(Operator, Vec<TaskId>)> {
         let state = self.inner.state();
         let attached = state.places.iter().filter_map(|place| Some((place.slot(), place.operator.clone()?)));
@@ -60,8 +60,8 @@ impl Fleet {
         attached.map(|(slot, operator)| (operator, its(slot))).filter(|(_, its)| !its.is_empty()).collect()
     }
 
-    /// Pauses the agents of every place, or lets them go on, where that changes anything. A place where it cannot be done is
-    /// named, and keeps no other from it.
+    /// Pauses or resumes the agents of every place where this changes anything. Places where it fails are named in
+    /// the error and do not affect the others.
     async fn pause_all(&self, paused: bool) -> Result<Reply, Error> {
         let request = Request::Pause { paused, nonce: None };
         let targets: Vec<Result<Target, Error>> = {
@@ -88,11 +88,11 @@ impl Fleet {
 }
 
 impl Target {
-    /// Asks, and returns the reply as it stands among those of others.
+    /// Sends the request, and returns the reply translated for the merged view.
     async fn ask(self, request: Request) -> Result<Reply, Error> {
         let Self { operator, translation } = self;
         let is_input = matches!(request, Request::Send { .. });
-        // The future of a hold on holds has no size of its own.
+        // Boxed because the future is recursive: an operator may be a fleet of operators.
         let reply = Box::pin(operator.ask(request)).await.map_err(|error| match error {
             Error::Gone | Error::Talk(_) => unknown(&translation.name.name, is_input),
             error => error,
@@ -112,10 +112,10 @@ impl Target {
 }
 
 impl Place {
-    /// Returns the place to ask that of.
+    /// Returns the target for a request to this place.
     ///
     /// # Errors
-    /// When it is not attached, or only looked at and that is more than a look; with the reason.
+    /// If the place is not attached, or is read-only and the request is not a read; with the reason.
     pub(super) fn target(&self, request: &Request) -> Result<Target, Error> {
         let may = |operator: &&Operator| match self.link {
             PlaceLink::Live => true,
@@ -140,10 +140,10 @@ impl State {
         Ok((place.target(&request)?, request))
     }
 
-    /// Finds out whom a request is about, and says it in that place's own numbers and names.
+    /// Finds the place that a request concerns, and translates the request to that place's own numbers and names.
     ///
     /// # Errors
-    /// When no place has what it is about, or none was chosen.
+    /// If no place has what the request concerns, or none was chosen.
     pub(super) fn route(&self, chosen: Option<&PlaceId>, request: &mut Request) -> Result<&Place, Error> {
         Ok(match request {
             Request::Send { task, .. }
@@ -170,7 +170,7 @@ impl State {
                 *agent = label.to_owned();
                 place
             }
-            // What is ended is the runtime that the console was opened on, never another one by the way.
+            // Ends only the runtime that the console was opened on, never another one along with it.
             Request::Shutdown { .. } => {
                 self.place(Slot::default()).map_or_else(|| self.chosen(chosen), Ok)?
             }
@@ -189,7 +189,7 @@ impl State {
         place.ok_or_else(|| declined(format!("no place has {what} any more")))
     }
 
-    /// Finds the place of a number, and makes it that place's own.
+    /// Finds the place of a number, and replaces the number by that place's own.
     fn numbered(&self, number: &mut u64, what: &str) -> Result<&Place, Error> {
         let (slot, own) = Slot::of(*number);
         *number = own;
@@ -214,7 +214,7 @@ fn declined(message: String) -> Error {
     Error::Declined { message }
 }
 
-/// What is said of something that was under way when a link broke.
+/// Returns the error for a request that was in progress when its link broke.
 fn unknown(place: &str, is_input: bool) -> Error {
     declined(match is_input {
         true => {

@@ -1,5 +1,5 @@
-//! What looks after each place: attaches to it, takes in what it publishes, says when it is lost and tries again; and
-//! what publishes all of them together.
+//! Supervises each place: attaches to it, applies its snapshots, reports when it is lost and reconnects. Also
+//! publishes the merged snapshot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use crate::link::Error;
 use crate::link::protocol::Request;
 use crate::runtime::PlaceId;
 
-/// The shortest time between two snapshots of all places: those that come together are put together once.
+/// The minimum interval between two merged snapshots: places that change within it are merged together.
 const PACE: Duration = Duration::from_millis(30);
-/// The first pause before a lost place is tried again; each is twice the one before.
+/// The first pause before reconnecting to a lost place; it doubles with each attempt.
 const FIRST: Duration = Duration::from_secs(1);
-/// The longest.
+/// The longest such pause.
 const LONGEST: Duration = Duration::from_secs(30);
-/// One that was never attached may only just be starting: for so long it is tried again after a moment.
+/// A place that was never attached may only just be starting: for this long it is retried at short intervals.
 const STARTING: Duration = Duration::from_secs(2);
-/// That moment.
+/// That interval.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// Publishes what is new, until the hold is let go. While nothing is, nothing is done.
+/// Publishes changes until the fleet is closed. Idle while there are none.
 pub(super) async fn publish(inner: Arc<Inner>) {
     loop {
         tokio::select! {
@@ -37,7 +37,7 @@ pub(super) async fn publish(inner: Arc<Inner>) {
     }
 }
 
-/// Keeps a place attached until it is removed or the hold is let go.
+/// Keeps a place attached until it is removed or the fleet is closed.
 pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>, end: CancellationToken) {
     let (mut pause, began, mut is_starting) = (FIRST, Instant::now(), true);
     loop {
@@ -68,7 +68,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             continue;
         }
         if reach.is_home() {
-            // What was held has ended. Another runtime of its workspace is opened as any other place is.
+            // The connected runtime has ended. Another runtime of its workspace is opened like any other place.
             inner.say_gone(&id);
             return inner.see_off(&id).await;
         }
@@ -88,7 +88,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
     }
 }
 
-/// Takes in what an attached place publishes, until its link breaks.
+/// Applies the snapshots of an attached place until its link breaks.
 async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
     let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
     let screens = operator.screens_changed();
@@ -107,7 +107,7 @@ async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
                 }
                 inner.news.notify_one();
             }
-            // A state that is no longer published may have been the last.
+            // The snapshot received before the link broke may have been the last.
             still = connected.wait_for(|connected| !connected) => {
                 drop(still);
                 return;
@@ -117,7 +117,7 @@ async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
     }
 }
 
-/// Takes over a place that is attached: as another runtime than before, where it is one.
+/// Updates a place that was attached; if its runtime has changed, the place restarts as another runtime.
 pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut state = inner.state();
@@ -141,7 +141,8 @@ pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
     inner.news.notify_one();
 }
 
-/// What this person wants to be asked about holds whatever a runtime of this machine was started with.
+/// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
+/// started with.
 async fn hand_over_rules(inner: &Inner, reach: &Reach, operator: &Operator) -> Result<(), Error> {
     let (Some(config), Some(running)) = (inner.config.clone(), reach.local()) else { return Ok(()) };
     if running.address.config == config {
@@ -154,9 +155,9 @@ async fn hand_over_rules(inner: &Inner, reach: &Reach, operator: &Operator) -> R
     Box::pin(operator.ask(Request::Rules { config, rules })).await.map(|_| ())
 }
 
-/// Says why a place cannot be attached, with the cause where there is one.
+/// Returns why a place cannot be attached, with the cause if there is one.
 pub(in crate::link::operator) fn reason(error: &Error) -> String {
-    // The machine's name stands beside it.
+    // The machine's name is shown next to it.
     if let Error::Carried { host, why } = error {
         return why.told(host);
     }

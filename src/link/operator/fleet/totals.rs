@@ -1,11 +1,11 @@
-//! The counters of all places added up. What comes from a place may be any number: nothing overflows. Pure.
+//! Adds up the metrics of all places. Numbers from a place are untrusted, so nothing may overflow. Pure.
 
 use std::collections::BTreeMap;
 
 use crate::runtime::{Histogram, Metrics};
 
-/// Adds the counters of a place to those of others. Limits are each place's own and are left out; of how long calls took
-/// the slowest place's figures stay, because shares cannot be added.
+/// Adds the metrics of one place to a total. Limits are specific to each place and are left out; for call durations
+/// the figures of the slowest place are kept, because percentiles cannot be added.
 pub(super) fn add(total: &mut Metrics, one: &Metrics) {
     for (tool, statuses) in &one.tool_calls {
         merge(total.tool_calls.entry(tool.clone()).or_default(), statuses);
@@ -57,7 +57,7 @@ fn merge(total: &mut BTreeMap<String, u64>, one: &BTreeMap<String, u64>) {
     }
 }
 
-/// Adds series that end at the same second.
+/// Adds two series that end at the same second.
 fn series(total: &mut Vec<u64>, one: &[u64]) {
     let missing = one.len().saturating_sub(total.len());
     total.splice(0..0, std::iter::repeat_n(0, missing));

@@ -1,5 +1,5 @@
-//! What one place publishes, as it stands among several: its numbers with its slot, its agents with its name. Ids of
-//! tasks, questions and programs are random and stay as they are. Pure.
+//! Translates a place's snapshot for the merged view: its numbers get its slot, its agents its name. Ids of tasks,
+//! questions and programs are random and remain unchanged. Pure.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,20 +11,20 @@ use crate::runtime::{
     AgentView, CallRecord, CallSummary, HeldCall, PlaceName, ProgramView, Question, Slot, TaskView,
 };
 
-/// How the numbers and names of a place read among others.
+/// How a place's numbers and names are translated.
 #[derive(Debug, Clone)]
 pub(super) struct Translation {
     pub(super) slot: Slot,
     pub(super) name: Arc<PlaceName>,
-    /// Where logs are copied to, of a place on another machine: what that calls a folder is never opened here.
+    /// The folder that logs are copied to, for a place on another machine: folders it reports are never opened here.
     pub(super) copies: Option<PathBuf>,
 }
 
-/// What stands between the name of a place and what is its own. No place has it in its name.
+/// The separator between a place's name and its own labels. Place names never contain it.
 const BETWEEN: char = '/';
 
 impl Translation {
-    /// Returns an agent's label among those of all places.
+    /// Returns an agent's label in the merged view.
     pub(super) fn label(&self, own: &str) -> String {
         format!("{}{BETWEEN}{own}", self.name.name)
     }
@@ -36,7 +36,7 @@ impl Translation {
         }
     }
 
-    /// Returns a task as it is shown among others; none where its numbers are none that a runtime would give.
+    /// Translates a task; `None` if it has numbers that no runtime would assign.
     pub(super) fn task(&self, own: &TaskView) -> Option<TaskView> {
         let mut task = own.clone();
         task.call = self.slot.number(own.call)?;
@@ -101,12 +101,12 @@ impl Translation {
     }
 }
 
-/// Parts the label of an agent into the name of its place and what it is called there.
+/// Splits an agent's label into the name of its place and its label there.
 pub(super) fn parted(label: &str) -> Option<(&str, &str)> {
     label.split_once(BETWEEN)
 }
 
-/// Translations made before: what did not change since is not made again.
+/// A cache of translations, so that unchanged items are not translated again.
 #[derive(Debug)]
 pub(super) struct Memory<K, T> {
     made: HashMap<K, (Arc<T>, Arc<T>)>,
@@ -119,7 +119,8 @@ impl<K, T> Default for Memory<K, T> {
 }
 
 impl<K: Eq + Hash, T: PartialEq> Memory<K, T> {
-    /// Translates a list; of two items with one key the first counts. Forgets what is no longer in it.
+    /// Translates a list; of two items with the same key, the first is used. Entries that are no longer in the list
+    /// are dropped.
     pub(super) fn translate(
         &mut self,
         items: &[Arc<T>],
