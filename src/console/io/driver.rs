@@ -26,7 +26,7 @@ use crate::console::app::App;
 use crate::console::msg::{Effect, Leave, Msg};
 use crate::console::{Cue, Error};
 
-/// Minimum rate of frames while keys are queued: one per interval.
+/// While keys are queued, the minimum time between two frames.
 pub(super) const KEYS_PACE: Duration = Duration::from_millis(100);
 /// Resizes that follow each other this closely are handled as one.
 const RESIZING: Duration = Duration::from_millis(50);
