@@ -366,8 +366,8 @@ pub(crate) fn start_of(place: Option<PlaceId>, cmd: &str, size: Option<Size>) ->
     Effect::call_at(place, "ExecCommand", input)
 }
 
-/// Tells whether a line for a task must not be recorded. Includes what is typed at the place of a password in
-/// the moment before the password prompt is detected.
+/// Tells whether a line for a task must not be recorded. At a side terminal this covers every line: one typed
+/// just before the password prompt is detected may be a password too.
 fn is_unrecorded(task: &TaskView) -> bool {
     wants_secret(task) || task.side_terminal
 }
