@@ -150,7 +150,7 @@ pub struct PageView {
 pub struct News {
     /// Identifies the item, so that it can be withdrawn; stays the same for as long as it waits.
     pub id: String,
-    /// `question`, `input`, `held`, `limit`, `left` or `lost`.
+    /// `question`, `input`, `held`, `limit`, `left`, `lost` or `watch`.
     pub kind: &'static str,
     /// Its short name: `q03`, `t07`.
     pub name: String,

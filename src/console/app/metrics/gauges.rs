@@ -18,7 +18,7 @@ const BAR: usize = 8;
 const NEAR: u64 = 90;
 /// Minimum width at which a task's row shows all of its facts, in columns.
 const ROOMY: u16 = 110;
-/// Seconds of processor shown where there is little room.
+/// Width of a task's state, in columns.
 const STATE: usize = 13;
 const LONG_HISTORY: usize = 10;
 
