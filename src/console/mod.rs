@@ -1,7 +1,7 @@
-//! People: the terminal UI. ratatui and crossterm live only here.
+//! The terminal UI, for people. ratatui and crossterm are used only here.
 //!
-//! `App::update` decides (pure), `app::draw` draws (pure), the driver carries out effects. What a key does is
-//! in `assets/keymap.toml`, what a role looks like in `themes/default.toml`.
+//! `App::update` makes the decisions (pure), `app::draw` draws the state (pure), and the driver carries out
+//! the effects. Key bindings are in `assets/keymap.toml`, the styles of roles in `themes/default.toml`.
 
 pub mod app;
 pub mod io;
@@ -51,11 +51,11 @@ pub enum Error {
     Signals(#[source] std::io::Error),
 }
 
-/// Runs the console until the person leaves, the terminal goes away or a signal arrives. The terminal is
+/// Runs the console until the user leaves, the terminal goes away or a signal arrives. The terminal is
 /// restored before this returns. Ending an embedded runtime is left to the caller.
 ///
 /// # Errors
-/// When there is no terminal, or it fails.
+/// When there is no terminal, or when using it fails.
 pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     if let Some(because) = options.spoken {
         return io::plain::run(operator, because, &options).await;
@@ -89,7 +89,7 @@ async fn show(
     io::tty::take(&tty, mouse).map_err(Error::Terminal)?;
     let own = tty.try_clone().map_err(Error::Terminal)?;
     let display = Display::new(own, clock.clone());
-    // Nothing waits for the answers: the first frame is drawn now, and again when they change something.
+    // The first frame does not wait for the terminal's answers; it is redrawn if they change something.
     if capabilities.answers {
         io::tty::ask(&tty).map_err(Error::Terminal)?;
     }
@@ -127,14 +127,14 @@ async fn show(
     }
     let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
-    // Without a demonstration there is nothing to wait for.
+    // Outside a demonstration, no cue ever arrives.
     let cues = options.cues.clone().unwrap_or_else(|| tokio::sync::watch::channel(Cue::default()).1);
     let times = Times::default();
     let frames = Frames::default();
     let mut driver =
         Driver { app, display, tty, clock, operator, effects, keys, cues, signals, source, times, frames };
-    // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
-    // signals and timers would starve.
+    // tokio's cooperative budget forces a yield, but a loop whose screen always has something new never
+    // yields: keys, signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;
     driver.frames.log();
     driver.keep_arrangement(&driver.app.arrangement());
@@ -145,10 +145,10 @@ async fn show(
         app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
         _ => Left::Ends,
     };
-    // Nobody takes keys any more: what was typed ahead cannot keep the reader.
+    // Nothing receives keys any more, so input typed ahead must not block the reader thread.
     drop(driver);
     match ending {
-        // The watcher's deadline stays: ending the tasks may take longer than the hangup allows.
+        // Keep the watcher's deadline: ending the tasks may take longer than the hang-up allows.
         Ending::Gone => std::mem::forget(ended),
         Ending::Detached => ended.stop_reading(),
         Ending::Left | Ending::Signal(_) => {}

@@ -1,4 +1,4 @@
-//! Messages to the console and effects it asks for, both plain data.
+//! Messages to the console and the effects it requests, both plain data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,30 +24,30 @@ use super::app::setup::Arrangement;
 use super::options::Cue;
 use super::theme::Preferences;
 
-/// Something happened.
+/// Something that happened outside the console's state.
 #[derive(Debug, Clone)]
 pub enum Msg {
     /// A key was pressed.
     Key(KeyPress),
-    /// The mouse moved, clicked or turned its wheel.
+    /// The mouse was moved, clicked or scrolled.
     Mouse(MouseInput),
     /// Text was pasted.
     Paste(String),
-    /// The terminal has this many columns and rows now.
+    /// The terminal was resized to this many columns and rows.
     Resize(u16, u16),
-    /// The terminal window got or lost the focus.
+    /// The terminal window gained or lost focus.
     Focus(bool),
     /// The runtime published a new state.
     Snapshot(Arc<Snapshot>),
-    /// A visible task has a new picture.
+    /// The screen of a visible task has changed.
     Picture(TaskId, Picture),
-    /// A call made by the person was answered.
+    /// A call made by the user was answered.
     Answered(Answered),
-    /// What the person typed was refused, and why.
+    /// Input typed by the user was refused, and why.
     Refused(TaskId, String),
-    /// What a watched task wrote, in whole lines, and where to read on.
+    /// Output of a watched task, in whole lines, and the offset at which to continue reading.
     Watched(TaskId, String, u64),
-    /// A watched task may have been silent for long enough.
+    /// A watched task may have reached the duration in a watch rule.
     WatchDue,
     /// A call record that was requested.
     Record(Arc<CallRecord>),
@@ -55,27 +55,28 @@ pub enum Msg {
     Page(TaskId, PageView),
     /// The transcripts behind an answer, to mark what it showed of them.
     Coverage(u64, Vec<CommandCoverage>),
-    /// The moments of a task to replay.
+    /// The recorded moments of a task, for its replay.
     Reel(TaskId, Arc<Reel>),
-    /// The screen of one of its moments, by index.
+    /// The screen at one moment of a replay, by index.
     Played(TaskId, usize, Picture),
-    /// The line of a task's log that a search found, if there is one; which of the lines that match it is, and how many
-    /// there are, where they were counted.
+    /// The result of searching a task's log: the matching line, if any; and, where matches were counted, its
+    /// position among the matching lines and their number.
     Found(TaskId, Query, Option<u64>, Option<(u64, u64)>),
-    /// What a search of all tasks found in some of them: whose turn it was, and lines of tasks.
+    /// Results of a search across all tasks, for some of them: the ticket of the search, and the matching
+    /// lines.
     FoundAll(u64, Vec<Place>),
-    /// The line of a task's log on which the prompt searched for begins, if there is one.
+    /// The log line on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.
         task: TaskId,
         /// The line.
         line: Option<u64>,
-        /// The search went towards the end.
+        /// Whether the search went towards the end.
         forward: bool,
     },
-    /// An answer to a question was accepted, or why not.
+    /// An answer to a question was accepted, or else why not.
     AnswerTaken(QuestionId, Option<String>),
-    /// What the last command of a task printed; whether its shell has marked it.
+    /// The output of a task's last command, and whether the shell marked it.
     LastOutput(String, bool),
     /// A file was written.
     FileWritten {
@@ -84,33 +85,33 @@ pub enum Msg {
         /// Its name there.
         name: String,
     },
-    /// Text was copied: how much, and to which clipboards.
+    /// Text was copied: a description of its size, and the clipboards that took it.
     Copied(String, Vec<&'static str>),
-    /// It is time to measure what tasks use.
+    /// It is time to measure the resource usage of tasks.
     UsageDue,
-    /// What tasks use.
+    /// The measured resource usage of tasks.
     Usage(Vec<TaskUsage>),
     /// Something could not be done.
     Failed(String),
     /// The current time.
     Tick(Timestamp),
-    /// The settings files were read again, with these faults.
+    /// The settings files were reread, with these errors.
     Preferences(Box<Preferences>, Vec<String>),
     /// How long commands took in earlier recordings of the workspace.
     Durations(Durations),
-    /// The names of the recordings that are over.
+    /// The names of the finished recordings.
     Recordings(Vec<String>),
-    /// The runtimes of this user on this machine.
+    /// This user's runtimes on this machine.
     Running(Vec<Running>),
-    /// A demonstration turns to something.
+    /// A demonstration switches to another view.
     Cue(Cue),
     /// The runtime went away.
     LinkLost,
-    /// All tasks were stopped and the runtime has ended, as the person asked.
+    /// All tasks were stopped and the runtime has ended, as the user requested.
     Stopped,
 }
 
-/// The answer to a call made by the person.
+/// The answer to a call made by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     /// The call's number.
@@ -119,13 +120,13 @@ pub struct Answered {
     pub tool: String,
     /// The envelope's summary, or the error's message.
     pub text: String,
-    /// The call failed or was refused.
+    /// Whether the call failed or was refused.
     pub is_error: bool,
-    /// The task that the call started, if it did.
+    /// The task that the call started, if any.
     pub started: Option<TaskId>,
 }
 
-/// A page out of a task's log.
+/// A page of a task's log.
 #[derive(Debug, Clone)]
 pub struct PageView {
     /// What was asked for.
@@ -134,66 +135,66 @@ pub struct PageView {
     pub picture: Picture,
     /// The log line that each row is a part of.
     pub rows: Vec<u64>,
-    /// When the first byte of each row's line came, as far as the log tells.
+    /// When the first byte of each row's line arrived, where the log says so.
     pub times: Vec<Option<Timestamp>>,
     /// The log line its first row belongs to.
     pub first_line: u64,
     /// The log line after its last row.
     pub next_line: u64,
-    /// Lines in the log when it was read.
+    /// The number of lines in the log when it was read.
     pub lines: u64,
 }
 
-/// Something that waits for the person, as a notification: safe text.
+/// Something that waits for the user, as a notification; all of it is safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
-    /// Identifies what it is about, to withdraw it; the same for as long as it waits.
+    /// Identifies the item, so that it can be withdrawn; stays the same for as long as it waits.
     pub id: String,
-    /// `question`, `input`, `held`, `limit`, `left` or `lost`.
+    /// `question`, `input`, `held`, `limit`, `left`, `lost` or `watch`.
     pub kind: &'static str,
     /// Its short name: `q03`, `t07`.
     pub name: String,
-    /// What is wanted, in a few words.
+    /// What is needed, in a few words.
     pub what: String,
-    /// A prompt, a question, a command.
+    /// The prompt, question or command.
     pub said: String,
 }
 
 impl News {
-    /// Returns all of it in one line.
+    /// Returns all of it on one line.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{} {}: {}", self.name, self.what, self.said)
     }
 }
 
-/// Which page of a log.
+/// Which page of a log to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The last one.
     Tail,
-    /// The last one, with the times of its lines, while the pane follows.
+    /// The last one, with the timestamps of its lines, while the pane follows.
     Stamped,
-    /// The last but one; they share a line.
+    /// The last but one; the two share a line.
     AboveTail,
-    /// The one that ends a line before the end.
+    /// The page that ends one line before the end.
     LineAboveTail,
-    /// The one that begins with this line.
+    /// The page that begins with this line.
     From(u64),
-    /// The one that ends before this line.
+    /// The page that ends right before this line.
     Before(u64),
-    /// One that shows this line, with what stands around it.
+    /// A page that shows this line in context.
     Around(u64),
-    /// The one that begins with this line, or the last one if that shows it.
+    /// The page that begins with this line, or the last page if it shows the line.
     Top(u64),
 }
 
-/// How the person leaves.
+/// How the user leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// Stop all tasks, end the runtime.
+    /// Stop all tasks and end the runtime.
     StopAll,
-    /// The runtime goes on: in its own process, or in this one without a terminal.
+    /// Keep the runtime going: in its own process, or in this one without a terminal.
     Detach,
 }
 
@@ -204,7 +205,7 @@ impl Effect {
         Self::Ask(Request::call(tool, input))
     }
 
-    /// Calls a tool as the operator, at a place where there are several.
+    /// Calls a tool as the operator, at the given place where there are several.
     #[must_use]
     pub fn call_at(place: Option<PlaceId>, tool: &str, input: Value) -> Self {
         let request = Request::call(tool, input);
@@ -214,62 +215,62 @@ impl Effect {
         }
     }
 
-    /// Passes on what the person types into a task.
+    /// Sends what the user types to a task.
     #[must_use]
     pub fn send(task: TaskId, input: Input) -> Self {
         Self::Ask(Request::Send { task, input })
     }
 }
 
-/// Something for the driver to carry out.
+/// Something for the driver to do.
 #[derive(Debug, Clone)]
 pub enum Effect {
-    /// Start the command of a task again whose beginning alone is known here.
+    /// Rerun the command of a task, of which the console knows only the beginning.
     Rerun {
         /// The task.
         task: TaskId,
-        /// The call's input but for the command.
+        /// The call's input, without the command.
         input: Value,
     },
-    /// Run the program in this file, in this runtime; the path may be relative to the workspace.
+    /// Run the program in this file in this runtime; the path may be relative to the workspace.
     RunProgram {
         /// The file.
         file: String,
         /// The place, where there are several.
         place: Option<PlaceId>,
     },
-    /// Ask the runtime for something; of several the one that it is about.
+    /// Send a request to the runtime; of several, to the one that the request concerns.
     Ask(Request),
-    /// Ask this place for something that is about no task yet.
+    /// Send a request that does not concern a task yet to this place.
     AskAt(PlaceId, Request),
-    /// List the runtimes of this user on this machine.
+    /// List this user's runtimes on this machine.
     ListRunning,
-    /// Show this runtime in this console as well.
+    /// Show this runtime in this console too.
     OpenPlace(Running),
-    /// Get the person's attention: bell and notification.
+    /// Get the user's attention with the bell and a notification.
     Ring(String),
-    /// Keep a command that was started for the next time.
+    /// Save a started command to the command history.
     KeepCommand(String),
-    /// Read what a task wrote from a byte of its log on, for the watch rules.
+    /// Read a task's output from an offset in its log, for the watch rules.
     ReadWatched {
         /// The task.
         task: Arc<TaskView>,
-        /// Where to read on.
+        /// The offset at which to continue reading.
         from: u64,
     },
-    /// Give the terminal's window this title, or the one it had.
+    /// Set the title of the terminal's window, or restore the original one.
     Title(Option<String>),
-    /// Run the person's program for one thing that waits.
+    /// Run the user's notification program for one item that waits.
     Notify(News),
-    /// It waits no longer: the person's program for it is ended, or not started.
+    /// The item no longer waits: end the user's notification program for it, or do not start it.
     Withdraw(String),
-    /// These panes are on screen now.
+    /// Announce which panes are on screen.
     Show {
         /// Tasks with a pane.
         visible: Vec<TaskId>,
         /// The one whose echo matters most.
         focus: Option<TaskId>,
-        /// The columns of those that are shown as a terminal of that width would show them.
+        /// The widths of the panes that are laid out as if by a terminal that wide.
         columns: BTreeMap<TaskId, u16>,
     },
     /// Read a page of a task's log.
@@ -285,40 +286,40 @@ pub enum Effect {
     Coverage {
         /// The call.
         call: u64,
-        /// What it shows, of each command.
+        /// What it shows of each command.
         shown: Vec<ShownCommand>,
     },
-    /// Read the moments of a task, for a replay.
+    /// Read the recorded moments of a task, for a replay.
     Replay(TaskId),
-    /// Draw a screen of the replay.
+    /// Draw a screen of a replay.
     Play {
         /// The task.
         task: TaskId,
         /// The index of the moment.
         place: usize,
-        /// Marks of the log applied by then.
+        /// The number of log marks applied by then.
         marks: usize,
     },
     /// Search a task's log.
     Search(TaskId, Query),
-    /// Search the logs of some tasks, of all that are looked through: which search it is, the text, the tasks.
+    /// Search the logs of some tasks: the ticket of the search, the text and the tasks.
     SearchAll(u64, String, Vec<TaskId>),
     /// Search for a prompt in a task's log.
     Prompt {
         /// The task.
         task: TaskId,
-        /// The first line searched; none is the one before the last.
+        /// The first line searched; if none, the one before the last.
         from: Option<u64>,
         /// Towards the end instead of the beginning.
         forward: bool,
     },
     /// Put text on the clipboard.
     Copy(String),
-    /// Copy text, and say to which clipboards.
+    /// Copy text, and report which clipboards took it.
     Yank {
         /// The text.
         text: String,
-        /// How much that is.
+        /// A description of its size.
         what: String,
     },
     /// Write text to a new file.
@@ -328,28 +329,28 @@ pub enum Effect {
         /// Its contents.
         text: String,
     },
-    /// Write what a task wrote to a new file.
+    /// Export a task's output to a new file.
     WriteExport {
         /// The task.
         task: Arc<TaskView>,
-        /// As what.
+        /// The format.
         form: Form,
-        /// In which colours.
+        /// The colours to use.
         palette: Palette,
         /// Its name.
         file: FileName,
     },
-    /// Read what the last command of a task printed.
+    /// Read the output of a task's last command.
     LastOutput(TaskId),
-    /// List the recordings that are over.
+    /// List the finished recordings.
     Recordings,
     /// Save the theme in the settings.
     SaveTheme(String),
-    /// Save what is remembered.
+    /// Save what is remembered across sessions.
     Remember(Memory),
-    /// Keep how the console is arranged.
+    /// Save how the console is arranged.
     Arranged(Arrangement),
-    /// Take the mouse, or leave it to the terminal.
+    /// Capture the mouse, or leave it to the terminal.
     Mouse(bool),
     /// End the console.
     Quit(Leave),

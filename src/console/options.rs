@@ -1,4 +1,4 @@
-//! What a console is started with, and what it leaves behind.
+//! What a console is started with, and what remains when it closes.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,40 +14,40 @@ use super::app::Screen;
 use super::theme::colour::Level;
 use super::theme::{Capabilities, Flags};
 
-/// How a console is started.
+/// The options a console is started with.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The folder of settings; none: the defaults hold.
+    /// The settings folder; if none, the defaults apply.
     pub config: Option<PathBuf>,
-    /// The folder in which the console remembers things; none: it does not.
+    /// The folder for remembered state; if none, nothing is remembered.
     pub state: Option<PathBuf>,
-    /// This very program, to start beside a task.
+    /// The path of this executable, to be started beside a task.
     pub program: Option<PathBuf>,
-    /// What was asked for on the command line.
+    /// Command-line flags.
     pub flags: Flags,
-    /// What is known of the terminal.
+    /// The known capabilities of the terminal.
     pub capabilities: Capabilities,
-    /// It is told in plain lines instead of drawn, and why.
+    /// Why plain lines are used instead of a drawn screen, if they are.
     pub spoken: Option<Because>,
-    /// The screen it opens on, unless it is arranged as it was left.
+    /// The screen it opens on, unless a saved arrangement overrides it.
     pub opens: Screen,
-    /// Where the locks of this user's runtimes are; none: no other one can be opened.
+    /// Where the lock files of this user's runtimes are; if none, no other runtime can be opened.
     pub locks: Option<Locks>,
-    /// Clipboard tools to hand copied text to, besides asking the terminal.
+    /// Clipboard tools that copied text is passed to, in addition to asking the terminal.
     pub clipboard: Vec<&'static [&'static str]>,
-    /// Where files that are kept go; none: nowhere.
+    /// The folder for exported files; if none, nothing can be exported.
     pub exports: Option<PathBuf>,
-    /// The runtime is of this process, which may go on as one without a console.
+    /// Whether the runtime is in this process and can continue without a console.
     pub can_detach: bool,
-    /// Where commands that were started are kept for the next time, if anywhere.
+    /// Where the history of started commands is saved, if anywhere.
     pub commands: Option<PathBuf>,
-    /// Where the arrangement of screen and panes is kept, if anywhere.
+    /// Where the arrangement of screen and panes is saved, if anywhere.
     pub layout: Option<PathBuf>,
-    /// What a demonstration shows, when it changes.
+    /// What a demonstration shows, whenever that changes.
     pub cues: Option<watch::Receiver<Cue>>,
 }
 
-/// What a demonstration turns to, unless the person is at the keys.
+/// What a demonstration switches to, unless the user is using the keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cue {
@@ -60,16 +60,16 @@ pub enum Cue {
     Envelope,
     /// The first call that waits for the operator.
     Approvals,
-    /// Who did what, over all tasks.
+    /// The timeline of all tasks.
     Timeline,
 }
 
-/// Why a console is told in plain lines.
+/// Why the console uses plain lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// The flag says so.
+    /// A command-line flag was given.
     Flag,
-    /// The variable says so.
+    /// An environment variable is set.
     Variable,
     /// The terminal cannot be drawn on.
     Dumb,
@@ -86,8 +86,8 @@ impl fmt::Display for Because {
 }
 
 impl Because {
-    /// Returns why a console is to be told in plain lines, if it is: that somebody needs it cannot be found out, it
-    /// has to be said.
+    /// Returns why to use plain lines, if there is a reason. Whether somebody needs them cannot be detected,
+    /// so it has to be requested.
     #[must_use]
     pub fn of(flag: bool, variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty() && value != "0");
@@ -101,8 +101,8 @@ impl Because {
 }
 
 impl Capabilities {
-    /// Returns what environment variables tell of the terminal: `NO_COLOR`, `CLICOLOR=0`, `TERM`, `COLORTERM`,
-    /// and a locale in which the marks would be two columns wide.
+    /// Derives the terminal's capabilities from environment variables: `NO_COLOR`, `CLICOLOR=0`, `TERM`,
+    /// `COLORTERM`, and a locale in which the glyphs would be two columns wide.
     #[must_use]
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|v| !v.is_empty());
@@ -111,33 +111,34 @@ impl Capabilities {
         let is_wide = ["zh", "ja", "ko"].iter().any(|language| locale.starts_with(language));
         let (term, colorterm) = (text("TERM").unwrap_or_default(), text("COLORTERM").unwrap_or_default());
         let level = Level::of_terminal(&term, &colorterm);
-        // A terminal that knows no such questions would print them.
+        // A terminal that does not understand such queries would print them.
         let answers = level > Level::None && term != "linux";
         Self { no_color, level, is_wide, backdrop: None, is_light: None, answers }
     }
 }
 
-/// What becomes of the runtime when a console closes.
+/// What happens to the runtime when a console closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// It ends too, as asked.
+    /// It ends too, as requested.
     Ends,
-    /// It is another process and goes on.
+    /// It is another process and continues.
     GoesOn,
-    /// It goes on in this process.
+    /// It continues in this process.
     Detached,
-    /// It ended first.
+    /// It ended before the console did.
     Lost,
-    /// There was none: a recording was looked at.
+    /// There was none: the console showed a recording.
     Read,
 }
 
-/// What to tell on the normal screen when a console has closed.
+/// What to print on the normal screen when a console has closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
     /// The exit code of the program.
     pub code: u8,
-    /// The runtime in this process goes on, without this terminal. It has been given back, and nothing reads it.
+    /// The runtime in this process continues without this terminal, which has been restored and is no longer
+    /// read.
     pub is_detached: bool,
     /// A few lines: what ran, what failed, where it is recorded. Empty when nothing ran.
     pub farewell: String,
@@ -145,7 +146,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Sums up what was last known. The runtime may have been lost, or go on without the console.
+    /// Summarizes the last known state. The runtime may have been lost, or may continue without the console.
     pub(super) fn new(code: u8, last: &Snapshot, runtime: Left) -> Self {
         if runtime == Left::Read {
             return Self { code, is_detached: false, farewell: String::new(), runtime };
@@ -194,7 +195,7 @@ impl Exit {
         Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n"), runtime }
     }
 
-    /// Sums up again, from the last state of a runtime that has ended meanwhile.
+    /// Summarizes again, from the final state of a runtime that has since ended.
     #[must_use]
     pub fn told(self, last: &Snapshot) -> Self {
         if self.runtime == Left::Ends { Self::new(self.code, last, self.runtime) } else { self }

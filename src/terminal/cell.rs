@@ -1,4 +1,4 @@
-//! One cell as it may be drawn: its filtered text, its width and its style. It never holds a control character or an
+//! A drawable cell: its filtered text, its width and its style. It never contains a control character, or an
 //! invisible one that could reorder or hide its neighbours.
 
 use std::borrow::Cow;
@@ -7,21 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::is_hidden;
 
-/// Stands for U+FFFD inside the emulator, which drops the real one; a noncharacter that no program should print.
+/// Stands in for U+FFFD inside the emulator, which drops the real one; a noncharacter that no program should
+/// print.
 pub(super) const REPLACEMENT_STAND_IN: char = '\u{FDD0}';
 
 /// A blank two columns wide.
 const WIDE_BLANK: char = '\u{3000}';
 
-/// Most combining marks drawn on one character.
+/// Maximum number of combining marks drawn on one character.
 const MAX_MARKS: usize = 4;
 
 /// One cell of a screen, ready to be drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell<'a> {
-    /// What to draw; one blank for an empty cell, empty for the second half of a wide character.
+    /// The text to draw: a single blank for an empty cell, empty for the second half of a wide character.
     pub text: Cow<'a, str>,
-    /// Columns it takes: 1, 2, or 0 for the second half of a wide character.
+    /// The width in columns: 1, 2, or 0 for the second half of a wide character.
     pub width: u8,
     /// How to draw it.
     pub style: CellStyle,
@@ -40,7 +41,7 @@ impl<'a> Cell<'a> {
         Self { text: Cow::Borrowed(""), width: 0, style: CellStyle::default() }
     }
 
-    /// Returns a cell showing `raw` without anything that must not reach a terminal.
+    /// Returns a cell that shows `raw`, without anything that must not reach a terminal.
     #[must_use]
     pub fn filtered(raw: &'a str, wide: bool, style: CellStyle) -> Self {
         let width = if wide { 2 } else { 1 };
@@ -58,10 +59,10 @@ impl<'a> Cell<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CellStyle {
-    /// Colour of the text.
+    /// The text colour.
     #[serde(skip_serializing_if = "is_default")]
     pub fg: Color,
-    /// Colour behind it.
+    /// The background colour.
     #[serde(skip_serializing_if = "is_default")]
     pub bg: Color,
     /// Bold.
@@ -73,7 +74,7 @@ pub struct CellStyle {
     /// Italic.
     #[serde(skip_serializing_if = "is_default")]
     pub italic: bool,
-    /// Underlined, whatever kind of underline was asked for.
+    /// Underlined, whatever kind of underline was requested.
     #[serde(skip_serializing_if = "is_default")]
     pub underline: bool,
     /// Foreground and background swapped.
@@ -81,13 +82,13 @@ pub struct CellStyle {
     pub inverse: bool,
 }
 
-/// Tells whether a value is the usual one, which is left out where it is sent.
+/// Tells whether a value is the default, which is omitted when serialized.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
 impl CellStyle {
-    /// Tells whether a blank in this style can be seen.
+    /// Tells whether blanks in this style are visible.
     pub(super) fn shows_on_blanks(self) -> bool {
         self.bg != Color::Default || self.inverse || self.underline
     }
@@ -103,14 +104,14 @@ impl CellStyle {
     }
 }
 
-/// A colour as the program named it.
+/// A colour as specified by the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Color {
-    /// The terminal's own.
+    /// The terminal's default.
     #[default]
     Default,
-    /// One of the 256 of the palette.
+    /// One of the 256 palette colours.
     Indexed(u8),
     /// Red, green, blue.
     Rgb(u8, u8, u8),
@@ -129,7 +130,7 @@ impl Color {
     }
 }
 
-/// Returns what of a cell's text may be drawn; at least one blank, so that columns stay where they are.
+/// Returns the drawable part of a cell's text; at least one blank, so that columns stay aligned.
 fn drawable(raw: &str, wide: bool) -> Cow<'_, str> {
     match raw.as_bytes() {
         [] => return Cow::Borrowed(" "),
@@ -155,7 +156,7 @@ fn drawable(raw: &str, wide: bool) -> Cow<'_, str> {
             text.push(c);
         }
     }
-    // A trailing joiner would join the next cell.
+    // A trailing joiner would join with the next cell.
     text.truncate(text.trim_end_matches('\u{200D}').len());
     if raw.chars().next().is_some_and(is_hidden) {
         text.insert(0, if wide { WIDE_BLANK } else { ' ' });

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The two sets and which one is in use.
+/// The two sets, and which one is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Charsets {
     /// Whether G0 and G1 are the line drawing set.
@@ -31,12 +31,12 @@ impl Charsets {
         self.shifted = out;
     }
 
-    /// Tells whether text is line drawing now.
+    /// Tells whether text is currently line drawing.
     pub(super) fn is_drawing(&self) -> bool {
         self.drawing[usize::from(self.shifted)]
     }
 
-    /// Returns the text as it is to be shown.
+    /// Returns the text as displayed.
     pub(super) fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !self.is_drawing() {
             return Cow::Borrowed(text);

@@ -1,5 +1,5 @@
-//! What a screen shows, as plain values: rows of runs, the cursor, the modes. Every console draws from them, and one in
-//! another process is sent the rows that changed.
+//! The contents of a screen as plain values: rows of runs, the cursor, the modes. Every console draws from
+//! them; a console in another process is sent the rows that changed.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use super::recent::Tail;
 use super::size::Size;
 use super::terminal::{Origin, Terminal};
 
-/// Everything of a screen that is drawn, or that input depends on.
+/// Everything about a screen that is drawn or affects input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contents {
     /// Columns and rows.
     pub size: Size,
-    /// The rows, top down; those that are left out are blank.
+    /// The rows from top to bottom; missing ones are blank.
     pub rows: Vec<Arc<Row>>,
     /// The cursor.
     pub cursor: Cursor,
@@ -27,22 +27,22 @@ pub struct Contents {
 /// One row of a screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Row {
-    /// What stands in it, from the first column on; blank cells at the end are left out.
+    /// The contents from the first column on; blank cells at the end are omitted.
     pub runs: Vec<Run>,
-    /// It continues in the next row because the text did not fit.
+    /// Whether the text wraps into the next row.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wrapped: bool,
 }
 
-/// Neighbouring cells of one style and width.
+/// Adjacent cells of the same style and width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// A character for each cell, or all the characters of the only one.
+    /// One character per cell, or all characters of a single cell.
     pub text: String,
-    /// The text is one cell.
+    /// Whether the text is a single cell.
     #[serde(default, skip_serializing_if = "is_default")]
     pub single: bool,
-    /// Each cell takes two columns.
+    /// Whether each cell takes two columns.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wide: bool,
     /// How to draw it.
@@ -50,7 +50,7 @@ pub struct Run {
     pub style: CellStyle,
 }
 
-/// Output to be drawn at another width than its program's, and what the program's own terminal knows beside it.
+/// Output to be drawn at a width other than its program's, with further state of the program's own terminal.
 #[derive(Debug)]
 pub struct Excerpt {
     pub(super) tail: Tail,
@@ -61,7 +61,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Draws it.
+    /// Draws the excerpt.
     #[must_use]
     pub fn draw(&self) -> Contents {
         let mut terminal = Terminal::new(self.size, self.origin);
@@ -77,7 +77,7 @@ impl Excerpt {
 }
 
 impl Contents {
-    /// Returns what a terminal shows now.
+    /// Returns the current contents of a terminal.
     #[must_use]
     pub fn of(terminal: &Terminal) -> Self {
         let size = terminal.size();
@@ -90,7 +90,7 @@ impl Contents {
         }
     }
 
-    /// Returns the text, rows trimmed at the end, without blank rows at the bottom.
+    /// Returns the text, without trailing blanks and without blank rows at the bottom.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -105,7 +105,7 @@ impl Contents {
 }
 
 impl Row {
-    /// Returns the row of these cells. A wide character without its second half is a blank.
+    /// Builds a row from cells. A wide character without its second half becomes a blank.
     pub(super) fn of<'a>(cells: impl Iterator<Item = Cell<'a>>, wrapped: bool) -> Self {
         let mut row = Self { runs: Vec::new(), wrapped };
         let mut cells = cells.peekable();
@@ -138,7 +138,7 @@ impl Row {
         }
     }
 
-    /// Returns each cell with the column it begins in; second halves of wide characters are left out.
+    /// Returns each cell with the column it begins in; second halves of wide characters are skipped.
     pub fn cells(&self) -> impl Iterator<Item = (u16, Cell<'_>)> {
         let cells = self.runs.iter().flat_map(Run::cells);
         cells.scan(0_u16, |column, cell| {

@@ -6,15 +6,15 @@ pub(super) const MAX_LEN: usize = 256;
 /// A well-formed control sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Csi<'a> {
-    /// All of it, from ESC to the last byte.
+    /// The whole sequence, from ESC to the last byte.
     pub(super) raw: &'a [u8],
-    /// `<`, `=`, `>` or `?` in front of the parameters, else 0.
+    /// `<`, `=`, `>` or `?` in front of the parameters, or 0.
     pub(super) marker: u8,
-    /// The intermediate byte before the final one, else 0.
+    /// The intermediate byte before the final one, or 0.
     pub(super) intermediate: u8,
-    /// The final byte, which says what the sequence does.
+    /// The final byte, which determines what the sequence does.
     pub(super) last: u8,
-    /// The parameters as they were written.
+    /// The raw parameter list.
     pub(super) list: &'a [u8],
 }
 
@@ -23,8 +23,8 @@ pub(super) struct Csi<'a> {
 pub(super) struct Parameter<'a>(&'a [u8]);
 
 impl<'a> Csi<'a> {
-    /// Returns the length of the sequence at the beginning of `bytes` and the sequence, if well-formed; `None` if it is
-    /// incomplete, or has controls in it.
+    /// Returns the length of the sequence at the beginning of `bytes`, and the sequence if it is well-formed;
+    /// `None` if it is incomplete or contains controls.
     pub(super) fn first_in(bytes: &'a [u8]) -> Option<(usize, Option<Self>)> {
         let body = bytes.strip_prefix(b"\x1b[")?;
         let body = body.get(..MAX_LEN - 2).unwrap_or(body);
@@ -54,12 +54,12 @@ impl<'a> Csi<'a> {
         well_formed.then_some(Self { raw, marker, intermediate, last: *last, list })
     }
 
-    /// Returns the parameters; an empty list is one empty parameter.
+    /// Returns the parameters; an empty list counts as one empty parameter.
     pub(super) fn parameters(&self) -> impl Iterator<Item = Parameter<'a>> + use<'a> {
         self.list.split(|byte| *byte == b';').map(Parameter)
     }
 
-    /// Returns the parameter at `at`; `default` when it is missing or 0.
+    /// Returns the parameter at index `at`, or `default` if it is missing or 0.
     pub(super) fn parameter(&self, at: usize, default: u16) -> u16 {
         match self.parameters().nth(at).map_or(0, Parameter::value) {
             0 => default,
@@ -69,7 +69,7 @@ impl<'a> Csi<'a> {
 }
 
 impl<'a> Parameter<'a> {
-    /// Returns its number; 0 when empty.
+    /// Returns its number, or 0 if empty.
     pub(super) fn value(self) -> u16 {
         self.parts().next().unwrap_or(0)
     }
@@ -79,7 +79,7 @@ impl<'a> Parameter<'a> {
         self.0.split(|byte| *byte == b':').map(number)
     }
 
-    /// Returns it as it was written.
+    /// Returns its raw bytes.
     pub(super) fn raw(self) -> &'a [u8] {
         self.0
     }

@@ -1,26 +1,26 @@
-//! What a command says on the terminal beside its streams, drawn between the rows of its output: each row of it begins with
-//! a mark.
+//! The dialogue a command has on a terminal beside its streams, drawn between the rows of its output, with a
+//! mark at the beginning of each row.
 
 use std::borrow::Cow;
 
-/// What such a row begins with, in colour.
+/// The coloured mark at the beginning of such a row.
 const MARKED: &str = "\x1b[0;35m»\x1b[0m ";
 /// The same as text.
 const MARK: &str = "» ";
 
-/// How far the output and the dialogue of a command have come.
+/// The progress of a command's output and dialogue.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Dialogue {
-    /// The last bytes were the dialogue's.
+    /// Whether the last bytes were part of the dialogue.
     is_aside: bool,
-    /// The present row has something in it.
+    /// Whether the current row has any content.
     is_begun: bool,
-    /// The last line of the dialogue has no end yet.
+    /// Whether the last line of the dialogue is unfinished.
     asks: bool,
 }
 
 impl Dialogue {
-    /// Returns the bytes to draw for what has come: `aside` says whether it is the dialogue's.
+    /// Returns the bytes to draw for new bytes; `aside` says whether they are part of the dialogue.
     pub fn draw<'b>(&mut self, aside: bool, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let Some(last) = bytes.last() else { return bytes.into() };
         let breaks = aside != self.is_aside && self.is_begun;
@@ -46,7 +46,7 @@ impl Dialogue {
         drawn.into()
     }
 
-    /// Tells whether the last line of the dialogue has no end yet, as a question has none.
+    /// Tells whether the last line of the dialogue is unfinished, as with a question.
     #[must_use]
     pub fn asks(&self) -> bool {
         self.asks

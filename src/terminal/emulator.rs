@@ -1,4 +1,4 @@
-//! The terminal emulator, the vt100 crate. Everything that is specific to it is in this file.
+//! The terminal emulator: the vt100 crate. Everything specific to it is in this file.
 
 use std::num::NonZeroU16;
 
@@ -6,10 +6,10 @@ use super::cell::{Cell, CellStyle, Color};
 use super::modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
 use super::size::Size;
 
-/// Lines kept above the screen; a screen that grows takes them back in. Older lines are read from the log.
+/// Lines kept above the screen, which a growing screen pulls back in. Older lines are read from the log.
 pub(super) const SCROLLBACK: usize = 200;
 
-/// A screen of the vt100 crate: fast, but it does not support everything; see `normaliser`.
+/// A screen of the vt100 crate, which is fast but does not support everything; see `normaliser`.
 pub struct Vt100 {
     parser: vt100::Parser<Scrolled>,
 }
@@ -37,7 +37,7 @@ impl Vt100 {
         Self { parser }
     }
 
-    /// Tells whether a row continues in the next one because the text did not fit.
+    /// Tells whether a row's text wraps into the next row.
     pub(super) fn is_wrapped(&self, row: u16) -> bool {
         self.parser.screen().row_wrapped(row)
     }

@@ -1,15 +1,15 @@
-//! The terminal this program runs in: the queries it is sent, and how its answers are parsed. Pure: sending is up to the
-//! caller.
+//! The terminal this program runs in: the queries sent to it, and the parsing of its answers. Pure: sending
+//! is up to the caller.
 
 /// Red, green and blue.
 pub type Rgb = (u8, u8, u8);
 
-/// A symbol of the console that some terminals draw two columns wide.
+/// A console glyph that some terminals draw two columns wide.
 const MARK: char = '●';
-/// A row that cannot be mistaken for a key: `CSI 1 ; 2 R` would also be Shift-F3.
+/// A row whose report cannot be mistaken for a key: `CSI 1 ; 2 R` could also be Shift-F3.
 const ROW: u16 = 2;
 
-/// Something a terminal answered.
+/// An answer from a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A colour.
@@ -21,7 +21,7 @@ pub enum Answer {
         /// Its column.
         column: u16,
     },
-    /// The device attributes: every terminal answers this query, and only after the ones before it.
+    /// The device attributes: every terminal answers this query, and only after the preceding ones.
     Attributes,
 }
 
@@ -39,13 +39,13 @@ pub enum ColourRole {
 /// What a terminal's answers say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostTerminal {
-    /// The colour of text without one of its own.
+    /// The default text colour.
     pub foreground: Option<Rgb>,
-    /// The background of such text.
+    /// The default background colour.
     pub background: Option<Rgb>,
     /// The sixteen named colours.
     pub palette: [Option<Rgb>; 16],
-    /// Columns of a character of ambiguous width.
+    /// The width of a character of ambiguous width, in columns.
     pub ambiguous_columns: Option<u16>,
 }
 
@@ -59,8 +59,8 @@ pub fn colour_queries() -> String {
     all
 }
 
-/// Returns all queries: for colours, for the width of a symbol, and last one that every terminal answers. The symbol is
-/// written invisibly and erased again; the cursor is left there.
+/// Returns all queries: for colours, for the width of a glyph, and finally one that every terminal answers.
+/// The glyph is written invisibly and erased again; the cursor is left there.
 #[must_use]
 pub fn queries() -> String {
     let mut all = colour_queries();

@@ -1,4 +1,4 @@
-//! Keys: their names, and the bytes a terminal sends for them. The console's own key bindings are not its business.
+//! Keys: their names, and the bytes a terminal sends for them. Independent of the console's own key bindings.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct KeyPress {
     pub ctrl: bool,
     /// Alt (Meta) was held.
     pub alt: bool,
-    /// Shift was held; for characters it is already part of the character.
+    /// Shift was held; for characters it is already reflected in the character.
     pub shift: bool,
 }
 
@@ -40,7 +40,7 @@ pub enum Key {
     F(u8),
 }
 
-/// An unknown key name.
+/// The error for an unknown key name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown key {0:?}: write a character, Enter, Tab, Esc, Up, PageDown, F5, or C-c, M-x, S-Up")]
 pub struct UnknownKey(
@@ -55,10 +55,10 @@ impl From<Key> for KeyPress {
 }
 
 impl KeyPress {
-    /// Reads a name such as `a`, `Enter`, `F5`, `C-c`, `M-x`, `S-Up` or `C-M-Left`.
+    /// Parses a name such as `a`, `Enter`, `F5`, `C-c`, `M-x`, `S-Up` or `C-M-Left`.
     ///
     /// # Errors
-    /// When the name is not one of them.
+    /// When the name is not a valid key.
     pub fn parse(name: &str) -> Result<Self, UnknownKey> {
         let unknown = || UnknownKey(name.to_owned());
         let mut press = Self::from(Key::Esc);
@@ -82,7 +82,7 @@ impl KeyPress {
         Ok(press)
     }
 
-    /// Returns the bytes a terminal in these modes sends for the key.
+    /// Returns the bytes that a terminal in these modes sends for the key.
     #[must_use]
     pub fn encode(self, modes: Modes) -> Vec<u8> {
         match self.key {
@@ -121,7 +121,7 @@ impl KeyPress {
         text.into_bytes()
     }
 
-    /// The modifier parameter of xterm: 1 plus 1 for Shift, 2 for Alt, 4 for Control.
+    /// Returns xterm's modifier parameter: 1, plus 1 for Shift, 2 for Alt, 4 for Control.
     fn modifier(self) -> Option<u8> {
         let sum = u8::from(self.shift) + 2 * u8::from(self.alt) + 4 * u8::from(self.ctrl);
         (sum > 0).then_some(sum + 1)
@@ -186,7 +186,7 @@ fn key_named(name: &str) -> Option<Key> {
     })
 }
 
-/// The control character a terminal sends for Control and this key.
+/// Returns the control character a terminal sends for this key with Control.
 fn control_byte(c: char) -> Option<u8> {
     Some(match c {
         'a'..='z' | 'A'..='Z' | '[' | '\\' | ']' | '^' | '_' | '@' => u8::try_from(c).ok()? & 0x1f,

@@ -1,17 +1,18 @@
-//! The log's sidecar: fixed-size records of where streams change, sizes change and bytes were left out.
+//! Marks: the log's sidecar of fixed-size records that say where the stream or the size changes and where
+//! bytes were left out.
 
 use super::size::Size;
 
-/// One record of the sidecar, about a place in the raw log.
+/// One record of the sidecar, for a position in the raw log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// Offset in the log file.
     pub offset: u64,
-    /// Line feeds before it.
+    /// Number of line feeds before it.
     pub line: u64,
     /// Milliseconds since the task started.
     pub at_ms: u32,
-    /// What happens here.
+    /// What happens at this position.
     pub kind: MarkKind,
 }
 
@@ -24,12 +25,12 @@ pub enum MarkKind {
     Resize(Size),
     /// Bytes were left out here.
     Gap {
-        /// How many.
+        /// The number of bytes left out.
         dropped: u64,
     },
 }
 
-/// Where bytes of a log came from.
+/// The source of bytes in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// The PTY.
@@ -41,11 +42,11 @@ pub enum Stream {
 }
 
 impl Mark {
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub const SIZE: usize = 24;
 
     /// Returns the record: little-endian, 6 bytes of offset, 6 of line, 4 of time, 1 of kind, 7 of its value.
-    /// What does not fit is written as the largest that does.
+    /// Values that do not fit are saturated.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let (tag, value) = match self.kind {
@@ -64,7 +65,7 @@ impl Mark {
         record
     }
 
-    /// Reads a record; `None` when it is not valid.
+    /// Parses a record; `None` if it is invalid.
     #[must_use]
     pub fn decode(record: &[u8; Self::SIZE]) -> Option<Self> {
         let value = get(&record[17..24]);
@@ -81,7 +82,7 @@ impl Mark {
     }
 }
 
-/// Returns the size of the terminal before the first byte, as far as the marks tell.
+/// Returns the size of the terminal before the first byte, if the marks contain it.
 #[must_use]
 pub fn initial_size(marks: &[Mark]) -> Option<Size> {
     marks.iter().find_map(|mark| match mark.kind {

@@ -1,7 +1,9 @@
-//! Pure: bytes -> screen and transcript, keys -> bytes, query replies. No file, no clock, no thread.
+//! Terminal emulation, pure: bytes to screen and transcript, keys to bytes, replies to queries. No files,
+//! clocks or threads.
 //!
-//! To support another escape sequence: `normaliser/sequences.rs` says for each one whether the screen's emulator gets
-//! it, gets something else or a reply is sent. Add it there, and to `transcript/sequences.rs` if it moves or changes text.
+//! To support another escape sequence: `normaliser/sequences.rs` decides for each one whether it is passed to
+//! the screen's emulator, rewritten, or answered with a reply. Add it there, and to `transcript/sequences.rs`
+//! if it moves or changes text.
 
 mod cell;
 mod charset;

@@ -1,4 +1,5 @@
-//! The part of a terminal's state that others need: the cursor, and the modes that change how input is encoded.
+//! The part of a terminal's state that others depend on: the cursor, and the modes that change how input is
+//! encoded.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +10,9 @@ pub struct Cursor {
     pub row: u16,
     /// Column, from 0; always on the screen.
     pub col: u16,
-    /// It is on the last column and the next character goes to the next row.
+    /// Whether it is at the last column and the next character wraps to the next row.
     pub pending_wrap: bool,
-    /// The program wants it to be visible.
+    /// Whether the program wants it to be visible.
     pub visible: bool,
     /// Its shape.
     pub shape: CursorShape,
@@ -21,28 +22,28 @@ pub struct Cursor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CursorShape {
-    /// The terminal's own.
+    /// The terminal's default.
     #[default]
     Default,
     /// A block.
     Block {
-        /// It blinks.
+        /// Whether it blinks.
         blink: bool,
     },
     /// A line below.
     Underline {
-        /// It blinks.
+        /// Whether it blinks.
         blink: bool,
     },
     /// A line to the left.
     Bar {
-        /// It blinks.
+        /// Whether it blinks.
         blink: bool,
     },
 }
 
 impl CursorShape {
-    /// Returns the same shape without blinking; whether the terminal's own shape blinks is not known.
+    /// Returns the same shape without blinking; it is unknown whether the terminal's default shape blinks.
     #[must_use]
     pub fn to_steady(self) -> Self {
         match self {
@@ -53,7 +54,7 @@ impl CursorShape {
         }
     }
 
-    /// Returns the parameter of DECSCUSR that asks for this shape.
+    /// Returns the DECSCUSR parameter for this shape.
     #[must_use]
     pub fn parameter(self) -> u8 {
         match self {
@@ -76,15 +77,15 @@ pub struct Modes {
     pub application_keypad: bool,
     /// Pastes are wrapped in markers.
     pub bracketed_paste: bool,
-    /// Which mouse events the program wants.
+    /// Which mouse events are reported.
     pub mouse: MouseMode,
-    /// How mouse events are written.
+    /// How mouse events are encoded.
     pub mouse_encoding: MouseEncoding,
-    /// The program wants to know when it gains or loses focus.
+    /// Whether focus changes are reported.
     pub focus_events: bool,
 }
 
-/// Which mouse events a program wants.
+/// Which mouse events are reported to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MouseMode {
@@ -95,13 +96,13 @@ pub enum MouseMode {
     Press,
     /// Presses and releases (?1000).
     PressRelease,
-    /// The same and motion while a button is down (?1002).
+    /// The same, plus motion while a button is down (?1002).
     ButtonMotion,
-    /// The same and any motion (?1003).
+    /// The same, plus any motion (?1003).
     AnyMotion,
 }
 
-/// How mouse events are written.
+/// How mouse events are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MouseEncoding {

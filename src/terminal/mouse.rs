@@ -1,8 +1,8 @@
-//! Mouse events, encoded as the program asked for them.
+//! Mouse events, encoded as requested by the program.
 
 use super::modes::{Modes, MouseEncoding, MouseMode};
 
-/// One event of the mouse, in cells of the screen.
+/// A mouse event, in screen cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MouseInput {
     /// What happened.
@@ -33,7 +33,7 @@ pub enum MouseKind {
     ScrollRight,
 }
 
-/// A button of the mouse.
+/// A mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum MouseButton {
@@ -43,7 +43,8 @@ pub enum MouseButton {
 }
 
 impl MouseInput {
-    /// Returns the bytes for the event, or `None` if the program did not ask for it or its encoding cannot express it.
+    /// Returns the bytes for the event, or `None` if the program did not request such events or the encoding
+    /// cannot express it.
     #[must_use]
     pub fn encode(self, modes: Modes) -> Option<Vec<u8>> {
         if !self.wanted(modes.mouse) {

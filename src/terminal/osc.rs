@@ -5,10 +5,10 @@
 
 use crate::envelope::is_hidden;
 
-/// Most characters kept of a title or a directory.
+/// Maximum number of characters kept of a title or directory.
 const MAX_CHARS: usize = 256;
 
-/// The properties of its terminal that a program has set.
+/// The terminal properties set by a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Properties {
     /// The title (OSC 0 and 2), without hidden characters.

@@ -1,4 +1,4 @@
-//! Pasted text as the program gets it. The text can never end its own paste.
+//! Pasted text as sent to the program. The text can never terminate its own paste.
 
 use super::modes::Modes;
 
@@ -8,15 +8,15 @@ const END: &str = "\x1b[201~";
 /// The end marker with the eight-bit CSI, which some programs also accept.
 const SHORT_END: &str = "\u{9b}201~";
 
-/// Returns the bytes that paste `text`: between markers if the program asked for them, else with carriage returns for
-/// line ends, as if it had been typed.
+/// Returns the bytes for pasting `text`: between markers if the program has requested them, otherwise with
+/// carriage returns as line ends, as if typed.
 #[must_use]
 pub fn paste(text: &str, modes: Modes) -> Vec<u8> {
     if !modes.bracketed_paste {
         return text.replace("\r\n", "\r").replace('\n', "\r").into_bytes();
     }
     let mut inner = text.to_owned();
-    // Removing one marker can join the halves of another.
+    // Removing one marker may join the halves of another.
     while inner.contains(END) || inner.contains(SHORT_END) {
         inner = inner.replace(END, "").replace(SHORT_END, "");
     }

@@ -1,12 +1,12 @@
-//! How far output reaches: whether a sequence can change anything but the line it stands in, and how many rows lines take at
-//! a width.
+//! The reach of output: whether a sequence can change anything beyond its own line, and how many rows lines
+//! take at a given width.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use super::csi::Csi;
 use super::scanner::{Scanner, Sink};
 
-/// The longest sequence that is waited for.
+/// The longest incomplete sequence that is waited for.
 const MOST_WAITED: usize = 64;
 
 /// What a sequence can change.
@@ -14,11 +14,11 @@ const MOST_WAITED: usize = 64;
 pub(super) enum Reach {
     /// Its own line, or no text at all.
     Line,
-    /// Other rows of the screen, or what text means from here on.
+    /// Other rows of the screen, or the interpretation of text from here on.
     Screen,
-    /// All of it: nothing of what was printed before is left, and printing starts again at the top.
+    /// The whole screen: nothing printed before remains, and printing restarts at the top.
     Clears,
-    /// The rest of it has not come yet.
+    /// Unknown, because the sequence is incomplete.
     Unknown,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn reach(bytes: &[u8]) -> Reach {
             }
             None => Reach::Screen,
         },
-        // Character sets, strings and their ends, the saved cursor, the keypad.
+        // Character sets, strings and their terminators, the saved cursor, the keypad.
         [_, b'(' | b')' | b']' | b'P' | b'X' | b'^' | b'_' | b'\\' | b'7' | b'=' | b'>', ..] => Reach::Line,
         _ => Reach::Screen,
     }
@@ -58,35 +58,35 @@ fn csi_reach(csi: &Csi<'_>, bytes: &[u8]) -> Reach {
     if is_local { Reach::Line } else { Reach::Screen }
 }
 
-/// Tells whether output goes on with a sequence that erases the screen from the cursor on.
+/// Tells whether output continues with a sequence that erases the screen from the cursor on.
 fn clears(bytes: &[u8]) -> bool {
     [&b"\x1b[J"[..], b"\x1b[0J", b"\x1b[2J"].iter().any(|sequence| bytes.starts_with(sequence))
 }
 
-/// Measures output at a width, in pieces that end with lines.
+/// Measures output at a given width, in pieces that end with lines.
 pub(super) struct Measure {
     scanner: Scanner,
     lines: Lines,
 }
 
-/// What lines came to.
+/// The measurements so far.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
     columns: usize,
-    /// Columns of the current line up to where it is written, at least.
+    /// A lower bound for the columns of the current line, up to the cursor.
     at: usize,
-    /// A line that takes several rows has gone back to the first column of the last of them.
+    /// Whether a line that takes several rows has returned to the first column of its last row.
     has_returned: bool,
-    /// Rows that were left behind, at least.
+    /// A lower bound for the number of completed rows.
     rows: usize,
-    /// A line that takes several rows is written over: at this width it would be repeated.
+    /// Whether a line that takes several rows is overwritten, which would repeat it at this width.
     is_redrawn: bool,
-    /// Something reaches beyond its line.
+    /// Whether anything reaches beyond its own line.
     leaves: bool,
 }
 
 impl Measure {
-    /// Measures at so many columns.
+    /// Measures at this width.
     pub(super) fn new(columns: u16) -> Self {
         let columns = usize::from(columns.max(1));
         let lines = Lines { columns, at: 0, has_returned: false, rows: 0, is_redrawn: false, leaves: false };
@@ -98,17 +98,17 @@ impl Measure {
         self.scanner.scan(bytes, &mut self.lines);
     }
 
-    /// Returns how many rows were left behind, at least.
+    /// Returns a lower bound for the number of completed rows.
     pub(super) fn rows(&self) -> usize {
         self.lines.rows + self.lines.at.saturating_sub(1) / self.lines.columns
     }
 
-    /// Tells whether a line is written over that takes several rows.
+    /// Tells whether a line that takes several rows is overwritten.
     pub(super) fn is_redrawn(&self) -> bool {
         self.lines.is_redrawn
     }
 
-    /// Tells whether something reaches beyond its line.
+    /// Tells whether anything reaches beyond its own line.
     pub(super) fn leaves(&self) -> bool {
         self.lines.leaves
     }

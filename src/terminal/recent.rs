@@ -1,8 +1,9 @@
-//! The end of a program's output, kept so that it can be drawn again at another width: exactly as on a terminal that had that
-//! width from the beginning.
+//! The end of a program's output, kept so that it can be redrawn at another width exactly as on a terminal
+//! that had that width from the beginning.
 //!
-//! That needs a line to begin with, behind which everything stays in its own line: then nothing that was printed before it
-//! can show through once the screen is full. What moves the cursor up, or changes other rows, is remembered by its place.
+//! This requires a starting line after which all output stays within its own line, so that nothing printed
+//! earlier can show through once the screen is full. The position of output that moves the cursor up or
+//! changes other rows is recorded.
 
 use std::collections::VecDeque;
 
@@ -10,29 +11,29 @@ use super::cell::CellStyle;
 use super::reach::{Measure, Reach, reach};
 use super::size::Size;
 
-/// Bytes kept: several screens of coloured text.
+/// Maximum number of bytes kept: several screens of coloured text.
 const KEPT: usize = 64 << 10;
-/// Bytes between two places to begin with, at least.
+/// Minimum number of bytes between two possible starting lines.
 const APART: u64 = 1 << 10;
 
-/// The end of the output. Offsets and line feeds are counted from its very beginning.
+/// The end of the output. Offsets and line feeds are counted from the very beginning.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     bytes: Vec<u8>,
     /// The offset of the first byte kept.
     base: u64,
-    /// Line feeds so far.
+    /// The number of line feeds so far.
     feeds: u64,
-    /// Lines to begin with, in order.
+    /// The possible starting lines, in order.
     starts: VecDeque<Start>,
-    /// Where the next look for what leaves its line begins: before a sequence that is not complete.
+    /// Where the next search for sequences that leave their line begins: before any incomplete sequence.
     looked: u64,
     left: Option<Left>,
-    /// Where the terminal got the width it has.
+    /// The offset at which the terminal got its current width.
     resized: u64,
 }
 
-/// A line that drawing can begin with.
+/// A line that redrawing can start with.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     offset: u64,
@@ -40,30 +41,31 @@ struct Start {
     style: CellStyle,
 }
 
-/// Where something last reached beyond its line.
+/// Where output last affected something beyond its own line.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     offset: u64,
-    /// Line feeds before it.
+    /// The number of line feeds before it.
     feeds: u64,
-    /// It has cleared the screen.
+    /// Whether it cleared the screen.
     clears: bool,
 }
 
-/// The end of the output from the beginning of a line on.
+/// The end of the output, from the beginning of a line on.
 #[derive(Debug)]
 pub(super) struct Tail {
     pub(super) bytes: Vec<u8>,
     /// The style of its first character.
     pub(super) style: CellStyle,
-    /// It begins in the last row: each new row has scrolled in, with the background of its time.
+    /// Whether it begins in the last row: each new row has been scrolled in, with the background colour set
+    /// at the time.
     pub(super) scrolls: bool,
 }
 
 impl Recent {
-    /// Takes output in, in pieces of bounded length. `style` is that of the next character, where drawing could begin with
-    /// nothing but that: outside of any sequence, on the primary screen, without special modes. `feed` is what ends a line
-    /// and returns to the first column.
+    /// Takes output, in pieces of bounded length. `style` is that of the next character if redrawing could
+    /// start with just that: outside of any sequence, on the primary screen, without special modes. `feed` is
+    /// the sequence that ends a line and returns to the first column.
     pub(super) fn take(&mut self, bytes: &[u8], feed: &[u8], style: Option<CellStyle>) {
         let end = self.end();
         let is_apart = self.starts.back().is_none_or(|last| end >= last.offset + APART);
@@ -78,7 +80,8 @@ impl Recent {
         }
     }
 
-    /// Leaves lines out that nothing could be seen of, all of which stayed in themselves; a line begins behind them.
+    /// Skips lines that could never be seen, each of which stayed within itself; a new line begins after
+    /// them.
     pub(super) fn skip(&mut self, bytes: &[u8], style: Option<CellStyle>) {
         self.feeds += feeds(bytes);
         self.pass(bytes.len());
@@ -86,20 +89,21 @@ impl Recent {
         self.starts.extend(style.map(|style| Start { offset, feeds, style }));
     }
 
-    /// Leaves output out that went to another screen.
+    /// Skips output that went to the alternate screen.
     pub(super) fn leave(&mut self, bytes: &[u8]) {
         self.feeds += feeds(bytes);
         self.pass(bytes.len());
         self.left = Some(Left { offset: self.base, feeds: self.feeds, clears: false });
     }
 
-    /// Takes note that the terminal has another width from here on.
+    /// Records that the terminal has another width from here on.
     pub(super) fn resize(&mut self) {
         self.resized = self.end();
     }
 
-    /// Returns what shows the end of the output on a terminal of another width than its `own`; `None` where the program's own screen is
-    /// what to show: it has that width, or the program moves around on it, or writes lines over that would not fit.
+    /// Returns the tail that shows the end of the output on a terminal with a width other than its `own`.
+    /// Returns `None` if the program's own screen should be shown instead: it has that width, or the program
+    /// moves around on it, or overwrites lines that would not fit.
     pub(super) fn tail(&self, size: Size, own: u16) -> Option<Tail> {
         let rows = u64::from(size.rows());
         let mut until = self.end();
@@ -142,7 +146,7 @@ impl Recent {
         self.bytes.ends_with(feed) || self.end() == 0
     }
 
-    /// Looks for the last sequence that leaves its line in what is new.
+    /// Searches new output for the last sequence that leaves its line.
     fn look(&mut self) {
         let begin = usize::try_from(self.looked.saturating_sub(self.base)).unwrap_or(0).min(self.bytes.len());
         let new = &self.bytes[begin..];
@@ -155,7 +159,8 @@ impl Recent {
                 None
             }
             Reach::Clears => Some((at, true)),
-            // Where the first row was gone to right before, it was looked at from behind.
+            // If the cursor was moved home right before it, include that in the sequence, since the search
+            // runs backwards.
             Reach::Screen if new[at..].starts_with(b"\x1b[2J") => {
                 let home = [&b"\x1b[H"[..], b"\x1b[1;1H"].into_iter().find(|home| new[..at].ends_with(home));
                 Some(home.map_or((at, false), |home| (at - home.len(), true)))
@@ -170,7 +175,7 @@ impl Recent {
         self.looked = self.base + (begin + looked) as u64;
     }
 
-    /// Forgets everything kept, and that so many bytes have come.
+    /// Drops everything kept, and accounts for this many bytes of output.
     fn pass(&mut self, count: usize) {
         self.base = self.end() + count as u64;
         self.looked = self.base;
@@ -201,7 +206,7 @@ mod tests {
         terminal
     }
 
-    /// What a terminal of that width shows that was fed the same from the beginning.
+    /// Returns what a terminal of that width shows when fed the same output from the beginning.
     fn of_that_width(columns: u16, rows: u16, bytes: &[u8], origin: Origin) -> Contents {
         let mut terminal = Terminal::new(Size::clamped(columns, rows), origin);
         let _ = terminal.feed(bytes);

@@ -1,19 +1,21 @@
-//! Splits a byte stream into text, controls and escape sequences, in whatever pieces it comes, without knowing what they
-//! mean. A string ends at the latest at the end of its line or after 4 KiB: an unterminated one cannot hide output.
+//! Splits a byte stream into text, controls and escape sequences, however it is cut into pieces, without
+//! knowing what they mean. A string ends at the latest at the end of its line or after 4 KiB, so an
+//! unterminated one cannot hide output.
 
 use super::csi::{self, Csi};
 
-/// The length at which an unterminated string (OSC, DCS, SOS, PM, APC) is given up; what follows is text again.
+/// The length at which an unterminated string (OSC, DCS, SOS, PM, APC) is abandoned; what follows is text
+/// again.
 const MAX_STRING: usize = 4096;
 
-/// The longest OSC that is passed on; a longer one is unterminated or hostile.
+/// The longest OSC that is passed on; anything longer is unterminated or hostile.
 const MAX_OSC: usize = 1000;
 
 /// Receives what the scanner finds.
 pub(super) trait Sink {
     /// Text: characters, and controls other than ESC. It may be split between any two characters.
     fn text(&mut self, text: &str);
-    /// Bytes that are not UTF-8, to be shown as one U+FFFD.
+    /// Bytes that are not valid UTF-8, to be shown as one U+FFFD.
     fn invalid(&mut self);
     /// A control inside a sequence.
     fn control(&mut self, byte: u8);
@@ -25,13 +27,13 @@ pub(super) trait Sink {
     fn osc(&mut self, content: &[u8]);
 }
 
-/// The position in the stream.
+/// The state of scanning a stream.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     state: State,
     /// The unfinished sequence, or the beginning of a character.
     pending: Vec<u8>,
-    /// Length of the string so far.
+    /// The length of the current string so far.
     string_len: usize,
 }
 
@@ -56,7 +58,7 @@ impl Scanner {
         self.state == State::Text && self.pending.is_empty()
     }
 
-    /// Scans bytes and passes what they are to `sink`.
+    /// Scans bytes and passes the results to `sink`.
     pub(super) fn scan(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -64,7 +66,8 @@ impl Scanner {
         }
     }
 
-    /// Scans text and one sequence at most; returns how many bytes that was: 0 when it only ended what was pending.
+    /// Scans text and at most one sequence; returns the number of bytes consumed, 0 if it only completed what
+    /// was pending.
     pub(super) fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
         let Some(first) = bytes.first() else { return 0 };
         match self.state {
@@ -82,7 +85,8 @@ impl Scanner {
         *self = Self::default();
     }
 
-    /// Scans text up to the next ESC and the sequence it begins; returns how many bytes that was.
+    /// Scans text up to the next ESC, and the sequence that begins there; returns the number of bytes
+    /// consumed.
     fn text(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
         let len =
             if bytes.first() == Some(&0x1b) { 0 } else { memchr::memchr(0x1b, bytes).unwrap_or(bytes.len()) };
@@ -161,7 +165,7 @@ impl Scanner {
                 self.end_string(sink);
                 self.enter(State::Text);
             }
-            // Given up at the end of the line: whatever follows must be visible.
+            // Abandoned at the end of the line: whatever follows must be visible.
             (State::Osc | State::Ignored, b'\r' | b'\n') => {
                 self.enter(State::Text);
                 return 0;
@@ -239,7 +243,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Writes down what it is handed, texts joined.
+    /// Records everything it receives, with adjacent texts joined.
     #[derive(Default, Debug, PartialEq)]
     struct Record(Vec<String>);
 

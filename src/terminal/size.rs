@@ -11,15 +11,15 @@ pub struct Size {
     rows: u16,
 }
 
-/// Reads a number of columns or rows as the nearest allowed one.
+/// Deserializes a number of columns or rows, clamped to the allowed range.
 fn allowed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
     u16::deserialize(deserializer).map(|number| number.clamp(Size::MIN, Size::MAX))
 }
 
 impl Size {
-    /// The smallest number of columns or rows.
+    /// The minimum number of columns or rows.
     pub const MIN: u16 = 2;
-    /// The largest number of columns or rows.
+    /// The maximum number of columns or rows.
     pub const MAX: u16 = 1000;
 
     /// Returns the nearest allowed size.
@@ -42,7 +42,7 @@ impl Size {
 }
 
 impl Default for Size {
-    /// Returns 120×40, the size of a task's PTY unless asked otherwise.
+    /// Returns 120×40, the size of a task's PTY unless another one is requested.
     fn default() -> Self {
         Self { cols: 120, rows: 40 }
     }

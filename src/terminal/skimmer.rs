@@ -1,8 +1,9 @@
-//! Finds output that would have scrolled away before anyone could see it, so that it need not be drawn. Exact: screen and
-//! scrollback end up as if everything had been drawn.
+//! Finds output that would have scrolled away before anyone could see it, so that it need not be drawn.
+//! Exact: screen and scrollback end up as if everything had been drawn.
 //!
-//! It reads a run of text in which every control affects its own line only. If the run has more lines than screen and
-//! scrollback hold, all but the last of them leave nothing behind but colours, character sets and OSC properties.
+//! It examines a run of text in which every control affects only its own line. If the run has more lines than
+//! fit in screen and scrollback, all but the last of them leave nothing behind except colours, character sets
+//! and OSC properties.
 
 use std::ops::Range;
 
@@ -11,20 +12,21 @@ use std::ops::Range;
 pub(super) struct Skim {
     /// Where drawing resumes, at the beginning of a line.
     pub(super) resume: usize,
-    /// Sequences of the skipped part that must be applied, in order.
+    /// Sequences from the skipped part that must still be applied, in order.
     pub(super) kept: Vec<u8>,
-    /// A bell rang in the skipped part.
+    /// Whether a bell rang in the skipped part.
     pub(super) bell: bool,
 }
 
 /// The lines around the skipped part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
-    /// Rows of the screen: at least as many must be skipped, or the cursor would not have reached the bottom.
+    /// The number of rows of the screen: at least as many must be skipped, or the cursor would not have
+    /// reached the bottom.
     pub(super) rows: usize,
-    /// Lines kept above the screen.
+    /// The number of lines kept above the screen.
     pub(super) scrollback: usize,
-    /// A bare line feed also returns to the first column.
+    /// Whether a bare line feed also returns to the first column.
     pub(super) feed_returns: bool,
 }
 
@@ -36,7 +38,7 @@ pub(super) fn skim(bytes: &[u8], lines: Lines) -> Option<Skim> {
     }
     let run = Run::read(bytes);
     let resume = resume_point(&bytes[..run.end], keep, lines.feed_returns)?;
-    // REP repeats the last character: it must be among those that are drawn.
+    // REP repeats the last character, which must therefore be among those that are drawn.
     if run.printed_until <= resume || count_lines(&bytes[..resume]) < lines.rows {
         return None;
     }
@@ -44,7 +46,7 @@ pub(super) fn skim(bytes: &[u8], lines: Lines) -> Option<Skim> {
     Some(Skim { resume, kept, bell: memchr::memchr(0x07, &bytes[..resume]).is_some() })
 }
 
-/// Returns the sequences that still have an effect at the end; colours before a reset do not.
+/// Returns the sequences that still have an effect at the end; colours set before a reset do not.
 fn kept(bytes: &[u8], sequences: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
     let (mut colors, mut others) = (Vec::new(), Vec::new());
     for sequence in sequences {
@@ -64,7 +66,7 @@ fn count_lines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// Returns the beginning of the last line that has at least `keep` line feeds behind it.
+/// Returns the beginning of the last line that is followed by at least `keep` line feeds.
 fn resume_point(run: &[u8], keep: usize, feed_returns: bool) -> Option<usize> {
     let returns = |feed: &usize| feed_returns || run[..*feed].ends_with(b"\r");
     memchr::memrchr_iter(b'\n', run).skip(keep).find(returns).map(|feed| feed + 1)
@@ -75,7 +77,7 @@ struct Run {
     end: usize,
     /// Sequences with a lasting effect.
     sequences: Vec<Range<usize>>,
-    /// End of the last piece of text with something visible in it.
+    /// The end of the last piece of text that contains anything visible.
     printed_until: usize,
 }
 
@@ -108,8 +110,8 @@ impl Run {
     }
 }
 
-/// Returns the length of the sequence at the beginning of `bytes` and whether its effect lasts; `None` if it is
-/// incomplete or may affect other lines.
+/// Returns the length of the sequence at the beginning of `bytes`, and whether its effect lasts; `None` if it
+/// is incomplete or may affect other lines.
 fn line_local(bytes: &[u8]) -> Option<(usize, bool)> {
     match bytes {
         [0x1b, b'[', body @ ..] => {

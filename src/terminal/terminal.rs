@@ -1,4 +1,4 @@
-//! One task's terminal: output goes in, a screen to draw and replies to the program come out.
+//! The terminal of one task: output goes in; a screen to draw and replies to the program come out.
 
 use std::cell::Cell as Flag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,25 +13,26 @@ use super::recent::Recent;
 use super::size::Size;
 use super::skimmer::{Lines, skim};
 
-/// Rows that must have left the scrollback before lines are skipped. vt100 counts them and fills a growing screen by
-/// that count; with this many the count does not run out, however many lines are skipped.
+/// The number of rows that must have left the scrollback before lines are skipped. vt100 counts them and uses
+/// that count when filling a screen that grows; with this many, the count does not run out however many lines
+/// are skipped.
 const MIN_DEPTH: u64 = 4096;
 
-/// Bytes after which drawing at another width can begin anew, about.
+/// The approximate number of bytes after which redrawing at another width can start.
 const PIECE: usize = 1 << 10;
 
-/// What the program writes to.
+/// What the program's output goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Origin {
-    /// A PTY, whose line discipline has turned LF into CR LF.
+    /// A PTY, whose line discipline has already turned LF into CR LF.
     #[default]
     Tty,
-    /// A pipe: LF means CR LF on the screen, and nobody can read a reply.
+    /// A pipe: LF means CR LF on the screen, and replies cannot be delivered.
     Pipe,
 }
 
 impl Origin {
-    /// Returns the origin for a program with a PTY, or without one.
+    /// Returns the origin of a program with or without a PTY.
     #[must_use]
     pub fn of(tty: bool) -> Self {
         if tty { Self::Tty } else { Self::Pipe }
@@ -43,35 +44,35 @@ impl Origin {
 pub struct Fed {
     /// Bytes to write to the program.
     pub replies: Vec<u8>,
-    /// How many replies these are, at most [`Terminal::MAX_ANSWERS`]; the owner, who has a clock, drops them beyond 32 in
-    /// a second.
+    /// The number of replies, at most [`Terminal::MAX_ANSWERS`]; the owner, who has a clock, drops those
+    /// beyond 32 per second.
     pub answers: u32,
-    /// The parser panicked and the screen is blank: call [`Terminal::rebuild`].
+    /// Whether the parser panicked and the screen is blank: call [`Terminal::rebuild`].
     pub reset: bool,
-    /// Bells rung.
+    /// The number of times the bell rang.
     pub bells: u32,
-    /// The program is in the middle of a frame (?2026): do not draw for up to 150 ms.
+    /// Whether the program is in the middle of a frame (?2026): do not draw for up to 150 ms.
     pub hold_frames: bool,
 }
 
 /// A screen that follows a program's output.
 ///
-/// Feed output in large pieces: of a piece with more lines than screen and scrollback hold, only the last lines are
-/// drawn.
+/// Feed output in large pieces: if a piece has more lines than fit in screen and scrollback, only the last
+/// lines are drawn.
 pub struct Terminal {
     origin: Origin,
     normaliser: Normaliser,
     emulator: Vt100,
-    /// Lines may be skipped once [`Vt100::rows_dropped`] has come to this.
+    /// Lines may be skipped once [`Vt100::rows_dropped`] has reached this.
     skim_from: u64,
-    /// A resize panicked; the next [`Fed`] says so.
+    /// Whether a resize panicked; the next [`Fed`] reports it.
     lost: bool,
-    /// The end of the output, where the screen is shown at other widths too.
+    /// The end of the output, if the screen is shown at other widths too.
     recent: Option<Recent>,
 }
 
 impl Terminal {
-    /// Most replies one call of [`Terminal::feed`] gives.
+    /// Maximum number of replies from one call of [`Terminal::feed`].
     pub const MAX_ANSWERS: u32 = 32;
 
     /// Returns an empty terminal.
@@ -87,13 +88,14 @@ impl Terminal {
         }
     }
 
-    /// Returns an empty terminal that can be shown at other widths: it keeps the end of its output.
+    /// Returns an empty terminal that can be shown at other widths, because it keeps the end of its output.
     #[must_use]
     pub fn kept(size: Size, origin: Origin) -> Self {
         Self { recent: Some(Recent::default()), ..Self::new(size, origin) }
     }
 
-    /// Feeds output of the program. Never panics. How the output is cut into pieces makes no difference to the screen.
+    /// Feeds output of the program. Never panics. How the output is split into pieces makes no difference to
+    /// the screen.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
         let fed = contained(|| {
             let mut fed = Fed { reset: std::mem::take(&mut self.lost), ..Fed::default() };
@@ -114,7 +116,7 @@ impl Terminal {
         })
     }
 
-    /// Keeps the beginning of some output, and returns how much of it can be fed then.
+    /// Keeps the beginning of some output, and returns how much of it can then be fed.
     fn keep(&mut self, bytes: &[u8]) -> usize {
         let Some(recent) = &mut self.recent else { return bytes.len() };
         let feed = memchr::memchr(b'\n', bytes.get(PIECE..).unwrap_or_default());
@@ -134,13 +136,13 @@ impl Terminal {
         self.recent.as_ref()
     }
 
-    /// Begins with an empty screen, as if nothing had come.
+    /// Starts over with an empty screen, as if there had been no output.
     fn start_over(&mut self, size: Size) {
         let recent = self.recent.as_ref().map(|_| Recent::default());
         *self = Self { recent, ..Self::new(size, self.origin) };
     }
 
-    /// Skips the beginning of `bytes` as far as drawing it makes no difference; returns the rest.
+    /// Skips the beginning of `bytes` as far as drawing it would make no difference; returns the rest.
     fn skim<'b>(&mut self, bytes: &'b [u8], fed: &mut Fed) -> &'b [u8] {
         if self.emulator.rows_dropped() < self.skim_from || !self.normaliser.scrolls_whole_lines() {
             return bytes;
@@ -152,7 +154,7 @@ impl Terminal {
         };
         let Some(skim) = skim(bytes, lines) else { return bytes };
         self.normaliser.feed(&skim.kept, &mut self.emulator, fed);
-        // Where the skipped lines have moved the cursor.
+        // Move the cursor to where the skipped lines would have left it.
         let bottom = format!("\x1b[{};1H", lines.rows);
         self.normaliser.feed(bottom.as_bytes(), &mut self.emulator, fed);
         fed.bells += u32::from(skim.bell);
@@ -163,7 +165,7 @@ impl Terminal {
         bytes.get(skim.resume..).unwrap_or_default()
     }
 
-    /// Starts over from the end of the raw log; its queries are not answered again.
+    /// Starts over from the end of the raw log; queries in it are not answered again.
     pub fn rebuild(&mut self, log_tail: &[u8]) {
         self.start_over(self.size());
         let _ = self.feed(log_tail);
@@ -174,7 +176,7 @@ impl Terminal {
         if let Some(recent) = self.recent.as_mut().filter(|_| size.cols() != self.emulator.size().cols()) {
             recent.resize();
         }
-        // A taller screen takes rows back out of the scrollback.
+        // A taller screen pulls rows back out of the scrollback.
         self.skim_from += u64::from(size.rows().saturating_sub(self.size().rows()));
         let resized = contained(|| {
             self.emulator.resize(size);
@@ -186,9 +188,10 @@ impl Terminal {
         }
     }
 
-    /// Returns what shows the end of the output as a terminal of this width would: one that had it from the beginning and
-    /// as many rows. `None` where the screen as it is shows that already, and where nothing can: the program has the
-    /// alternate screen, follows the mouse, has moved around on the screen or writes over lines that would not fit.
+    /// Returns an excerpt that shows the end of the output as a terminal of this width, with as many rows,
+    /// would have shown it had it received all of the output. Returns `None` if the current screen already
+    /// shows that, or if it cannot be shown: the program uses the alternate screen or mouse tracking, has
+    /// moved around on the screen, or overwrites lines that would not fit.
     #[must_use]
     pub fn excerpt(&self, columns: u16) -> Option<Excerpt> {
         let modes = self.modes();
@@ -206,7 +209,7 @@ impl Terminal {
         self.emulator.size()
     }
 
-    /// Returns a cell as it may be drawn; a blank one outside the screen.
+    /// Returns a cell in drawable form; a blank one outside the screen.
     #[must_use]
     pub fn cell(&self, row: u16, col: u16) -> Cell<'_> {
         self.emulator.cell(row, col)
@@ -217,7 +220,7 @@ impl Terminal {
         (0..self.size().cols()).map(move |col| self.cell(row, col))
     }
 
-    /// Tells whether a row continues in the next one because the text did not fit.
+    /// Tells whether a row's text wraps into the next row.
     #[must_use]
     pub fn is_wrapped(&self, row: u16) -> bool {
         self.emulator.is_wrapped(row)
@@ -235,19 +238,19 @@ impl Terminal {
         Modes { focus_events: self.normaliser.focus_events(), ..self.emulator.modes() }
     }
 
-    /// Returns the title the program has set, without hidden characters.
+    /// Returns the title set by the program, without hidden characters.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.properties().title.as_deref()
     }
 
-    /// Returns what the program has said about itself.
+    /// Returns the properties that the program has set.
     #[must_use]
     pub fn properties(&self) -> &Properties {
         self.normaliser.properties()
     }
 
-    /// Returns the text of the screen, rows trimmed at the end, without blank rows at the bottom.
+    /// Returns the text of the screen, without trailing blanks and without blank rows at the bottom.
     #[must_use]
     pub fn screen_text(&self) -> String {
         Contents::of(self).text()
@@ -258,17 +261,17 @@ thread_local! {
     static CONTAINED: Flag<bool> = const { Flag::new(false) };
 }
 
-/// Tells whether a panic on this thread would be caught by a [`Terminal`] now, which recovers from it: a panic hook
-/// should stay silent then.
+/// Tells whether a panic on this thread would now be caught by a [`Terminal`] that recovers from it; a panic
+/// hook should stay silent then.
 #[must_use]
 pub fn is_contained() -> bool {
     CONTAINED.get()
 }
 
-/// Runs `work`; `None` when it panicked.
+/// Runs `work`; returns `None` if it panicked.
 fn contained<R>(work: impl FnOnce() -> R) -> Option<R> {
     let outer = CONTAINED.replace(true);
-    // What a panic leaves behind in the emulator is thrown away by the caller.
+    // Whatever state a panic leaves behind in the emulator is discarded by the caller.
     let result = catch_unwind(AssertUnwindSafe(work));
     CONTAINED.set(outer);
     result.ok()
@@ -279,7 +282,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Everything a reader can see, and what a taller screen brings back.
+    /// Returns everything a reader can see, and what a taller screen brings back.
     fn all_of(terminal: &mut Terminal) -> (Vec<Cell<'static>>, Cursor, Modes, Vec<Cell<'static>>) {
         let cells = |terminal: &Terminal| {
             let size = terminal.size();

@@ -1,5 +1,5 @@
-//! Who started a task, on screen: agents by the first word of their label, their connections told apart by a number and a
-//! colour of their own.
+//! How the initiator of a task is shown on screen: agents by the first word of their label, with their
+//! connections told apart by a number and a colour.
 
 use crate::envelope::Actor;
 
@@ -7,10 +7,10 @@ use super::App;
 use crate::console::text;
 use crate::console::theme::Role;
 
-/// The colours agents have, in the order in which they connected.
+/// The colours of agents, in the order in which they connected.
 const COLOURS: [Role; 4] = [Role::Agent1, Role::Agent2, Role::Agent3, Role::Agent4];
 
-/// Parts a label into the agent's own and the number that tells a further connection of it: `claude#2`.
+/// Splits a label into the agent's own name and the number of an additional connection, if any: `claude#2`.
 pub(crate) fn parted(label: &str) -> (&str, Option<&str>) {
     match label.rsplit_once('#') {
         Some((own, number)) if !own.is_empty() && number.parse::<u64>().is_ok() => (own, Some(number)),
@@ -18,7 +18,8 @@ pub(crate) fn parted(label: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns a name in at most so many columns: its first word, with the number of the connection where it has one.
+/// Shortens a name to at most this many columns: its first word, plus the number of the connection if it has
+/// one.
 pub(crate) fn short_name(name: &str, most: usize, dots: &str) -> String {
     let (own, number) = parted(name);
     let first = own.split(['-', ' ', '/']).find(|word| !word.is_empty()).unwrap_or(own);
@@ -29,12 +30,12 @@ pub(crate) fn short_name(name: &str, most: usize, dots: &str) -> String {
 }
 
 impl App {
-    /// Returns the role of whoever did something: an agent has a colour of its own as long as the runtime runs.
+    /// Returns the role an actor is drawn in: an agent keeps its colour as long as the runtime runs.
     pub(crate) fn role_of(&self, actor: &Actor) -> Role {
         let Actor::Agent(label) = actor else { return Role::Faint };
         let agents = &self.view.snapshot.agents;
         let place = agents.iter().position(|agent| agent.label == *label);
-        // One that is not listed, as in an old recording, keeps a colour by its name.
+        // An unlisted agent, as in an old recording, gets a colour derived from its name.
         let place = place.unwrap_or_else(|| label.bytes().map(usize::from).sum());
         COLOURS.get(place % COLOURS.len()).copied().unwrap_or(Role::Faint)
     }

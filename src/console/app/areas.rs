@@ -1,9 +1,9 @@
-//! Parts of an area: cut off a side, the middle, the inside of a box.
+//! Splitting areas: cutting off a side, centring a box, the inside of a box.
 
 use ratatui::layout::{Margin, Rect};
 
-/// Returns a box in the middle of a screen: at most so many columns wide, as high as its rows and a border, with at
-/// least so many lines of the screen left free.
+/// Returns a centred box: at most this many columns wide and as high as its rows plus a border, leaving at
+/// least `free` lines of the screen uncovered.
 pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, free: u16) -> Rect {
     let width = most_columns.min(columns.saturating_sub(2)).max(columns.min(4));
     let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
@@ -11,24 +11,24 @@ pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, fre
     Rect { x: (columns - width) / 2, y: (lines - height) / 2, width, height }
 }
 
-/// Returns the inside of a box, one column in from the sides.
+/// Returns the inside of a box, with one column of padding at either side.
 pub fn inside(area: Rect) -> Rect {
     area.inner(Margin::new(2, 1))
 }
 
-/// Cuts rows off the top: what was cut, and the rest.
+/// Cuts rows off the top; returns the cut part and the rest.
 pub fn cut_top(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let top = Rect { height: rows, ..area };
     (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
 }
 
-/// Cuts rows off the bottom: the rest, and what was cut.
+/// Cuts rows off the bottom; returns the rest and the cut part.
 pub fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
     cut_top(area, area.height.saturating_sub(rows))
 }
 
-/// Cuts columns off the left: what was cut, and the rest.
+/// Cuts columns off the left; returns the cut part and the rest.
 pub fn cut_left(area: Rect, columns: u16) -> (Rect, Rect) {
     let columns = columns.min(area.width);
     let left = Rect { width: columns, ..area };

@@ -1,5 +1,5 @@
-//! What needs the person: one list, oldest first, of tasks, questions, held calls, limits and lost agents; the bell
-//! that rings for what is new; and the list over the screen. Pure.
+//! What needs the user's attention: one list, oldest first, of tasks, questions, held calls, limits and lost
+//! agents; the bell for new items; and the attention list over the screen. Pure.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,14 +19,15 @@ use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::terminal::Dialogue;
 
-/// The person's program is run at most so often a minute: a flood of questions is one, not a flood of programs.
+/// How often the user's notification program may be run per minute, so that a flood of questions does not
+/// become a flood of processes.
 const MOST_A_MINUTE: usize = 6;
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 const MOST_COLUMNS: u16 = 110;
-/// Of these, for what is wanted.
+/// The width of the column that says what is needed.
 const WHAT_COLUMNS: std::ops::RangeInclusive<usize> = 21..=38;
 
-/// What an item is about.
+/// What an attention item concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// A question waits for an answer.
@@ -35,17 +36,17 @@ pub enum Subject {
     Input(TaskId),
     /// A call is held, by its ticket.
     Held(u64),
-    /// A task wrote more than is stored, or was ended for writing more than it may.
+    /// A task whose output exceeded what is stored, or that was ended for exceeding its output limit.
     Capped(TaskId),
-    /// A task has ended and left processes that could not be ended.
+    /// A task that has ended and left processes behind that could not be ended.
     Orphans(TaskId),
-    /// An agent has gone while a task of its still runs.
+    /// An agent has disconnected while one of its tasks is still running.
     Lost(TaskId),
-    /// A watch rule has something to say of a task, by its name.
+    /// A watch rule has something to report about a task; identified by a key.
     Watched(String, TaskId),
 }
 
-/// What waits in a snapshot, as it stands there.
+/// An item in a snapshot that waits, with its data.
 #[derive(Debug, Clone, Copy)]
 pub enum Waits<'a> {
     /// A question.
@@ -54,48 +55,48 @@ pub enum Waits<'a> {
     Held(&'a HeldCall),
     /// A task, and what it waits for.
     Input(&'a TaskView, &'a Waiting),
-    /// A task that wrote too much.
+    /// A task that wrote too much output.
     Capped(&'a TaskView),
-    /// A task, and how many processes it has left.
+    /// A task, and the number of processes it left behind.
     Orphans(&'a TaskView, usize),
-    /// A task, and the agent that has gone.
+    /// A task, and the agent that has disconnected.
     Lost(&'a TaskView, &'a AgentView),
 }
 
-/// Something that waits for the person.
+/// Something that waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// What it is about.
+    /// What it concerns.
     pub subject: Subject,
-    /// Since when.
+    /// Since when it has been waiting.
     pub since: Timestamp,
     /// Its short name: `q03`, `t07`.
     pub name: String,
-    /// What is wanted, in a few words.
+    /// What is needed, in a few words.
     pub what: String,
-    /// The last thing it said: a prompt, the text of a question.
+    /// Its last output: a prompt, or the text of a question.
     pub said: String,
-    /// What the key does.
+    /// What choosing the item does.
     pub key: &'static str,
-    /// It is worth ringing for.
+    /// Whether the bell rings for it.
     pub rings: bool,
 }
 
-/// What the person was notified of while away.
+/// What the user has already been notified of.
 #[derive(Debug, Clone, Default)]
 pub struct Bell {
-    /// The terminal has the focus, as far as known.
+    /// Whether the terminal is known not to have the focus.
     pub is_elsewhere: bool,
-    /// Items that were seen or rung for.
+    /// Items that were already seen or rung for.
     known: BTreeSet<String>,
-    /// Of these, the ones that the person's program was run for.
+    /// Those of them for which the user's notification program was run.
     told: BTreeSet<String>,
-    /// When the person's program was run in the last minute.
+    /// When the user's notification program was run within the last minute.
     ran: VecDeque<Timestamp>,
 }
 
-/// Returns what waits in a snapshot and since when, oldest first. A task that the person is typing into does not wait
-/// for input.
+/// Returns what waits in a snapshot and since when, oldest first. A task that the user is typing into does
+/// not count as waiting for input.
 pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, Waits<'a>)> {
     let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
     let questions = questions.map(|question| (question.asked_at, Waits::Question(question)));
@@ -132,7 +133,7 @@ fn task_waits<'a>(
     Some((gone.last_call.unwrap_or(task.created_at), Waits::Lost(task, gone)))
 }
 
-/// Returns what waits, oldest first.
+/// Returns the attention items, oldest first.
 pub fn items(app: &App) -> Vec<Item> {
     let all = waiting(&app.view.snapshot, app.typing_into());
     let mut items: Vec<Item> = all.into_iter().map(|(since, waits)| item(app, since, &waits)).collect();
@@ -184,7 +185,7 @@ fn item(app: &App, since: Timestamp, waits: &Waits<'_>) -> Item {
     Item { subject: waits.subject(), since, name, what, said, key, rings }
 }
 
-/// Returns the last line on a task's screen that says something.
+/// Returns the last line of text on a task's screen.
 fn prompt(app: &App, task: &TaskView) -> Option<String> {
     let picture = app.view.pictures.get(&task.id)?;
     let text = picture.last_line()?;
@@ -192,7 +193,7 @@ fn prompt(app: &App, task: &TaskView) -> Option<String> {
 }
 
 impl Waits<'_> {
-    /// Returns what it is about.
+    /// Returns what the item concerns.
     pub fn subject(&self) -> Subject {
         match self {
             Self::Question(question) => Subject::Question(question.id.clone()),
@@ -206,7 +207,7 @@ impl Waits<'_> {
 }
 
 impl Subject {
-    /// Returns the word for what it is.
+    /// Returns the word for the kind of item.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Question(_) => "question",
@@ -245,9 +246,9 @@ impl Item {
 }
 
 impl Bell {
-    /// Rings for what is new while the person looks elsewhere: once for each, however long it waits. What
-    /// is settled is forgotten. The person's program is run for each of them, within bounds, and withdrawn from
-    /// what is settled, wherever they look.
+    /// Rings for new items while the terminal does not have the focus, once per item however long it waits,
+    /// and runs the user's notification program for each of them, within limits. Settled items are forgotten
+    /// and their notifications withdrawn, regardless of focus.
     pub(crate) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
         let new = items.iter().filter(|item| item.rings && !self.known.contains(&item.id()));
         let new: Vec<&Item> = new.collect();
@@ -274,12 +275,12 @@ impl Bell {
     }
 }
 
-/// What is selected in the list: by what it is about, since rows come and go under it.
+/// The selection in the attention list, identified by subject because rows come and go.
 #[derive(Debug, Clone)]
 pub struct Chosen {
-    /// Nothing when the list was empty.
+    /// `None` if the list was empty.
     subject: Option<Subject>,
-    /// Where it stood.
+    /// The index it had.
     at: usize,
 }
 
@@ -288,7 +289,7 @@ impl Chosen {
         Self { subject: items.get(at).map(|item| item.subject.clone()), at }
     }
 
-    /// Returns where it stands now; once it is gone, what has taken its place.
+    /// Returns its current index; if it is gone, the index of the item that took its position.
     fn place(&self, items: &[Item]) -> usize {
         let is_it = |item: &Item| Some(&item.subject) == self.subject.as_ref();
         items.iter().position(is_it).unwrap_or(self.at).min(items.len().saturating_sub(1))
@@ -296,7 +297,7 @@ impl Chosen {
 }
 
 impl App {
-    /// Opens what waits.
+    /// Opens the attention list.
     pub(super) fn open_attention(&mut self) {
         let chosen = Chosen::of(&items(self), 0);
         self.open(Layer::Attention(chosen))
@@ -310,7 +311,8 @@ impl App {
             (Action::Choose, Some(subject)) if items.iter().any(|item| item.subject == *subject) => {
                 self.resolve(subject.clone());
             }
-            // What was meant is settled: what has taken its place is selected, and wants a key of its own.
+            // The selected item has been settled: select the item that took its position, which needs another
+            // key press.
             (Action::Choose, _) => self.open(Layer::Attention(Chosen::of(&items, at))),
             _ => {
                 let to = moved(at, action, 10, items.len().saturating_sub(1));
@@ -344,7 +346,8 @@ impl App {
         }
     }
 
-    /// Rings for what is new while the person looks elsewhere, and says in the window's title how much waits.
+    /// Rings for new items while the terminal does not have the focus, and shows the number of waiting items
+    /// in the window title.
     pub(super) fn ring(&mut self) {
         self.watch();
         let items = items(self);

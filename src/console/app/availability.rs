@@ -1,4 +1,4 @@
-//! Which actions are available now, and why another is not. Hints, help, the palette and every key ask here.
+//! Which actions are available now, and why others are not. Used by hints, help, the palette and every key.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use crate::console::keys::{Action, Context};
 /// Why an action would do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It belongs to another place than the one the person is in: where.
+    /// It belongs to another part of the console; says where.
     Elsewhere(&'static str),
-    /// Nothing can be done to a recording.
+    /// Recordings cannot be changed.
     Recording,
-    /// The runtime went away.
+    /// The connection to the runtime was lost.
     Lost,
-    /// The link to its place is lost.
+    /// The connection to its place was lost.
     Place,
     /// Its place is attached read-only.
     ReadOnly,
-    /// What it needs is not there.
+    /// Something it needs is missing.
     Missing(&'static str),
 }
 
@@ -47,15 +47,16 @@ fn need(is_there: bool, missing: &'static str) -> Result<(), Why> {
 }
 
 impl App {
-    /// Tells whether an action makes sense now.
+    /// Tells whether an action is available now.
     pub fn can(&self, action: Action) -> bool {
         self.availability(action).is_ok()
     }
 
-    /// Tells whether an action makes sense now.
+    /// Checks whether an action is available now.
     ///
     /// # Errors
-    /// Why it would do nothing: in the wrong place before all else, then to a recording or without a runtime.
+    /// Why it would do nothing. Being in the wrong part of the console takes precedence over being in a
+    /// recording or without a runtime.
     pub fn availability(&self, action: Action) -> Result<(), Why> {
         match self.requirements(action) {
             Err(Why::Elsewhere(place)) => Err(Why::Elsewhere(place)),
@@ -65,13 +66,14 @@ impl App {
         }
     }
 
-    /// Checks what an action needs. To add one: name it here, there is no arm for the rest.
+    /// Checks the preconditions of an action. Every action must be named here: there is no wildcard arm.
     fn requirements(&self, action: Action) -> Result<(), Why> {
         use Action::*;
         let task = self.at_hand();
         let selected = need(task.is_some(), "no task is selected");
         let anywhere = if self.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
-        // What is done to the task at hand wants its place attached; of what is done elsewhere each place says it.
+        // Actions on the current task require its place to be attached; for other actions, each place reports
+        // this itself.
         let runtime = anywhere.and(self.place_is_attached());
         let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
@@ -105,14 +107,14 @@ impl App {
                 let may_go_on = self.setup.is_remote || self.setup.can_detach;
                 need(may_go_on, "the runtime cannot go on without this console")
             }
-            // A runtime inside another console is that one's to end.
+            // A runtime inside another console can only be ended there.
             StopAll => {
                 let is_ours = !self.setup.is_remote || self.view.snapshot.headless;
                 need(is_ours || !self.is_fleet(), "each place is ended by itself: pilothouse serve --stop")?;
                 need(is_ours, "the runtime belongs to another console")
             }
 
-            // What is typed and selected.
+            // Typing and selecting.
             Action::Leave => {
                 let is_typing = !matches!(self.mode, Mode::Observe | Mode::Copy(_));
                 place(is_typing, "nothing is typed into")
@@ -273,7 +275,7 @@ impl App {
                 receipts.and(need(is_found, "nothing was looked for"))
             }
 
-            // Programs and what they ask.
+            // Programs and their questions.
             PreviousProgram | NextProgram => {
                 need(self.view.snapshot.programs.len() > 1, "there is no other program")
             }

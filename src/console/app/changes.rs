@@ -1,6 +1,6 @@
-//! What has changed in the files since an agent's first call, as git tells: in a task of the person's, because a repository
-//! can have git run programs of its own, and those belong where everything else that an agent could have set up runs. Nothing
-//! is written, not even git's index.
+//! What has changed in the files since an agent's first call, according to git. It runs as a task of the
+//! user's, because a repository can make git run programs of its own, and those belong where everything else
+//! that an agent could have set up runs. Nothing is written, not even git's index.
 
 use std::path::Path;
 
@@ -14,9 +14,9 @@ use crate::console::text::visible;
 use crate::envelope::Actor;
 use crate::runtime::{AgentView, PlaceId};
 
-/// What is run; `SINCE` stands for the time. Files are told by their times, because git does not know what was changed
-/// before the first call and not committed. A file's name never begins an
-/// argument of `find`.
+/// The script to run; `SINCE` is replaced by the time. Files are listed by modification time, because git
+/// does not know what had been changed but not committed before the first call. No argument of `find` begins
+/// with a file name, so that a name cannot be taken for an option.
 const SCRIPT: &str = r#"# files changed since the first call of an agent
 since='SINCE'
 git='git --no-optional-locks --no-pager -c core.fsmonitor=false'
@@ -38,7 +38,8 @@ echo; echo "Not committed now (git status --short):"
 $git status --short"#;
 
 impl App {
-    /// Shows what has changed since the first call of the agent of the task at hand, of the only one, or of one of several.
+    /// Shows what has changed since an agent's first call: the current task's agent, the only agent, or one
+    /// chosen from several.
     pub(super) fn show_changes(&mut self) {
         let task = self.at_hand().cloned();
         let own = task.as_ref().and_then(|task| self.began(&task.started_by).map(|at| (task, at)));
@@ -62,7 +63,7 @@ impl App {
         }
     }
 
-    /// The same for an agent, by its label.
+    /// Does the same for the agent with this label.
     pub(super) fn show_changes_of(&mut self, label: &str) {
         let Some(at) = self.began(&Actor::Agent(label.to_owned())) else { return };
         let place = self.place_of_agent(label);
@@ -86,19 +87,19 @@ impl App {
         self.effects.push(Effect::call_at(place, "ExecCommand", input));
     }
 
-    /// Tells whether an agent has called.
+    /// Tells whether any agent has made a call.
     pub(super) fn has_caller(&self) -> bool {
         !self.callers().is_empty()
     }
 
-    /// The agents that have called, and when they did first.
+    /// Returns the agents that have made calls, with the time of their first.
     fn callers(&self) -> Vec<(String, Timestamp)> {
         let agents = self.view.snapshot.agents.iter();
         let first = |agent: &AgentView| self.began(&Actor::Agent(agent.label.clone()));
         agents.filter_map(|agent| Some((agent.label.clone(), first(agent)?))).collect()
     }
 
-    /// When an agent called first, as far as is known.
+    /// Returns when an agent made its first call, if known.
     fn began(&self, actor: &Actor) -> Option<Timestamp> {
         let Actor::Agent(label) = actor else { return None };
         let known = self.view.snapshot.agents.iter().find(|agent| agent.label == *label);

@@ -1,5 +1,5 @@
-//! A list that typing narrows: the palette, the themes, the messages, the exports. It neither knows nor does what a
-//! choice means; whoever opened it does.
+//! A list that is filtered by typing: the palette, themes, messages, exports. It neither knows nor performs
+//! what a choice means; that is up to the code that opened it.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -19,115 +19,115 @@ use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;
 
-/// The most columns of the name of an action.
+/// Maximum width of the name of an action, in columns.
 const MOST_NAME: usize = 18;
-/// From so many columns on, the same act as a tool or command is shown.
+/// Minimum width at which the equivalent tool or command is shown.
 const WITH_SAME: u16 = 90;
-/// The widest list.
+/// Maximum width of the list.
 const MOST_COLUMNS: u16 = 112;
 
-/// A list, what is written over it, and where the person is in it.
+/// A list, the filter text typed, and the current selection.
 #[derive(Debug, Clone)]
 pub struct Chooser {
-    /// What it lists.
+    /// What the list contains.
     pub kind: Kind,
-    /// What is written.
+    /// The filter text.
     pub editor: Editor,
     items: Vec<Item>,
     shown: Vec<Hit>,
-    /// Place of the selected item among those shown.
+    /// The index of the selected item among those shown.
     pub at: usize,
 }
 
-/// What a list holds.
+/// What a list contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// Everything there is, by name.
+    /// Everything, by name.
     Palette,
-    /// Themes; the one to go back to.
+    /// Themes; holds the one to restore on cancel.
     Themes(String),
-    /// What was said.
+    /// The messages so far.
     Messages,
-    /// What can be saved as a file.
+    /// What can be exported to a file.
     Exports,
-    /// What the list of tasks can show, each by its letter.
+    /// Filters for the task list, each with its own letter.
     Filters,
-    /// In which order and form it can show it.
+    /// Sort orders and forms of the task list.
     Listing,
-    /// How the screen of all tasks can be divided.
+    /// Layouts of the tasks screen.
     Layouts,
-    /// Where a text stands, in all tasks.
+    /// Search results across all tasks.
     Places,
-    /// Agents that have called.
+    /// Agents that have made calls.
     Agents,
-    /// The runtimes that are shown, and those that can be.
+    /// The runtimes that are shown, and those that could be.
     Fleet,
 }
 
-/// One row.
+/// One row of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Item {
     /// Its name.
     pub label: String,
-    /// What it is or does.
+    /// A description of what it is or does.
     pub about: String,
-    /// What it is reached by elsewhere: a key; the time of a message.
+    /// How it is identified elsewhere: by a key, or a message by its time.
     pub key: String,
-    /// The same as a tool or command.
+    /// The equivalent tool or command.
     pub same: String,
-    /// Why it cannot be chosen now.
+    /// Why it cannot be chosen now, if so.
     pub obstacle: Option<String>,
-    /// Written alone, this means it and nothing else: `42`, `t07`.
+    /// Texts that, typed alone, match this item exactly: `42`, `t07`.
     pub aliases: Vec<String>,
-    /// Other words it is found by.
+    /// Other words it can be found by.
     pub also: &'static str,
-    /// What choosing it means.
+    /// What choosing it does.
     pub choice: Choice,
 }
 
-/// What choosing an item means.
+/// What choosing an item does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Do this.
+    /// Perform this action.
     Action(Action),
     /// Go to this task.
     Task(TaskId),
     /// Go to this call.
     Call(u64),
-    /// Look at this recording.
+    /// Open this recording.
     Recording(String),
     /// Use this theme.
     Theme(String),
-    /// Save this as a file.
+    /// Export this to a file.
     Export(Export),
     /// List only these tasks.
     Filter(Filter),
-    /// List only those of an agent.
+    /// List only the tasks of an agent.
     Whose(Whose),
-    /// Give the list of tasks this form.
+    /// Arrange the task list this way.
     Arranged(Arranged),
-    /// Divide the screen so.
+    /// Use this layout.
     Layout(Pick),
     /// Show what has changed since the first call of this agent.
     Changes(String),
     /// Run this command in a pane.
     Run(String),
-    /// Go to this place of those a search found, by number.
+    /// Go to this search result, by index.
     Place(usize),
-    /// List only the tasks of this place; none: those of all.
+    /// List only the tasks of this place; if none, those of all places.
     Only(Option<PlaceId>),
-    /// Show this runtime as well.
+    /// Show this runtime too.
     Open(Running),
-    /// Nothing: it is there to be read.
+    /// Nothing: the item is there only to be read.
     #[default]
     Nothing,
 }
 
-/// An item that fits, and the letters of its name that did.
+/// A matching item, and the letters of its name that matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     item: usize,
-    /// Places of letters, counted in characters.
+    /// The positions of those letters, counted in characters.
     pub letters: Vec<u32>,
 }
 
@@ -146,7 +146,7 @@ impl Chooser {
         chooser
     }
 
-    /// Adds items that came later; what is written and selected stays.
+    /// Adds items that arrived later; the filter text and the selection stay.
     pub fn add(&mut self, items: Vec<Item>) {
         let at = self.at;
         self.items.extend(items);
@@ -154,7 +154,7 @@ impl Chooser {
         self.at = at.min(self.shown.len().saturating_sub(1));
     }
 
-    /// Shows the items that match what is written, the best match first and selected.
+    /// Shows the items that match the filter text, best match first and selected.
     pub fn filter(&mut self) {
         let written = self.editor.value().trim().trim_start_matches(':').to_owned();
         self.at = 0;
@@ -174,19 +174,19 @@ impl Chooser {
         self.shown = found.into_iter().map(|(_, hit)| hit).collect();
     }
 
-    /// Moves the selection by a page of so many rows.
+    /// Moves the selection; a page has this many rows.
     pub fn go(&mut self, action: Action, page: usize) {
         self.at = moved(self.at, action, page.max(1), self.shown.len().saturating_sub(1));
     }
 
-    /// Selects the item that means this.
+    /// Selects the item with this choice.
     pub fn select(&mut self, choice: &Choice) {
         let at =
             self.shown.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.choice == *choice));
         self.at = at.unwrap_or(self.at);
     }
 
-    /// Selects the item that this key is for; tells whether there is one.
+    /// Selects the item with this key; tells whether there is one.
     pub fn select_key(&mut self, key: &str) -> bool {
         let at =
             self.shown.iter().position(|hit| self.items.get(hit.item).is_some_and(|item| item.key == key));
@@ -199,19 +199,20 @@ impl Chooser {
         self.shown.get(self.at).and_then(|hit| self.items.get(hit.item))
     }
 
-    /// Returns the items that fit, best first, with the letters that did.
+    /// Returns the matching items, best first, with the matching letters.
     pub fn shown(&self) -> impl ExactSizeIterator<Item = (&Item, &Hit)> {
         self.shown.iter().map(|hit| (&self.items[hit.item], hit))
     }
 
-    /// Returns the columns of the longest name, of items that fit or not: what is written moves no column.
+    /// Returns the width of the longest name among all items, matching or not, so that typing does not move
+    /// the columns.
     pub fn name_columns(&self) -> usize {
         let told = self.items.iter().filter(|item| !(item.key.is_empty() && item.about.is_empty()));
         told.map(|item| text::width(&item.label)).max().unwrap_or(0)
     }
 }
 
-/// How well an item fits; a fit of its name counts more than one of what it does.
+/// Scores how well an item matches; a match in the name counts more than one in the description.
 fn fit(item: &Item, written: &str, pattern: &Pattern, matcher: &mut Matcher) -> Option<(u32, Vec<u32>)> {
     if item.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(written)) {
         return Some((u32::MAX, Vec::new()));
@@ -224,12 +225,12 @@ fn fit(item: &Item, written: &str, pattern: &Pattern, matcher: &mut Matcher) -> 
         return Some((if is_whole { u32::MAX - 1 } else { 1_000 + score * 2 }, letters));
     }
     let about = format!("{} {} {}", item.about, item.same, item.also);
-    // Scattered letters of a sentence fit nearly anything: words count there.
+    // Scattered letters of a sentence match almost anything, so descriptions must contain whole words.
     let words = written.split_whitespace().all(|word| about.to_lowercase().contains(&word.to_lowercase()));
     words.then(|| (pattern.score(Utf32Str::new(&about, &mut chars), matcher).unwrap_or(1), Vec::new()))
 }
 
-/// Returns the rows of items that a list shows on a screen of so many rows.
+/// Returns how many items fit in the list on a screen with this many rows.
 pub(crate) fn page(rows: u16) -> usize {
     usize::from(rows.saturating_sub(6)).max(1)
 }
@@ -239,7 +240,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     let width = screen.width.saturating_sub(4).min(MOST_COLUMNS);
     let rows = chooser.shown().len().clamp(1, page(screen.height));
     let height = u16::try_from(rows + 4).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
-    // Themes are tried on: what they change stays in sight above and beside them.
+    // Themes are previewed live, so the screen must stay visible above and beside the list.
     let (width, x) = match chooser.kind {
         Kind::Themes(_) => (width.min(64), screen.width.saturating_sub(width.min(64) + 2)),
         _ => (width, (screen.width - width) / 2),
@@ -253,7 +254,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     let list = cut_top(list, 1).1;
     let shown = usize::from(list.height);
     let keys = chooser.shown().map(|(item, _)| text::width(&item.key)).max().unwrap_or(0);
-    // In the list of everything tasks and calls stand too: their long names do not push what actions do away.
+    // The palette also lists tasks and calls: their long names must not push away the descriptions of
+    // actions.
     let most = if matches!(chooser.kind, Kind::Palette) { MOST_NAME } else { usize::from(list.width) / 2 };
     let names = chooser.name_columns().min(most);
     let top = chooser.at.saturating_sub(shown.saturating_sub(1));
@@ -296,7 +298,7 @@ fn title(chooser: &Chooser) -> String {
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }
 
-/// Draws a row; returns the column its name begins in.
+/// Draws an item; returns the column where its name begins.
 fn draw_item(
     painter: &mut Painter<'_>,
     row: Rect,
@@ -314,7 +316,7 @@ fn draw_item(
     if keys > 0 {
         tail.push(piece(format!("  {}", text::right(&item.key, keys)), role(Role::Key)));
     }
-    // A long name takes the room of a description that is not there.
+    // Without a description, a long name may use its space.
     let name_columns = match (item.about.is_empty(), item.key.is_empty()) {
         (false, _) => names,
         (true, false) => names.max(usize::from(row.width) / 2),

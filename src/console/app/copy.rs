@@ -1,4 +1,4 @@
-//! Copy mode: a still picture of a pane, a cursor in it, the selection, and where the copied text goes.
+//! Copy mode: a frozen picture of a pane, with a cursor and a selection, and where the copied text goes.
 
 use crate::envelope::TaskId;
 
@@ -7,13 +7,13 @@ use super::{App, Mode};
 use crate::console::keys::Action;
 use crate::console::msg::{Anchor, Effect, PageView};
 
-/// Rows of the page that is read for copying: some way back, whatever the pane shows.
+/// Number of rows read for copying, reaching back further than the pane shows.
 const ROWS: u16 = 250;
 
-/// What lies between anchor and cursor.
+/// The shape of the selection between anchor and cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Text, from character to character.
+    /// A range of characters.
     Chars,
     /// Whole rows.
     Lines,
@@ -21,7 +21,7 @@ pub enum Shape {
     Block,
 }
 
-/// A row and a column of the picture.
+/// A row and a column in the picture.
 pub type Spot = (u16, u16);
 
 /// Copy mode.
@@ -39,28 +39,28 @@ pub struct Copying {
     pub anchor: Option<Spot>,
     /// Its shape.
     pub shape: Shape,
-    /// A longer page that is being read; it takes the place of the picture unless the cursor was moved before.
+    /// The longer page being read, if any; it replaces the picture unless the cursor is moved first.
     pub wanted: Option<Anchor>,
     /// The log line of each row, where known.
     pub lines: Vec<u64>,
-    /// Keys went to the task before, and will again.
+    /// Whether input mode was active before, and is to be restored.
     pub was_input: bool,
 }
 
 impl Copying {
-    /// Enters copy mode on a picture of which the rows from `top` on are shown.
+    /// Enters copy mode on a picture that is shown from row `top` on.
     pub fn new(task: TaskId, picture: Picture, top: u16, at: Spot) -> Self {
         let (anchor, shape, wanted, lines) = (None, Shape::Chars, None, Vec::new());
         Self { task, picture, top, at, anchor, shape, wanted, lines, was_input: false }
     }
 
-    /// Returns the last row and the last column.
+    /// Returns the position of the last row and column.
     pub fn last(&self) -> Spot {
         let (columns, _) = self.picture.size();
         (self.picture.used_rows().saturating_sub(1), columns.saturating_sub(1))
     }
 
-    /// Moves the cursor, and the view with it.
+    /// Moves the cursor, scrolling as needed.
     pub fn go(&mut self, at: Spot, shown_rows: u16) {
         let last = self.last();
         self.at = (at.0.min(last.0), at.1.min(last.1));
@@ -69,12 +69,12 @@ impl Copying {
         self.wanted = None;
     }
 
-    /// Returns the row in which a line of the log begins.
+    /// Returns the row in which a log line begins.
     pub fn row_of(&self, line: u64) -> Option<u16> {
         self.lines.iter().position(|shown| *shown == line).and_then(|row| u16::try_from(row).ok())
     }
 
-    /// Takes another page, with the cursor at a line of it.
+    /// Switches to another page, with the cursor at one of its lines.
     pub fn show_page(&mut self, page: &PageView, line: u64, shown_rows: u16) {
         self.take(page);
         let row = self.row_of(line).unwrap_or(0);
@@ -88,7 +88,7 @@ impl Copying {
         self.wanted = None;
     }
 
-    /// Takes a longer page: its last row is the last row shown before.
+    /// Switches to a longer page, whose last row is the last row shown before.
     pub fn lengthen(&mut self, page: &PageView, shown_rows: u16) {
         let column = self.at.1;
         self.take(page);
@@ -97,7 +97,7 @@ impl Copying {
         self.at = (last, column.min(self.last().1));
     }
 
-    /// Returns the columns of a row that are selected: from the first to before the last.
+    /// Returns the range of selected columns in a row, as a start and an exclusive end.
     pub fn columns(&self, row: u16) -> Option<(u16, u16)> {
         let anchor = self.anchor?;
         let (first, last) = if anchor <= self.at { (anchor, self.at) } else { (self.at, anchor) };
@@ -116,8 +116,8 @@ impl Copying {
         })
     }
 
-    /// Returns the selected text: blanks at the end of a row left out, rows that a terminal wrapped joined, empty
-    /// rows kept. With nothing selected, the row of the cursor.
+    /// Returns the selected text: without trailing blanks, with wrapped rows joined and empty rows kept. With
+    /// no selection, returns the cursor's row.
     pub fn text(&self) -> String {
         let mut whole = self.clone();
         if whole.anchor.is_none() {
@@ -144,12 +144,12 @@ impl Copying {
 }
 
 impl App {
-    /// Returns copy mode, while it is on.
+    /// Returns the copy mode state, while it is active.
     pub fn copying(&self) -> Option<&Copying> {
         if let Mode::Copy(copying) = &self.mode { Some(copying) } else { None }
     }
 
-    /// Freezes the current pane, with a cursor at the end of what it shows.
+    /// Freezes the current pane, with the cursor at the end of what it shows.
     pub(super) fn start_copying(&mut self) {
         let Some((mut copying, follows)) = self.still() else { return };
         let is_alternate = follows && copying.picture.modes.alternate_screen;
@@ -163,7 +163,7 @@ impl App {
         }
     }
 
-    /// Asks for a page to copy from; it takes the place of the picture unless the cursor is moved before.
+    /// Requests a page to copy from; it replaces the picture unless the cursor is moved first.
     pub(super) fn copy_from(&mut self, anchor: Anchor) {
         let Mode::Copy(copying) = &mut self.mode else { return };
         copying.wanted = Some(anchor);
@@ -173,7 +173,7 @@ impl App {
         }
     }
 
-    /// Returns the current pane as it is, and whether it follows its task.
+    /// Returns the current pane's contents, and whether it follows its task.
     fn still(&self) -> Option<(Copying, bool)> {
         let task = self.at_hand()?.id.clone();
         let pane = self.layout().pane(&task)?.cells;
@@ -229,7 +229,7 @@ impl App {
         self.pan_to_cursor();
     }
 
-    /// The cursor stays in sight where a pane is narrower than its task.
+    /// Pans to keep the cursor visible where the pane is narrower than its task.
     fn pan_to_cursor(&mut self) {
         let Some(copying) = self.copying() else { return };
         let column = copying.at.1;
@@ -237,7 +237,7 @@ impl App {
         self.pan = self.pan.clamp(column.saturating_sub(shown - 1), column);
     }
 
-    /// Copies what is selected and goes back to where the person was.
+    /// Copies the selection and returns to the previous mode.
     fn yank(&mut self) {
         let Some(text) = self.copying().map(Copying::text) else { return };
         self.leave_copy();
@@ -258,7 +258,7 @@ impl App {
         task.and_then(|task| self.layout().pane(&task).map(|pane| pane.cells.height)).unwrap_or(1)
     }
 
-    /// The longer page has been read.
+    /// Replaces the picture with the longer page, once it has been read.
     pub(super) fn lengthen(&mut self, anchor: Anchor, page: &crate::console::msg::PageView) -> bool {
         let rows = self.copy_rows();
         match &mut self.mode {
@@ -275,7 +275,7 @@ impl App {
         }
     }
 
-    /// The mouse is dragged over the pane at hand: the text between press and pointer is selected.
+    /// Handles dragging the mouse over the current pane: selects the text between the press and the pointer.
     pub(super) fn drag(&mut self, to: Spot) -> bool {
         let rows = self.copy_rows();
         if let Mode::Copy(copying) = &mut self.mode {
@@ -301,7 +301,7 @@ impl App {
         true
     }
 
-    /// The button is let go: what was dragged over is copied.
+    /// Handles the release of the mouse button: copies the dragged selection.
     pub(super) fn drop_drag(&mut self) {
         let was_dragged = self.pressed.take().is_some();
         if was_dragged && self.copying().is_some_and(|copying| copying.anchor.is_some()) {
@@ -309,7 +309,7 @@ impl App {
         }
     }
 
-    /// What the last command printed has been read: it is copied.
+    /// Copies the output of the last command, once it has been read.
     pub(super) fn copy_output(&mut self, text: String, is_marked: bool) {
         let text = text.trim_end().to_owned();
         if text.is_empty() {
@@ -320,7 +320,7 @@ impl App {
         self.effects.push(Effect::Yank { what: format!("{} {of}", said(&text)), text });
     }
 
-    /// Says which clipboards took the text.
+    /// Shows which clipboards took the text.
     pub(super) fn copied(&mut self, what: &str, ways: &[&'static str]) {
         let text = match ways {
             [] => format!("{what}: too long for the terminal, and no clipboard tool took it"),
@@ -330,7 +330,7 @@ impl App {
     }
 }
 
-/// Says how much a text is.
+/// Describes the length of a text.
 fn said(text: &str) -> String {
     match text.lines().count() {
         0 | 1 => format!("{} characters", text.chars().count()),
@@ -343,7 +343,7 @@ mod tests {
     use super::*;
     use crate::terminal::{History, Origin, Size};
 
-    /// A page ten columns wide, with the selection given.
+    /// Returns the text of a selection on a page ten columns wide.
     fn copied(log: &str, anchor: Spot, at: Spot, shape: Shape) -> String {
         let size = Size::clamped(10, 12);
         let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");

@@ -1,5 +1,6 @@
-//! Which parts of a task's output an answer showed: the whole transcript, with a mark at each line that was sent. A
-//! line is marked only where the text that was sent is found in the transcript character by character.
+//! Coverage: which parts of a task's output an answer showed. Displays the whole transcript, with a mark at
+//! each line that was sent. A line is marked only if the text that was sent is found in the transcript
+//! character by character.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,31 +18,32 @@ use crate::console::msg::Effect;
 use crate::console::text::{self, Document, Piece, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 
-/// A stream as it is in the log now.
+/// The transcript of a stream, from the log as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// All of it.
+    /// The complete text.
     pub all: String,
-    /// Up to where the reading began.
+    /// The text up to where the reading began.
     pub before: String,
-    /// Up to where it ended, if that is on record.
+    /// The text up to where the reading ended, if that is on record.
     pub until: Option<String>,
 }
 
-/// A command with what an answer showed of it.
+/// A command, with the parts of its output that an answer showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandCoverage {
-    /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
+    /// Its name among several: `[2] wc -l src/run.rs`. Empty when it is the only one.
     pub name: String,
-    /// Its streams, or why there is nothing to show of them.
+    /// Its streams, or why they cannot be shown.
     pub streams: Result<Vec<(ShownStream, Transcript)>, String>,
 }
 
-/// Returns the byte ranges of a transcript that were sent; none when that is not certain.
+/// Returns the byte ranges of a transcript that were sent, or `None` if they cannot be determined with
+/// certainty.
 pub fn parts(stream_shown: &ShownStream, transcript: &Transcript) -> Option<Vec<Range<usize>>> {
     let all = &transcript.all;
     let Some(sent) = &stream_shown.sent else { return Some(Vec::new()) };
-    // An overwritten line may read differently by now: then the reading is looked for instead.
+    // An overwritten line may have changed since: then search for the text that was sent instead.
     let from = all.starts_with(&transcript.before).then_some(transcript.before.len());
     let to = transcript.until.as_ref().filter(|until| all.starts_with(until.as_str())).map(String::len);
     let (head, tail) = match preview::ends(sent).filter(|_| stream_shown.is_cut) {
@@ -67,7 +69,7 @@ fn only(text: &str, part: &str) -> Option<usize> {
     found.next().is_none().then_some(at)
 }
 
-/// Lays out the transcripts of commands, with a mark at each line of which something was sent.
+/// Lays out the transcripts of commands, with a mark at each line that was sent in whole or in part.
 pub fn reader(title: String, commands: &[CommandCoverage], glyphs: Glyphs) -> Reader {
     let mut page = Page::default();
     for command in commands {
@@ -86,14 +88,14 @@ pub fn reader(title: String, commands: &[CommandCoverage], glyphs: Glyphs) -> Re
     page.reader(title)
 }
 
-/// Transcripts being laid out.
+/// The transcripts being laid out.
 #[derive(Default)]
 struct Page {
     lines: Vec<Vec<Piece>>,
     marks: Vec<Piece>,
     /// The lines at which commands begin.
     heads: Vec<usize>,
-    /// The lines at which something that was sent begins.
+    /// The lines at which the parts that were sent begin.
     begins: Vec<usize>,
     seen: usize,
     all: usize,
@@ -151,40 +153,40 @@ impl Page {
         };
         let mut document = Document::new(self.lines);
         document.set_gutter(self.marks);
-        // Of several commands the keys go from one to the next.
+        // With several commands, the keys go from command to command.
         let is_one = self.heads.is_empty();
         let (parts, part) = if is_one { (self.begins, "part") } else { (self.heads, "command") };
         Reader { title, facts, text: Text::new(document), parts, begin: 0, part }
     }
 }
 
-/// A command that an answer shows something of.
+/// A command whose output is shown in an answer, at least in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownCommand {
-    /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
+    /// Its name among several: `[2] wc -l src/run.rs`. Empty when it is the only one.
     pub name: String,
-    /// The task whose log has all of it, or why there is none.
+    /// The task whose log has all of its output, or why there is none.
     pub task: Result<TaskId, &'static str>,
-    /// What of it was sent.
+    /// The parts of its output that were sent.
     pub streams: Vec<ShownStream>,
 }
 
-/// A stream that an answer shows a part of.
+/// A stream of which an answer shows a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownStream {
     /// The stream.
     pub stream: Stream,
-    /// What of it was sent; nothing when it was blank.
+    /// The text that was sent; `None` if it was blank.
     pub sent: Option<String>,
-    /// Something in the middle was left out.
+    /// Whether something in the middle was left out.
     pub is_cut: bool,
-    /// Where the reading began in the log.
+    /// The log offset at which the reading began.
     pub from: u64,
-    /// Where it ended, if that is on record.
+    /// The log offset at which it ended, if that is on record.
     pub to: Option<u64>,
 }
 
-/// Returns what an answer shows of the output of its command, or of those of its batch.
+/// Returns the parts of its command's output, or of its batch's outputs, that an answer shows.
 ///
 /// # Errors
 /// Why that is not known.
@@ -206,7 +208,7 @@ pub fn shown(
     }
 }
 
-/// A batch: what its receipt shows of each item.
+/// Does the same for a batch: what its receipt shows of each item.
 fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<ShownCommand>, &'static str> {
     let result = record.envelope.as_ref().and_then(|envelope| envelope.get("result"));
     let result = result.ok_or("the call is not answered yet")?;
@@ -231,7 +233,7 @@ fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<ShownCom
     Ok(items.into_iter().map(shown).collect())
 }
 
-/// Returns the streams that an answer about one task shows a part of.
+/// Returns the streams that an answer about a single task shows parts of.
 fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
     let Some(result) = record.envelope.as_ref().and_then(|envelope| envelope.get("result")) else {
         return Err("the call is not answered yet");
@@ -273,7 +275,7 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
 }
 
 impl App {
-    /// Requests the coverage of the shown answer: of its task, or of the commands of its batch.
+    /// Requests the coverage of the current answer: for its task, or for the commands of its batch.
     pub(super) fn ask_for_coverage(&mut self) {
         let Some(record) = self.shown_record() else { return };
         let task = self.shown_call().and_then(|call| call.task.clone());
@@ -285,7 +287,7 @@ impl App {
         }
     }
 
-    /// Shows the coverage of an answer, unless the person has moved on.
+    /// Shows the coverage of an answer, unless the user has moved on.
     pub(super) fn show_coverage(&mut self, call: u64, commands: &[CommandCoverage]) {
         let shown = self.shown_call().filter(|shown| shown.seq == call && self.screen == Screen::Receipts);
         let Some(shown) = shown else { return };

@@ -1,4 +1,5 @@
-//! What a demonstration shows by itself. Whoever is at the keys decides what is on screen.
+//! What a demonstration shows by itself. User input takes precedence: whoever uses the keys decides what is
+//! on screen.
 
 use jiff::SignedDuration;
 
@@ -7,7 +8,7 @@ use super::receipts::Column;
 use super::{App, Screen};
 use crate::console::options::Cue;
 
-/// For so long after a key nothing is shown that was not asked for.
+/// For this long after a key press, the demonstration does not change the screen.
 const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
 
 impl App {
@@ -29,7 +30,7 @@ impl App {
         }
     }
 
-    /// Turns to the newest call; where there is room for one column alone, this one is it.
+    /// Shows the newest call; where only one column fits, this one.
     fn show_column(&mut self, column: Column) {
         self.show(Screen::Receipts);
         (self.calls.selected, self.calls.column) = (None, column);

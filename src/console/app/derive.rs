@@ -1,4 +1,4 @@
-//! State derived after each message: what to fetch, what to show, where lists are scrolled to.
+//! State that is derived after each message: what to fetch, what to show, how far lists are scrolled.
 
 use crate::envelope::TaskId;
 use crate::runtime::Input;
@@ -6,7 +6,7 @@ use crate::runtime::Input;
 use super::{App, Breakpoint, Layout, Mode, Screen, window};
 use crate::console::msg::{Anchor, Effect};
 
-/// Rows read of an ended task, so that a larger pane is filled too.
+/// Number of rows read for an ended task, enough to fill a larger pane too.
 const TAIL_ROWS: u16 = 80;
 
 impl App {
@@ -47,7 +47,7 @@ impl App {
         }
     }
 
-    /// Reports all visible panes again: an operator handle that was just put in place has not been told of them.
+    /// Announces all visible panes again, because a replaced operator handle does not know about them yet.
     pub(in crate::console) fn show_again(&mut self) {
         self.shown = Default::default();
         self.touch();
@@ -61,7 +61,8 @@ impl App {
         if shown == self.shown {
             return;
         }
-        // A screen that was out of sight may count its changes from the beginning again, and one at another width is another.
+        // The emulator of a screen that was off screen may have restarted its generation counter, and a
+        // screen at another width is a different one.
         let is_as_it_was =
             |task: &&TaskId| self.shown.0.contains(task) && self.shown.2.get(*task) == shown.2.get(*task);
         for task in shown.0.iter().filter(|task| !is_as_it_was(task)) {
@@ -77,8 +78,9 @@ impl App {
         self.effects.push(Effect::Show { visible, focus, columns });
     }
 
-    /// A task looked at full size, or typed into, is fitted to its pane unless somebody chose its size: once for
-    /// each size of the pane, so that two consoles or an agent's resize do not start a quarrel.
+    /// Resizes a task that is shown full size or typed into to fit its pane, unless its size was chosen
+    /// explicitly. Done once per pane size, so that two consoles, or an agent's resize, do not keep
+    /// overriding each other.
     fn fit_watched(&mut self, layout: &Layout) {
         let is_typed = self.screen == Screen::Program && matches!(self.mode, Mode::Input(_));
         let is_watched = self.screen == Screen::Focus || is_typed;
@@ -99,7 +101,8 @@ impl App {
         }
     }
 
-    /// An ended task has no live screen: its last rows come from the log, once for each width of its pane.
+    /// Reads the last rows of ended tasks from the log, because these have no live screen: once per pane
+    /// width.
     fn read_tails(&mut self, layout: &Layout) {
         for pane in &layout.panes {
             let is_ended = self.view.task(&pane.task).is_some_and(|task| task.status.is_terminal());

@@ -1,4 +1,4 @@
-//! Dialogs over the screen: which one has the keys, the frames they are drawn in, and help.
+//! Dialogs over the screen: which one receives the keys, the frames they are drawn in, and help.
 
 use jiff::Timestamp;
 use ratatui::layout::Rect;
@@ -34,13 +34,14 @@ impl App {
             Layer::Restart(task) => self.restart(task, action),
             Layer::Signal(task) => self.effects.extend(signal(&task, action)),
             Layer::Quit => self.quit(action),
-            // Any other key leaves it open; those of a list never come here: letters are written in it.
+            // Any other key leaves the dialog open. Keys of a list never get here, because letters are typed
+            // into it.
             Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => self.open(layer),
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(dialog) => self.act_on_question(dialog, action),
             Layer::Attention(chosen) => self.attend(&chosen, action),
             Layer::Paste(task, text) => self.effects.push(Effect::send(task, Input::Paste(text))),
-            // What is looked for is found by any word for it there.
+            // The palette finds things by any word.
             Layer::Help { .. } if action == Action::Palette => self.open_palette(),
             Layer::Help { about, top } => {
                 let rows = (help_lines(self, about).len(), usize::from(self.size.1.saturating_sub(4)));
@@ -49,7 +50,7 @@ impl App {
         }
     }
 
-    /// Records that the topmost dialog is on screen: it can be answered a moment later.
+    /// Records that the topmost dialog is on screen; it can be answered a moment later.
     pub(super) fn mark_drawn(&mut self) {
         let shown_at = match self.layers.last_mut() {
             Some(Layer::Question(dialog)) => &mut dialog.shown_at,
@@ -59,7 +60,7 @@ impl App {
         shown_at.get_or_insert(self.now);
     }
 
-    /// Closes dialogs about tasks that have ended meanwhile.
+    /// Closes dialogs about tasks that have since ended.
     pub(super) fn close_outdated(&mut self) {
         let ended = |task: &TaskId| self.view.task(task).is_none_or(|task| task.status.is_terminal());
         let is_outdated = match self.layers.last() {
@@ -107,8 +108,8 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
     }
 }
 
-/// Returns the areas of a dialog whose text scrolls: the box, the text in it, and below that what is chosen or
-/// written, and the keys.
+/// Returns the areas of a dialog with scrolling text: the box, the text in it, and the foot, where choices or
+/// input and the keys are.
 pub(super) fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
     const MOST_COLUMNS: u16 = 100;
     let whole = centred(size, MOST_COLUMNS, rows.saturating_add(usize::from(foot)), 2);
@@ -116,17 +117,17 @@ pub(super) fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, R
     (whole, text, foot)
 }
 
-/// Tells whether what was shown at a moment has been on screen long enough that a key is an answer to it.
+/// Tells whether something has been on screen long enough for a key press to count as an answer to it.
 pub(super) fn has_been_read(shown_at: Option<Timestamp>, now: Timestamp) -> bool {
     shown_at.is_some_and(|at| now >= at + READING)
 }
 
-/// Returns the first row shown of a text after a key that scrolls it.
+/// Returns the first visible row of a text after a scrolling key.
 pub(super) fn scrolled(top: usize, action: Action, (rows, shown): (usize, usize)) -> usize {
     moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
-/// Draws a dialog in the middle of the screen, as high as its rows and, below them, its keys.
+/// Draws a dialog in the middle of the screen, as high as its rows and the row of keys below them.
 pub(super) fn dialog(
     painter: &mut Painter<'_>,
     title: &str,
@@ -140,7 +141,7 @@ pub(super) fn dialog(
     painter.list(inside, rows, |_, row| (row, false));
 }
 
-/// The command in full, wrapped, at most so many rows.
+/// Returns the full command, wrapped, in at most this many rows.
 pub(super) fn command_rows(
     painter: &Painter<'_>,
     task: &TaskView,
@@ -160,7 +161,7 @@ pub(super) fn command_rows(
 }
 
 fn draw_paste(painter: &mut Painter<'_>, task: &TaskView, pasted: &str) {
-    // As the task gets it: CR ends a line as LF does.
+    // As the task receives it: CR ends a line just as LF does.
     let sent = pasted.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = sent.lines().collect();
     let shown = lines.iter().take(5).map(|line| vec![piece(visible::one_line(line), Role::Text)]);
@@ -177,7 +178,7 @@ fn many(count: usize, word: &str) -> String {
     format!("{} {word}{}", text::count(count as u64), if count == 1 { "" } else { "s" })
 }
 
-/// The rows of draw_help: the keys of a context, then those of typing.
+/// Returns the rows of the help dialog: the keys of a context, then those for typing.
 fn help_lines(app: &App, about: Context) -> Vec<Vec<Piece>> {
     let mut rows = Vec::new();
     let dots = app.setup.theme.glyphs.cut;

@@ -1,5 +1,5 @@
-//! Draws the console from its state alone (same state, same time, same cells; no clock, no I/O): the order of drawing,
-//! the top row, and the empty screens.
+//! Draws the console from its state alone (same state and time, same cells; no clock, no I/O): the drawing
+//! order, the top bar and the empty screens.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -114,7 +114,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     }
     toasts::toasts(&mut painter, &layout);
     if !app.layers.is_empty() {
-        // Only a dialog that is written in has a cursor.
+        // Only dialogs with a text input have a cursor.
         painter.drawn.cursor = None;
     }
     dialog::draw(&mut painter);
@@ -136,7 +136,7 @@ fn bar(painter: &mut Painter<'_>, area: Rect) {
     let name = text::cut(&visible::one_line(&name), 20, painter.glyphs().cut);
     let left = [piece(" pilothouse ", Role::Title), piece(name, Role::Text)];
     let x = columns(&left) + 3;
-    // Who is there stands before the clock and what is always so.
+    // Agents take precedence over the clock and static information.
     for is_short in [false, true] {
         let right = right(painter, whole.width, is_short);
         let area = Rect { width: whole.width.saturating_sub(columns(&right) + 2), ..whole };
@@ -180,7 +180,7 @@ fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
         && let Some(call) = painter.app.view.newest_calls().next()
     {
         groups.push(vec![piece(format!("call {}", painter.app.call_name(call.seq)), Role::Faint)]);
-        // Noted elsewhere, it shows later whether the record still has this row.
+        // Noted down elsewhere, it can later show whether the record still contains this row.
         let head = &painter.app.view.snapshot.record.head;
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
@@ -194,7 +194,7 @@ fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
     joined(groups, &gap)
 }
 
-/// Whether agents are paused, and how many calls wait.
+/// Returns whether agents are paused, and how many calls are held.
 fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let gate = &painter.app.view.snapshot.gate;
     let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
@@ -228,7 +228,7 @@ fn counts(painter: &Painter<'_>) -> Vec<Piece> {
     joined(shown.collect(), &piece(" ", Role::Text))
 }
 
-/// As many agents as fit, else how many there are.
+/// Returns as many agents as fit, or else only their number.
 fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Piece> {
     let agents = painter.app.view.snapshot.agents.clone();
     if agents.is_empty() {
@@ -244,7 +244,7 @@ fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Piece> {
         if columns(&all) > 0 && columns(&all) <= room {
             return all;
         }
-        // Ages that are not shown after all must not wake the screen.
+        // Ages that end up not being shown must not schedule a redraw.
         painter.drawn = kept;
     }
     let connected = agents.iter().filter(|agent| agent.connected).count();

@@ -1,5 +1,5 @@
-//! Saving things as files: what can be saved from the current screen, in which format, under which name. Anything that
-//! needs a log is produced outside.
+//! Exporting to files: what can be exported from the current screen, in which format and under which name.
+//! Exports that need a log are produced outside this module.
 
 use std::borrow::Cow;
 
@@ -19,34 +19,34 @@ use crate::console::msg::Effect;
 use crate::console::text::width;
 use crate::console::theme::colour::sixteen;
 
-/// Something to keep, and as what.
+/// Something to export, and its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Export {
-    /// What a task wrote.
+    /// The output of a task.
     Task(TaskId, Form),
     /// The canonical envelope of a call, as JSON on one line.
     Envelope(u64),
     /// The receipt of a call, byte for byte.
     Receipt(u64),
-    /// The items of a batch, a line of JSON each.
+    /// The items of a batch, as one line of JSON each.
     Items(u64),
-    /// The counters, as JSON.
+    /// The metrics, as JSON.
     Metrics,
-    /// The whole console, as it is drawn.
+    /// The whole console as drawn.
     Screen(Shot),
 }
 
-/// What a picture of the console is made as.
+/// The format of a screenshot of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Shot {
     /// A picture.
     Svg,
-    /// A page for a browser.
+    /// A web page.
     Html,
-    /// Text alone.
+    /// Plain text.
     Text,
-    /// Text with the sequences for its colours.
+    /// Text with ANSI colour sequences.
     Ansi,
 }
 
@@ -56,7 +56,7 @@ impl Shot {
         self.into()
     }
 
-    /// Returns what the name of a file in this form ends with.
+    /// Returns the file extension for this format.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -65,22 +65,22 @@ impl Shot {
     }
 }
 
-/// A name for a file: a number comes between its halves when it is taken.
+/// A file name; if it is taken, a number is inserted before the extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileName {
-    /// Up to the ending.
+    /// Everything before the extension.
     pub stem: String,
-    /// The ending, without its dot.
+    /// The extension, without its dot.
     pub extension: &'static str,
 }
 
 impl FileName {
-    /// Names something of this program after what it is of: `pilothouse-t07.txt`.
+    /// Builds a file name from what the file contains: `pilothouse-t07.txt`.
     pub fn of(what: &str, extension: &'static str) -> Self {
         Self { stem: format!("pilothouse-{what}"), extension }
     }
 
-    /// Returns the name to try after so many that were taken.
+    /// Returns the name to try after this many names were taken.
     pub fn attempt(&self, taken: usize) -> String {
         let Self { stem, extension } = self;
         match taken {
@@ -91,7 +91,7 @@ impl FileName {
 }
 
 impl App {
-    /// Opens the list of exports: what is shown first, then the screen itself.
+    /// Opens the list of exports: those of the current view first, then the screen itself.
     pub(super) fn open_exports(&mut self) {
         let mut items = match self.screen {
             Screen::Receipts => self.call_exports(),
@@ -141,7 +141,7 @@ impl App {
         rows.map(item).into_iter().collect()
     }
 
-    /// Keeps something as a file.
+    /// Exports something to a file.
     pub(super) fn export(&mut self, export: Export) {
         let made = match export {
             Export::Task(id, form) => {
@@ -192,7 +192,7 @@ impl App {
         }
     }
 
-    /// Says where a file was put, and copies its path.
+    /// Reports where a file was saved, and copies its path.
     pub(super) fn kept(&mut self, folder: &str, name: &str) {
         let path = format!("{}/{name}", folder.trim_end_matches('/'));
         self.say(format!("{name} in {folder}"));
@@ -206,14 +206,14 @@ fn metrics_export() -> Item {
     Item { same: "metrics show --output json".to_owned(), ..item }
 }
 
-/// The items of a batch.
+/// Returns the items of a batch.
 fn items(record: &CallRecord) -> Option<&[Value]> {
     let is_batch = record.tool == "ExecCommandBatch";
     let items = record.envelope.as_ref().filter(|_| is_batch)?.pointer("/result/items")?;
     items.as_array().map(Vec::as_slice)
 }
 
-/// The word for a form, as the command line has it, and what it is.
+/// Returns the name of a format, as on the command line, and a description.
 fn told(form: Form) -> (&'static str, &'static str) {
     match form {
         Form::Text => ("text", "What it printed, as text"),
@@ -225,7 +225,7 @@ fn told(form: Form) -> (&'static str, &'static str) {
     }
 }
 
-/// Draws the console as it is, its cursor as a reversed cell.
+/// Captures the console as it is now, with the cursor as a reversed cell.
 pub fn photo(app: &App) -> Drawing {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
     let drawn = super::draw::draw(app, &mut buffer);
@@ -247,7 +247,7 @@ fn drawing(buffer: &Buffer) -> Drawing {
 fn row(buffer: &Buffer, y: u16) -> Vec<Cell<'static>> {
     let area = buffer.area;
     let mut cells = Vec::with_capacity(usize::from(area.width));
-    // The second half of a wide character has a cell of its own in the frame, which is not shown.
+    // In the frame, the second half of a wide character has a cell of its own that is not shown.
     let mut is_covered = false;
     for x in area.left()..area.right() {
         if std::mem::take(&mut is_covered) {

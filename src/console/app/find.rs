@@ -1,4 +1,4 @@
-//! Finding a text in what is being read, and going from match to match.
+//! Finding text in the current reader or sheet, and going from match to match.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -12,24 +12,24 @@ use crate::console::theme::Role;
 /// The text to find, and its matches.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// What is looked for.
+    /// The text to find.
     pub needle: Needle,
     places: Vec<Vec<Span>>,
     at: usize,
-    /// What it was last looked for in: the text, its rows and columns.
+    /// What was last searched: the text, and its size in rows and columns.
     of: Option<(TextId, usize, usize)>,
 }
 
-/// Tells one text from another: the call, the column and the budget; none for a text over the screen.
+/// Identifies a text: the call, column and budget; `None` for the reader over the screen.
 pub type TextId = Option<(u64, Column, Option<u64>)>;
 
 impl Finding {
-    /// Begins to look for a text.
+    /// Starts a search for a text.
     pub fn new(text: &str) -> Self {
         Self { needle: Needle::smart(text), places: Vec::new(), at: 0, of: None }
     }
 
-    /// Looks through a text unless it is the one looked through last.
+    /// Searches a text, unless it is the one that was searched last.
     pub fn look(&mut self, document: &Document, text: TextId) {
         let of = Some((text, document.rows().len(), document.columns()));
         if self.of != of {
@@ -39,7 +39,7 @@ impl Finding {
         }
     }
 
-    /// Goes to the first place from where the person reads on, around the end.
+    /// Goes to the first match at or below the current row, wrapping around at the end.
     pub fn begin(&mut self, text: &mut Text) {
         self.go_to(self.places.iter().position(|spans| row(spans) >= text.at).unwrap_or(0), text);
     }
@@ -69,12 +69,12 @@ impl Finding {
         }
     }
 
-    /// Returns the places, each with whether it is the one the person is at.
+    /// Returns the matches, each with whether it is the current one.
     pub fn places(&self) -> impl Iterator<Item = (&[Span], bool)> {
         self.places.iter().enumerate().map(|(at, spans)| (spans.as_slice(), at == self.at))
     }
 
-    /// Returns which place the person is at, from 1, and how many there are.
+    /// Returns the position of the current match, counted from 1, and the number of matches.
     pub fn count(&self) -> (usize, usize) {
         ((self.at + 1).min(self.places.len()), self.places.len())
     }
@@ -85,7 +85,7 @@ fn row(spans: &[Span]) -> usize {
 }
 
 impl App {
-    /// Tells whether there is a text to find something in.
+    /// Tells whether there is a text to search.
     pub(super) fn can_find(&self) -> bool {
         self.reader.is_some()
             || self.view_context() == Context::Tasks && !self.view.snapshot.tasks.is_empty()
@@ -94,20 +94,20 @@ impl App {
                 && self.calls.sheet.as_ref().is_some_and(|sheet| sheet.is_answered)
     }
 
-    /// Tells whether something was looked for, and the keys of its text hold.
+    /// Tells whether a search is active and the keys of its text apply.
     pub(crate) fn is_finding(&self) -> bool {
         self.calls.finding.is_some() && matches!(self.context(), Context::Receipts | Context::Text)
     }
 
     pub(super) fn find_in_text(&mut self, action: Action) {
         match action {
-            // On the screen of all tasks it is the tasks that are looked for, or the output once keys go there.
+            // On the tasks screen, this filters the tasks, or searches the output once keys go to the pane.
             Action::FindText if self.view_context() == Context::Tasks => match self.selected().cloned() {
                 Some(task) if self.in_pane => self.open_search(task.id.clone()),
                 _ => self.write_task_filter(),
             },
             Action::FindText => {
-                // In the list of calls it is the calls that are looked for.
+                // In the list of calls, this filters the calls.
                 let is_list = self.reader.is_none() && self.calls.column == Column::Calls;
                 self.write(if is_list { Prompt::FilterCalls } else { Prompt::Find });
             }
@@ -119,7 +119,7 @@ impl App {
         }
     }
 
-    /// Finds what is written, from the row that is read on.
+    /// Finds the typed text, starting at the current row.
     pub(super) fn start_finding(&mut self) {
         let text = self.take_written();
         self.unfold();
@@ -130,21 +130,21 @@ impl App {
         }
     }
 
-    /// Looks through the text that is read now, if it is another one than before.
+    /// Searches the current text, if it is not the one searched last.
     pub(super) fn find_in_shown_text(&mut self) {
         if let Some((finding, text, id)) = self.shown_text() {
             finding.look(&text.document, id);
         }
     }
 
-    /// Opens what is folded of the text that is read: what is looked for may stand in it.
+    /// Unfolds the current text: the search text may be in a folded part.
     fn unfold(&mut self) {
         if let Some(sheet) = self.calls.sheet.as_mut().filter(|_| self.reader.is_none()) {
             sheet.envelope.at = sheet.envelope.document.unfold(sheet.envelope.at);
         }
     }
 
-    /// Returns what is looked for, and the text that is read.
+    /// Returns the current search and the text on screen.
     fn shown_text(&mut self) -> Option<(&mut Finding, &mut Text, TextId)> {
         let (finding, column) = (self.calls.finding.as_mut()?, self.calls.column);
         if let Some(reader) = &mut self.reader {
@@ -156,7 +156,7 @@ impl App {
     }
 }
 
-/// Matches are shown in reverse, the current one bold and underlined too.
+/// Highlights matches in reverse video, the current one bold and underlined too.
 pub(super) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text) {
     let inside = cut_left(area, 1).1;
     let Some(finding) = &painter.app.calls.finding else { return };
@@ -171,7 +171,7 @@ pub(super) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text) {
     }
 }
 
-/// Says how many matches there are, and which is the current one.
+/// Describes the number of matches and the position of the current one.
 pub(super) fn match_count(finding: &Finding, needle: String) -> Vec<Piece> {
     let what = match finding.count() {
         (_, 0) => "no match".to_owned(),

@@ -1,5 +1,5 @@
-//! The keys worth knowing now, hints for newcomers until they have used the key, and what a console remembers between
-//! runs (nothing of it matters: an unreadable file counts as empty).
+//! The most useful keys for the current context, hints for newcomers until they have used the key, and what
+//! the console remembers between runs (none of it essential: an unreadable file counts as empty).
 
 use std::collections::BTreeSet;
 
@@ -12,30 +12,30 @@ use crate::console::msg::Effect;
 use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
 
-/// What is worth knowing first: the key, and what it is good for.
+/// What newcomers should learn first: the action, and what it is good for.
 const HINTS: [(Action, &str); 4] = [
     (Action::Help, "lists the keys that work here"),
     (Action::Type, "types into the task"),
     (Action::ShowReceipts, "shows what the agent was told"),
     (Action::Palette, "finds everything by name"),
 ];
-/// So long after it was opened a console shows hints.
+/// How long after it is opened a console shows hints.
 pub(super) const HINTED: SignedDuration = SignedDuration::from_mins(2);
-/// Keys shown at once.
+/// Maximum number of keys shown at once.
 const MOST_HINTS: usize = 5;
 
-/// What is remembered.
+/// What the console remembers between runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// What was chosen in the palette, last first.
+    /// Choices made in the palette, most recent first.
     pub recent: Vec<String>,
     /// Hints whose keys have been used.
     pub learnt: BTreeSet<String>,
 }
 
 impl Memory {
-    /// Puts what was just used first, and forgets what is beyond `most`.
+    /// Moves an entry to the front, and drops those beyond `most`.
     pub fn use_now(&mut self, name: &str, most: usize) {
         self.recent.retain(|other| other != name);
         self.recent.insert(0, name.to_owned());
@@ -44,7 +44,7 @@ impl Memory {
 }
 
 impl App {
-    /// Returns the hint for a newcomer; nothing once its key has been used.
+    /// Returns the hint for a newcomer; empty once its key has been used.
     pub fn hint(&self) -> Vec<Piece> {
         let is_over = self.now.duration_since(self.opened) >= HINTED;
         if !self.setup.ui.hints || self.setup.recording.is_some() || is_over {
@@ -74,7 +74,7 @@ impl App {
         }
     }
 
-    /// Changes what is remembered, and has it written down.
+    /// Changes what is remembered, and saves it.
     pub(super) fn remember(&mut self, change: impl FnOnce(&mut Memory)) {
         change(&mut self.memory);
         self.effects.push(Effect::Remember(self.memory.clone()));
@@ -133,7 +133,7 @@ fn candidates(app: &App) -> &'static [Action] {
     }
 }
 
-/// Tells whether a key would do something now; on an ended task `Enter` merely opens it.
+/// Tells whether a key would do something useful now; on an ended task, `Enter` merely opens it.
 fn is_useful(app: &App, action: Action) -> bool {
     let types = app.at_hand().is_some_and(|task| takes_input(task));
     let is_worth = match action {
@@ -154,7 +154,7 @@ pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {
     let is_kept = matches!(app.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
     let word = |action: Action| match action {
         Action::Send if is_kept => "save",
-        // One key lists tasks, or searches the output once keys go there.
+        // The same key filters tasks, or searches the output once keys go to the pane.
         Action::FindText if context == Context::Tasks && app.in_pane => "search",
         _ => action.hint(),
     };

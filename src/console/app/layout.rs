@@ -1,5 +1,5 @@
-//! Where everything is on screen, for a size and a state. Features draw into these areas; `update` asks which area was
-//! clicked and how large a pane is.
+//! The layout: where everything is on screen, for a terminal size and a state. Features draw into these
+//! areas; `update` uses them to find out which area was clicked and how large a pane is.
 
 use ratatui::layout::{Position, Rect};
 
@@ -14,56 +14,58 @@ const TINY: (u16, u16) = (40, 8);
 const WIDE: (u16, u16) = (110, 30);
 const FULL: (u16, u16) = (160, 45);
 const ASKED_ROWS: u16 = 4;
-/// Columns of the state and number of a line, before the line.
+/// Width of the margin left of a source line, which shows the line's state and number, in columns.
 pub const SOURCE_MARGIN: u16 = 8;
 
-/// How much room there is.
+/// How much room there is on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Breakpoint {
-    /// Below 40x8: one sentence.
+    /// Below 40x8: a single sentence.
     #[default]
     Sentence,
     /// Below 60x15: a pane and the status line.
     Small,
-    /// 80x24: the list above, the pane below.
+    /// From 60x15, such as 80x24: the list above, the pane below.
     Stacked,
-    /// 120x40: the same in the list of tasks; the timeline below a task, and the columns of a call side by side.
+    /// From 110x30, such as 120x40: the same in the task list; the timeline below a task; the columns of a
+    /// call side by side.
     Wide,
-    /// 160x50: the list on the left, several panes; with 200 columns receipt and envelope beside them.
+    /// From 160x45, such as 160x50: the list on the left and several panes; from 200 columns on, receipt and
+    /// envelope beside them.
     Full,
 }
 
-/// A pane of one task: a title and cells.
+/// The pane of one task: a title row and the cells below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pane {
     /// The task.
     pub task: TaskId,
-    /// One row.
+    /// The title row.
     pub title: Rect,
-    /// The rest.
+    /// The rest of the pane.
     pub cells: Rect,
 }
 
-/// The areas. One that is not there is empty.
+/// The areas of the screen. An area that is not shown is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// How much room there is.
     pub breakpoint: Breakpoint,
-    /// Name, agents, counts, clock.
+    /// The top bar: name, agents, counts and clock.
     pub bar: Rect,
-    /// The tasks, or the calls.
+    /// The list of tasks or calls.
     pub list: Rect,
-    /// Rows of one item of the list.
+    /// The height of one list item, in rows.
     pub item_rows: u16,
     /// The panes on screen.
     pub panes: Vec<Pane>,
-    /// How many there may be, where several tasks can have one.
+    /// The maximum number of panes, where several tasks can have one.
     pub room: usize,
-    /// Where panes stand, or would.
+    /// The area that panes are placed in, whether or not there are any.
     pub stage: Rect,
     /// The timeline of the selected task.
     pub timeline: Rect,
-    /// What the shown call asked for.
+    /// What the selected call asked for.
     pub asked: Rect,
     /// The receipt.
     pub receipt: Rect,
@@ -71,20 +73,20 @@ pub struct Layout {
     pub envelope: Rect,
     /// The source of a program.
     pub source: Rect,
-    /// The values of a program, and its branches.
+    /// The values and branches of a program.
     pub values: Rect,
-    /// The question a program waits for, in a row.
+    /// The question a program is waiting on, as a single row.
     pub strip: Rect,
     /// Vertical rules between the areas.
     pub rules: Vec<Rect>,
-    /// Notice, composer or prompt.
+    /// The notice, composer or prompt row.
     pub notice: Rect,
-    /// Mode, driver, keys.
+    /// The status line: mode, driver and keys.
     pub status: Rect,
 }
 
 impl Breakpoint {
-    /// Returns the breakpoint of a terminal.
+    /// Returns the breakpoint for a terminal size.
     pub fn of((columns, rows): (u16, u16)) -> Self {
         let fits = |least: (u16, u16)| columns >= least.0 && rows >= least.1;
         match () {
@@ -98,12 +100,12 @@ impl Breakpoint {
 }
 
 impl Layout {
-    /// Returns the layout for the state of a console.
+    /// Returns the layout for the console's current state.
     pub fn of(app: &App) -> Self {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
         let mut layout = Self::frame(screen);
         let body = layout.stage;
-        // A text over the screen, or a task played again, has all of the body.
+        // The reader and a replay take up the whole body.
         if layout.breakpoint == Breakpoint::Sentence || app.reader.is_some() || app.replay.is_some() {
             return layout;
         }
@@ -117,7 +119,7 @@ impl Layout {
         layout
     }
 
-    /// Bar, notice and status; the body is left as the stage.
+    /// Lays out the bar, notice and status rows; the rest becomes the stage.
     fn frame(screen: Rect) -> Self {
         let breakpoint = Breakpoint::of((screen.width, screen.height));
         let (rest, status) = cut_bottom(screen, 1);
@@ -139,7 +141,8 @@ impl Layout {
                 (self.stage, self.timeline, self.receipt) = (stage, timeline, receipt);
             }
             Breakpoint::Wide if !app.is_zoomed => (self.stage, self.timeline) = cut_bottom(body, 7),
-            // Where there is no room beside the pane, that of all tasks takes half of it, once asked for.
+            // If there is no room for the timeline beside the pane, the timeline of all tasks takes half of
+            // it on request.
             Breakpoint::Stacked if !app.is_zoomed && app.is_overall => {
                 (self.stage, self.timeline) = cut_bottom(body, body.height / 2);
             }
@@ -148,7 +151,7 @@ impl Layout {
         self.one_pane(app);
     }
 
-    /// Returns the size of the pane that a task has by itself, as it is looked at full size.
+    /// Returns the size of a task's pane when it is shown full size on its own.
     pub fn alone(app: &App) -> Size {
         let mut layout = Self::frame(Rect::new(0, 0, app.size.0, app.size.1));
         let body = layout.stage;
@@ -180,7 +183,8 @@ impl Layout {
         (self.list, self.envelope) = (list, envelope);
     }
 
-    /// The source above, what it runs below; its values beside it where there is room.
+    /// Lays out the program screen: the source above and what it runs below, with the values beside the
+    /// source where there is room.
     fn program(&mut self, app: &App, body: Rect) {
         if app.program().is_none() {
             return;
@@ -210,17 +214,17 @@ impl Layout {
         self.panes = task.map(|task| Pane::of(task, stage)).into_iter().collect();
     }
 
-    /// Returns the area of a text of the call shown.
+    /// Returns the area for one of the texts of the current call.
     pub fn text(&self, column: Column) -> Rect {
         if column == Column::Envelope { self.envelope } else { self.receipt }
     }
 
-    /// Returns how many lines of a program's source are shown at once.
+    /// Returns how many lines of a program's source fit on screen.
     pub fn source_rows(&self) -> usize {
         usize::from(cut_top(self.source, 1).1.height)
     }
 
-    /// Returns how many columns of a program's source are shown at once.
+    /// Returns how many columns of a program's source fit on screen.
     pub fn source_columns(&self) -> u16 {
         self.source.width.saturating_sub(SOURCE_MARGIN + 1)
     }
@@ -252,17 +256,17 @@ impl Layout {
         self.panes.iter().find(|pane| pane.cells.contains(at) || pane.title.contains(at))
     }
 
-    /// Returns how many items of the list are shown at once.
+    /// Returns how many list items fit on screen.
     pub fn list_items(&self) -> usize {
         usize::from(self.list_body().height / self.item_rows.max(1))
     }
 
-    /// Returns the list without its head.
+    /// Returns the list's area without its header.
     pub fn list_body(&self) -> Rect {
         cut_top(self.list, 1).1
     }
 
-    /// Returns the index of the list item at a position, counted from the first item shown.
+    /// Returns the index of the list item at a position, relative to the first item shown.
     pub fn item_at(&self, at: Position) -> Option<usize> {
         let body = self.list_body();
         body.contains(at).then(|| usize::from((at.y - body.y) / self.item_rows.max(1)))
@@ -270,20 +274,20 @@ impl Layout {
 }
 
 impl Pane {
-    /// Makes a pane of an area.
+    /// Splits an area into a pane's title and cells.
     pub(super) fn of(task: TaskId, area: Rect) -> Self {
         let (title, cells) = cut_top(area, 1);
         Self { task, title, cells }
     }
 
-    /// Returns the size a task needs to fill the pane.
+    /// Returns the size a task must have to fill the pane.
     pub fn size(&self) -> Size {
         Size::clamped(self.cells.width, self.cells.height)
     }
 }
 
 impl App {
-    /// Returns the layout of the screen as it is now.
+    /// Returns the layout of the current screen.
     pub fn layout(&self) -> Layout {
         Layout::of(self)
     }

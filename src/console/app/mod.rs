@@ -1,4 +1,4 @@
-//! The whole state of the console: one value that `update` changes and `draw` reads.
+//! The whole state of the console: a single value that `update` changes and `draw` reads.
 
 mod agents;
 pub mod approval;
@@ -98,138 +98,138 @@ use usual::Usual;
 use view::View;
 use watch::Watching;
 
-/// A pane scrolled back: frozen on a page of the log.
+/// A pane that is scrolled back: frozen on a page of the log.
 #[derive(Debug, Clone)]
 pub struct Scroll {
-    /// The task scrolled.
+    /// The task whose pane it is.
     pub task: TaskId,
-    /// The page asked for.
+    /// The requested page.
     pub wanted: Anchor,
-    /// How wide a page was asked for.
+    /// The width the page was requested for, in columns.
     pub columns: u16,
-    /// The page shown, once read.
+    /// The page shown, once it has been read.
     pub page: Option<PageView>,
-    /// Lines in the log when the pane was frozen.
+    /// The number of lines in the log when the pane was frozen.
     pub lines: u64,
-    /// The prompt that was gone to: the next one is looked for from there.
+    /// The prompt jumped to; the search for the next one starts there.
     pub prompt: Option<u64>,
-    /// What a search found on the page, and that prompt.
+    /// Search matches on the page, plus that prompt.
     pub matches: Vec<Match>,
 }
 
 /// The console's whole state.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// What does not change.
+    /// Settings and facts passed in from outside.
     pub setup: Setup,
-    /// Columns and rows of the terminal.
+    /// Size of the terminal: columns and rows.
     pub size: (u16, u16),
     /// The current time, as of the last message.
     pub now: Timestamp,
-    /// What is known of the runtime.
+    /// The runtime, as the console knows it.
     pub view: View,
-    /// The screen shown.
+    /// The current screen.
     pub screen: Screen,
     /// Where keys go.
     pub mode: Mode,
-    /// What lies over the screen, topmost last.
+    /// The layers over the screen, topmost last.
     pub layers: Vec<Layer>,
-    /// Passing messages.
+    /// Transient messages.
     pub toasts: Toasts,
     /// The task list.
     pub list: TaskList,
-    /// The pane scrolled back, if one is.
+    /// The scrolled-back pane, if any.
     pub scroll: Option<Scroll>,
-    /// The search under way or done, until the pane follows again.
+    /// The current or finished search; cleared when the pane follows its output again.
     pub search: Option<Search>,
-    /// The search of all tasks, done last.
+    /// The most recent search across all tasks.
     pub everywhere: Everywhere,
-    /// The times beside the lines of the pane, if they are shown.
+    /// The timestamps beside the pane's lines, if they are shown.
     pub stamps: Stamps,
-    /// On the screen of all tasks: keys move in the pane, not in the list.
+    /// On the tasks screen: navigation keys go to the pane instead of the list.
     pub in_pane: bool,
-    /// The line that the search being written goes back from.
+    /// The line from which the search being typed goes backwards.
     pub(super) search_from: u64,
-    /// Columns panned to the right.
+    /// How many columns the pane is panned to the right.
     pub pan: u16,
-    /// The selected task is shown alone.
+    /// Whether the selected task is shown alone.
     pub is_zoomed: bool,
-    /// Tasks that keep their pane, in order.
+    /// Tasks whose pane is pinned, in order.
     pub pins: Vec<TaskId>,
-    /// Steps by which the list is larger than usual.
+    /// How many steps larger than the default the list is.
     pub split: i16,
-    /// How the screen of all tasks is divided.
+    /// How the tasks screen is split into panes.
     pub tilings: Tilings,
-    /// Which tasks have a pane there.
+    /// Which tasks have a pane on the tasks screen.
     pub(super) places: Places,
-    /// Lines written before, newest last; never one that was to be hidden.
+    /// Input lines sent before, newest last; never a line from a hidden prompt.
     pub history: History,
-    /// Commands started here, also before.
+    /// Commands started from the console, in earlier sessions too.
     pub commands: History,
-    /// When a key was pressed last.
+    /// When a key was last pressed.
     pub touched: Option<Timestamp>,
-    /// The timeline tells of all tasks.
+    /// The timeline covers all tasks.
     pub is_overall: bool,
-    /// The calls.
+    /// The receipts screen: calls, receipts and envelopes.
     pub calls: Calls,
-    /// A text read over the screen, if one is.
+    /// The text open in the reader over the screen, if any.
     pub reader: Option<Reader>,
-    /// A task that is played again, if one is.
+    /// The task being replayed, if any.
     pub replay: Option<Replay>,
     /// The program screen.
     pub programs: Programs,
-    /// How fast the console is.
+    /// How fast the console responds.
     pub pace: Pace,
-    /// What the person was rung for.
+    /// What the bell has already rung for.
     pub bell: Bell,
-    /// What else it rings for.
+    /// The watch rules and what they have found.
     pub watching: Watching,
-    /// How long commands usually take.
+    /// The usual durations of commands.
     pub usual: Usual,
-    /// Tasks that are stopped to be started again, and since when.
+    /// Tasks being stopped for a restart, and since when.
     pub restarts: Vec<(TaskId, Timestamp)>,
-    /// The title of the window, where it has one of ours.
+    /// The window title we have set, if any.
     pub title: Option<String>,
-    /// The mouse is ours.
+    /// Whether we capture the mouse.
     pub has_mouse: bool,
-    /// What is remembered from one time to the next.
+    /// What is remembered across sessions.
     pub memory: Memory,
-    /// Which words are in sight for the first time.
+    /// Which terms are on screen for the first time.
     terms: Terms,
     /// When the console was opened.
     pub opened: Timestamp,
-    /// Tasks are being stopped before the end.
+    /// Quitting: the tasks are being stopped first.
     pub is_leaving: bool,
     pub(super) is_dirty: bool,
-    /// What is to be done outside, since the last message.
+    /// Effects produced since the last message.
     effects: Vec<Effect>,
     pub(super) shown: (Vec<TaskId>, Option<TaskId>, BTreeMap<TaskId, u16>),
     pub(super) paged: BTreeMap<TaskId, u16>,
     pub(super) fitted: Option<(TaskId, Size)>,
     pub(super) last_click: Option<(Timestamp, u16, u16)>,
-    /// Where a press on a pane may begin a drag.
+    /// Where a mouse press on a pane may start a drag.
     pub(super) pressed: Option<(u16, u16)>,
     pub(super) guard: Guard,
     pub(super) notices_seen: u64,
     pub(super) select_next: Option<TaskId>,
     /// The screen from which a task was entered to type into it.
     pub(super) entered_from: Option<Screen>,
-    /// The place at which a command that is being written starts.
+    /// The place where the command being written will start.
     pub(super) start_at: Option<PlaceId>,
-    /// The next task that is started here is typed into.
+    /// Enter the next task started here, to type into it.
     pub(super) enters_next: bool,
-    /// A task that was started here, until it is there to be typed into.
+    /// A task started here that is to be entered as soon as it appears.
     pub(super) to_enter: Option<TaskId>,
-    /// Tasks started here, which are made as large as their pane.
+    /// Tasks started here; they are resized to fit their pane.
     pub(super) own: BTreeSet<TaskId>,
-    /// When the tasks cleared are taken off the runtime's list.
+    /// When the cleared tasks are dismissed from the runtime's list.
     pub(super) clear_at: Option<Timestamp>,
-    /// When a key was last swallowed because its task had ended.
+    /// When a key was last discarded because its task had ended.
     pub(super) swallowed: Option<Timestamp>,
 }
 
 impl App {
-    /// Returns a console that has just opened on `snapshot`.
+    /// Returns a console freshly opened on `snapshot`.
     pub fn new(setup: Setup, snapshot: Arc<Snapshot>, size: (u16, u16), now: Timestamp) -> Self {
         let mut app = Self {
             setup,
@@ -295,7 +295,7 @@ impl App {
         app
     }
 
-    /// Tells whether there is something new to draw.
+    /// Tells whether there is anything new to draw.
     pub fn is_dirty(&self) -> bool {
         self.is_dirty
     }
@@ -306,7 +306,7 @@ impl App {
         self.is_dirty = false;
     }
 
-    /// Shows a message that passes by itself.
+    /// Shows a transient message.
     fn say(&mut self, text: impl Into<String>) {
         self.toasts.say(text, None, self.now);
     }
@@ -316,7 +316,7 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Returns the tasks with a pane that are not at their end: their screens may change.
+    /// Returns the tasks with a pane that have not ended: their screens may still change.
     pub fn live_panes(&self) -> Vec<TaskId> {
         let is_live = |id: &&TaskId| self.view.task(id).is_some_and(|task| !task.status.is_terminal());
         self.shown.0.iter().filter(is_live).cloned().collect()
@@ -327,7 +327,8 @@ impl App {
         self.list.selected.as_ref().and_then(|id| self.view.task(id))
     }
 
-    /// Returns the current task, which keys act on: the command of the program on screen, else the selected one.
+    /// Returns the current task, which keys act on: the command of the program on screen, or else the
+    /// selected task.
     pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
         match self.screen {
             Screen::Program => self.program_task().and_then(|id| self.view.task(&id)),
@@ -341,14 +342,14 @@ impl App {
         self.tasks().iter().position(|task| task.id == *selected)
     }
 
-    /// Returns the programs that would end with this console, most of them waiting for somebody.
+    /// Returns the programs that would end with this console; most of them are waiting for somebody.
     pub fn ending_programs(&self) -> impl Iterator<Item = &Arc<ProgramView>> {
         let ends = !self.setup.is_remote || self.setup.shows_run;
         self.view.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
     }
 
-    /// Returns the task that has waited longest for the person, on more evidence than silence, if nobody
-    /// types into it.
+    /// Returns the task that has waited longest for the user, on stronger evidence than silence, unless the
+    /// user is typing into it.
     pub fn waiter(&self) -> Option<&Arc<TaskView>> {
         let since = |task: &&Arc<TaskView>| {
             let waiting = task.certain_wait()?;
@@ -358,7 +359,7 @@ impl App {
         waiting.min_by_key(since)
     }
 
-    /// Returns the task that keys are typed into.
+    /// Returns the task that keystrokes are sent to.
     pub fn typing_into(&self) -> Option<&TaskId> {
         match &self.mode {
             Mode::Input(task) | Mode::Write(Prompt::Line(task), _) => Some(task),
@@ -367,8 +368,8 @@ impl App {
         }
     }
 
-    /// Lets the selection follow the newest live task, unless the person moved it, types or looks at one
-    /// task alone: what is under the eyes and fingers never changes by itself.
+    /// Moves the selection to the newest live task, unless the user has moved it, is typing, or is viewing a
+    /// single task: what they are looking at or typing into never changes by itself.
     pub(super) fn follow(&mut self) {
         let still_there = self.selected().is_some();
         let is_still = self.typing_into().is_some() || matches!(self.mode, Mode::Copy(_));
@@ -389,7 +390,7 @@ impl App {
     }
 }
 
-/// Tells whether something typed can reach a task.
+/// Tells whether a task can receive typed input.
 pub fn takes_input(task: &TaskView) -> bool {
     task.status == TaskStatus::Running && (task.tty || task.accepts_input || task.side_terminal)
 }

@@ -1,4 +1,4 @@
-//! Which screen is shown, what lies over it, and where keys go.
+//! Which screen is shown, which layers lie over it, and where keys go.
 
 use serde::{Deserialize, Serialize};
 use tui_input::Input as Editor;
@@ -14,41 +14,41 @@ use super::question::QuestionDialog;
 use super::tell::Tell;
 use crate::console::keys::Context;
 
-/// What lies over the screen and takes the keys.
+/// A layer over the screen, which receives the keys.
 #[derive(Debug, Clone)]
 pub enum Layer {
-    /// Stop this task?
+    /// Confirms stopping this task.
     Stop {
         /// The task.
         task: TaskId,
-        /// Asked for with the kill key.
+        /// It was requested with the kill key.
         kill: bool,
     },
-    /// Which signal for this task?
+    /// Chooses a signal for this task.
     Signal(TaskId),
-    /// Stop this task and start it again?
+    /// Confirms stopping this task and starting it again.
     Restart(TaskId),
-    /// Quit?
+    /// Confirms quitting.
     Quit,
-    /// What is known of this task.
+    /// Shows what is known about this task.
     Why(TaskId),
-    /// May this call run?
+    /// Decides whether this call may run.
     Approval(Card),
-    /// A question of a program.
+    /// Answers a program's question.
     Question(Box<QuestionDialog>),
-    /// What waits for the person, with the item pointed at.
+    /// The attention list, with the selected item.
     Attention(Chosen),
-    /// Send this paste of several lines to this task?
+    /// Confirms sending this multi-line paste to this task.
     Paste(TaskId, String),
-    /// Words for an agent.
+    /// Writes a message to an agent.
     Tell(Box<Tell>),
     /// A list to choose from.
     List(Box<Chooser>),
-    /// The keys of a context.
+    /// The key bindings of a context.
     Help {
-        /// The context asked about.
+        /// The context whose keys are shown.
         about: Context,
-        /// First row shown.
+        /// The first row shown.
         top: usize,
     },
 }
@@ -63,16 +63,16 @@ pub enum Screen {
     Tasks,
     /// One task, full size.
     Focus,
-    /// Every call.
+    /// All calls.
     Receipts,
-    /// The counters.
+    /// The metrics.
     Metrics,
-    /// A program: source, values, the command it runs.
+    /// A program: its source, its values and the command it is running.
     Program,
 }
 
 impl Screen {
-    /// Returns its name, which file names contain.
+    /// Returns its name, as used in file names.
     pub fn word(self) -> &'static str {
         self.into()
     }
@@ -83,41 +83,41 @@ impl Screen {
 pub enum Mode {
     /// To the console.
     Observe,
-    /// To this task, every one but the chord that leaves.
+    /// To this task, except for the chord that leaves it.
     Input(TaskId),
-    /// To a frozen pane, to copy from it.
+    /// To a frozen pane, for copying from it.
     Copy(Copying),
-    /// Into a line that is written at the bottom of the screen.
+    /// To an input line at the bottom of the screen.
     Write(Prompt, Editor),
 }
 
-/// What a line is written for.
+/// What an input line is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prompt {
-    /// To send it to this task.
+    /// A line to send to this task.
     Line(TaskId),
     /// A command to start.
     Start,
     /// A name for this task.
     Rename(TaskId),
-    /// What to ring for in this task.
+    /// A watch rule for this task.
     Watch(TaskId),
-    /// A name for the layout in use.
+    /// A name for the current layout.
     Layout,
-    /// A text to search this task's output for.
+    /// A text to search for in this task's output.
     Search(TaskId),
-    /// A text to search the output of all tasks for.
+    /// A text to search for in the output of all tasks.
     SearchAll,
-    /// A text to find in what is read.
+    /// A text to find in the open reader.
     Find,
-    /// A text that the calls listed are to hold.
+    /// A text to filter the list of calls by.
     FilterCalls,
-    /// Words that the tasks listed are to hold.
+    /// Words to filter the task list by.
     FilterTasks,
 }
 
 impl Prompt {
-    /// Returns the context whose keys hold while it is written.
+    /// Returns the context whose key bindings apply while it is being typed.
     pub fn context(&self) -> Context {
         match self {
             Self::Line(_) => Context::Line,
@@ -130,7 +130,7 @@ impl Prompt {
 }
 
 impl Mode {
-    /// Returns the task that it is about.
+    /// Returns the task that the mode concerns.
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Input(task) => Some(task),
@@ -145,7 +145,7 @@ impl Mode {
 }
 
 impl App {
-    /// Returns the context whose keys hold now.
+    /// Returns the context whose key bindings apply now.
     pub fn context(&self) -> Context {
         match (self.layers.last(), &self.mode) {
             (Some(Layer::Stop { .. }), _) => Context::Stop,
@@ -167,7 +167,7 @@ impl App {
         }
     }
 
-    /// Returns the context of the screen shown, whatever lies over it.
+    /// Returns the context of the current screen, ignoring any layers over it.
     pub fn view_context(&self) -> Context {
         match self.screen {
             _ if self.reader.is_some() => Context::Text,

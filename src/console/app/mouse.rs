@@ -1,4 +1,5 @@
-//! The mouse: selecting, scrolling, opening; while typing into a task, events go to a program that asked for them.
+//! The mouse: selecting, scrolling, opening; while the user types into a task, events go to a program that
+//! asked for them.
 
 use jiff::SignedDuration;
 use ratatui::layout::Position;
@@ -50,7 +51,8 @@ impl App {
         }
     }
 
-    /// Returns the row and column of the picture in the pane at hand at a position; beside the pane, the nearest.
+    /// Returns the row and column in the current pane's picture for a screen position; during a drag outside
+    /// the pane, the nearest one.
     fn spot(&self, at: Position) -> Option<(u16, u16)> {
         let task = self.at_hand()?.id.clone();
         let layout = self.layout();
@@ -65,7 +67,7 @@ impl App {
         Some((row, column.saturating_sub(gutter) + self.panned(pane)))
     }
 
-    /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.
+    /// Passes an event on to the task: as it requested, or the wheel as arrow keys on the alternate screen.
     fn forward(&mut self, task: &TaskId, pane: &Pane, event: MouseInput) -> bool {
         let Some(picture) = self.view.pictures.get(task).filter(|_| self.scroll.is_none()) else {
             return false;

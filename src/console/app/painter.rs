@@ -1,5 +1,5 @@
-//! What every feature draws with: clipped text in roles, lists, titles, boxes, keys, and ages that know when they
-//! change. Nothing outside its area is ever touched.
+//! Drawing primitives shared by all features: clipped text in roles, lists, titles, boxes, keys, and ages
+//! that know when they change. Never draws outside the given area.
 
 use std::ops::Range;
 
@@ -19,19 +19,19 @@ use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 
-/// Columns a title keeps beside the facts.
+/// Columns reserved for a title beside its facts.
 const TITLE_COLUMNS: u16 = 22;
 
-/// What a frame needs besides its cells.
+/// What a frame consists of besides its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drawn {
     /// Position and shape of the cursor; hidden if none.
     pub cursor: Option<(Position, CursorShape)>,
-    /// When a text on this frame will read differently.
+    /// When a text on this frame will change.
     pub wake: Option<Timestamp>,
 }
 
-/// The state, the frame and what was learnt while drawing.
+/// The state, the frame, and what is collected while drawing.
 pub(crate) struct Painter<'a> {
     pub(crate) app: &'a App,
     pub(crate) buf: &'a mut Buffer,
@@ -47,7 +47,8 @@ impl Painter<'_> {
         self.app.setup.theme.glyphs
     }
 
-    /// Writes text into a row of `area` from column `x` on, safe text whatever it is; returns the column after it.
+    /// Writes text into a row of `area` from column `x` on, sanitizing it if necessary; returns the column
+    /// after it.
     pub(crate) fn text(&mut self, area: Rect, at: (u16, u16), text: &str, style: Style) -> u16 {
         let (mut x, y) = at;
         if y >= area.height {
@@ -84,7 +85,7 @@ impl Painter<'_> {
         self.row_from(area, (0, y), pieces)
     }
 
-    /// The same from a column on.
+    /// Does the same, starting at a column.
     pub(crate) fn row_from(&mut self, area: Rect, at: (u16, u16), pieces: &[Piece]) -> u16 {
         let mut x = at.0;
         for part in pieces {
@@ -93,26 +94,26 @@ impl Painter<'_> {
         x
     }
 
-    /// Writes pieces so that they end at the right side of `area`.
+    /// Writes pieces right-aligned in `area`.
     pub(crate) fn row_right(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
         let x = area.width.saturating_sub(columns(pieces));
         self.row_from(area, (x, y), pieces);
     }
 
-    /// Writes a row that ends in a mark where the side of `area` cuts it.
+    /// Writes a row that ends in a mark if it does not fit into `area`.
     pub(crate) fn line(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
         let shown = self.cut(pieces, area.width);
         self.row(area, y, &shown);
     }
 
-    /// Writes rows from the top of `area` down, as many as there is room for.
+    /// Writes rows from the top of `area` down, as many as fit.
     pub(crate) fn rows<'r>(&mut self, area: Rect, rows: impl IntoIterator<Item = &'r Vec<Piece>>) {
         for (y, row) in (0..area.height).zip(rows) {
             self.row(area, y, row);
         }
     }
 
-    /// Draws a list from the top of `area` down: of each item the row, and whether it is the selected one.
+    /// Draws a list from the top of `area` down; `row` returns an item's row and whether it is selected.
     pub(crate) fn list<T>(
         &mut self,
         area: Rect,
@@ -128,24 +129,24 @@ impl Painter<'_> {
         }
     }
 
-    /// Returns the mark before a row of a list.
+    /// Returns the marker in front of a list row.
     pub(crate) fn marker(&self, is_selected: bool) -> &'static str {
         if is_selected { self.glyphs().selected } else { " " }
     }
 
-    /// Cuts a row of pieces to so many columns; a mark says that something was cut.
+    /// Cuts a row of pieces to this many columns, with a mark if anything was cut.
     pub(crate) fn cut(&self, pieces: &[Piece], room: impl Into<usize>) -> Vec<Piece> {
         cut(pieces, room.into(), self.glyphs().cut)
     }
 
-    /// Returns a key and the word for what it does here; nothing where no key does it.
+    /// Returns a key and the word for what it does; empty if no key is bound to it.
     pub(crate) fn key(&self, context: Context, action: Action, word: &str) -> Vec<Piece> {
         let key = self.app.setup.keymap.key(context, action);
         let pieces = |key| [piece(key, Role::Key), piece(format!(" {word}"), Role::Text)];
         key.into_iter().flat_map(pieces).collect()
     }
 
-    /// Returns the same with a gap before it, behind what is said.
+    /// Returns the same with a leading gap, to follow other text.
     pub(crate) fn hint(&self, context: Context, action: Action, word: &str) -> Vec<Piece> {
         let key = self.key(context, action, word);
         if key.is_empty() { key } else { [vec![piece("  ", Role::Key)], key].concat() }
@@ -157,16 +158,16 @@ impl Painter<'_> {
         joined(keys.collect(), &piece("   ", Role::Text))
     }
 
-    /// Draws the head of an area: a rule with a title in it and, at its end, as many facts as fit.
+    /// Draws the header of an area: a rule with a title and, at its end, as many facts as fit.
     pub(crate) fn head(&mut self, area: Rect, title: &[Piece], facts: &[Piece]) {
         let rule = self.style(Role::Rule);
         let line = self.glyphs().rules[0].repeat(usize::from(area.width));
         self.text(area, (0, 0), &line, rule);
         let mut facts_from = area.width;
-        // What it is stands before what is known of it; the first fact, a state, stays.
+        // The title has priority over the facts, but leaves room for the first one, a state.
         let kept = columns(title).min(TITLE_COLUMNS.max(area.width * 2 / 3));
         let room = area.width.saturating_sub(kept + 8);
-        // The last fact is the least: facts go from the end until the rest fits.
+        // The last fact is the least important: drop facts from the end until the rest fits.
         let fits = (0..=facts.len()).rev().find(|many| columns(&joined_facts(&facts[..*many], self)) <= room);
         let shown = joined_facts(&facts[..fits.unwrap_or(0)], self);
         if !shown.is_empty() {
@@ -182,7 +183,7 @@ impl Painter<'_> {
         self.text(room, (x, 0), " ", rule);
     }
 
-    /// Makes a row stand out as the selected one: one style from side to side.
+    /// Highlights a row as selected, with one style across its whole width.
     pub(crate) fn select(&mut self, area: Rect) {
         let style = self.style(Role::Selected);
         self.restyle(area, |cell| {
@@ -191,14 +192,14 @@ impl Painter<'_> {
         });
     }
 
-    /// Changes cells in the frame.
+    /// Modifies cells of the frame.
     pub(crate) fn restyle(&mut self, area: Rect, change: impl Fn(&mut Cell)) {
         for position in area.intersection(self.buf.area).positions() {
             self.buf.cell_mut(position).into_iter().for_each(&change);
         }
     }
 
-    /// Changes some columns of a row of `area`.
+    /// Modifies some columns of a row of `area`.
     pub(crate) fn restyle_row(
         &mut self,
         area: Rect,
@@ -211,9 +212,10 @@ impl Painter<'_> {
         self.restyle(cells.intersection(area), change);
     }
 
-    /// Draws an empty box with a title; returns its inside, one column in from the sides.
+    /// Draws an empty box with a title; returns its inside, with one column of padding at either side.
     pub(crate) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
-        // A gap beside it; what little would be left of a row beyond is noise.
+        // Clear a gap beside the box; if only little of a row would be left beyond it, clear that too, as it
+        // would be noise.
         let screen = self.buf.area;
         let left = if area.x <= 2 { 0 } else { area.x - 1 };
         let right = if area.right() + 2 >= screen.right() { screen.right() } else { area.right() + 1 };
@@ -234,12 +236,13 @@ impl Painter<'_> {
         inside(area)
     }
 
-    /// Returns the mark before a line that is being written.
+    /// Returns the marker in front of an input line.
     pub(crate) fn prompt(&self) -> Piece {
         piece(format!("{} ", self.glyphs().selected), Role::Accent)
     }
 
-    /// Draws a line being written, its cursor in sight if it has one: of a long line the beginning goes first.
+    /// Draws an input line, scrolled to keep the cursor visible if it has one: a long line loses its
+    /// beginning first.
     pub(crate) fn editor(
         &mut self,
         area: Rect,
@@ -269,35 +272,36 @@ impl Painter<'_> {
         }
     }
 
-    /// Returns the columns and rows of the screen.
+    /// Returns the size of the screen in columns and rows.
     pub(crate) fn size(&self) -> (u16, u16) {
         (self.buf.area.width, self.buf.area.height)
     }
 
-    /// Tells whether nothing on screen may move by itself: what would count on is said by the clock instead.
+    /// Tells whether motion is off: nothing may change on screen by itself, and times of day replace running
+    /// ages.
     pub(crate) fn is_still(&self) -> bool {
         !self.app.setup.ui.motion
     }
 
-    /// Returns the time since a moment, and sees to it that the frame is drawn anew when it changes; the moment
-    /// itself where nothing may move.
+    /// Returns the time since a moment, and schedules a redraw for when it changes; with motion off, returns
+    /// the moment itself.
     pub(crate) fn age(&mut self, since: Timestamp) -> String {
         if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.app.now)) }
     }
 
-    /// Says how long ago something was, or when: `42s ago`, `at 12:03`.
+    /// Formats how long ago something was, or when: `42s ago`, `at 12:03`.
     pub(crate) fn ago(&mut self, at: Timestamp) -> String {
         let age = self.age(at);
         if self.is_still() { format!("at {age}") } else { format!("{age} ago") }
     }
 
-    /// Says how long something has been so, or since when: `for 42s`, `since 12:03`.
+    /// Formats how long something has lasted, or since when: `for 42s`, `since 12:03`.
     pub(crate) fn lasting(&mut self, since: Timestamp) -> String {
         let age = self.age(since);
         format!("{} {age}", if self.is_still() { "since" } else { "for" })
     }
 
-    /// Says when something will be: `in 3s`, `at 12:04:34`.
+    /// Formats when something will happen: `in 3s`, `at 12:04:34`.
     pub(crate) fn due(&mut self, at: Timestamp) -> String {
         match self.is_still() {
             true => format!("at {}", self.time(at)),
@@ -305,7 +309,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Says how long something may still take: `29:10 left`, `until 12:34:00`.
+    /// Formats how much time is left: `29:10 left`, `until 12:34:00`.
     pub(crate) fn left(&mut self, end: Timestamp) -> String {
         match self.is_still() {
             true => format!("until {}", self.time(end)),
@@ -325,26 +329,26 @@ impl Painter<'_> {
         self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
     }
 
-    /// Returns a moment as local time of day without its seconds; of another day, as its date.
+    /// Formats a moment as local time without seconds, or as a date if it is not today.
     fn minute(&self, at: Timestamp) -> String {
         let zone = &self.app.setup.zone;
         let (at, now) = (at.to_zoned(zone.clone()), self.app.now.to_zoned(zone.clone()));
         at.strftime(if at.date() == now.date() { "%H:%M" } else { "%m-%d" }).to_string()
     }
 
-    /// Returns a moment as local time of day.
+    /// Formats a moment as local time.
     pub(crate) fn time(&self, at: Timestamp) -> String {
         at.to_zoned(self.app.setup.zone.clone()).strftime("%H:%M:%S").to_string()
     }
 }
 
-/// Returns the columns of a row of pieces.
+/// Returns the width of a row of pieces in columns.
 pub(crate) fn columns(pieces: &[Piece]) -> u16 {
     let sum = pieces.iter().map(|part| text::width(&part.text)).sum::<usize>();
     u16::try_from(sum).unwrap_or(u16::MAX)
 }
 
-/// Cuts a row of pieces to so many columns, ending in `mark` when something was cut.
+/// Cuts a row of pieces to this many columns, ending in `mark` if anything was cut.
 fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
     if usize::from(columns(pieces)) <= room {
         return pieces.to_vec();
@@ -358,7 +362,7 @@ fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
             out.push(part.clone());
             continue;
         }
-        // Something follows, or this piece is too long itself: the mark must fit behind the rest.
+        // More follows, or this piece is itself too long: leave room for the mark.
         let kept = text::prefix(&part.text, left.saturating_sub(text::width(mark)));
         if left > 0 {
             out.push(piece(format!("{}{mark}", kept.trim_end()), part.role));

@@ -1,4 +1,4 @@
-//! The lists to choose from: the items of the palette, the themes and the messages, and what choosing one does.
+//! The palette and other lists to choose from: their items, and what choosing one does.
 
 use serde_json::json;
 
@@ -12,16 +12,16 @@ use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, Leave};
 use crate::console::text::visible;
 
-/// Calls listed, newest first.
+/// Maximum number of calls listed, newest first.
 const MOST_CALLS: usize = 200;
-/// Agents that can be started, by the word that starts them.
+/// Agents that can be started, with the word that starts each.
 const AGENTS: [(&str, &str); 4] =
     [("claude", "Claude Code"), ("codex", "Codex"), ("gemini", "Gemini CLI"), ("opencode", "opencode")];
-/// Choices remembered.
+/// Maximum number of choices remembered.
 const MOST_RECENT: usize = 12;
 
 impl App {
-    /// Opens the palette, what was used last first.
+    /// Opens the palette, with recently used items first.
     pub(super) fn open_palette(&mut self) {
         let mut items = self.palette_items();
         let recent = &self.memory.recent;
@@ -82,7 +82,8 @@ impl App {
         }
     }
 
-    /// The agents that can be started in a pane, with their own shell led here.
+    /// Returns the agents that can be started in a pane, with the commands of their own shell redirected
+    /// here.
     fn agent_items(&self) -> impl Iterator<Item = Item> {
         let obstacle = self.availability(Action::Start).err().map(|why| why.to_string());
         AGENTS.into_iter().map(move |(word, name)| {
@@ -101,7 +102,7 @@ impl App {
         items.collect()
     }
 
-    /// Opens the themes: moving tries one on.
+    /// Opens the list of themes, which previews the selected theme.
     pub(super) fn open_themes(&mut self) {
         let active = self.setup.theme_set.active.clone();
         let mut chooser = Chooser::new(Kind::Themes(active.clone()), self.theme_items());
@@ -109,7 +110,7 @@ impl App {
         self.open(Layer::List(Box::new(chooser)))
     }
 
-    /// Opens what was said, newest first.
+    /// Opens the list of messages, newest first.
     pub(super) fn open_messages(&mut self) {
         let zone = self.setup.zone.clone();
         let items = self.toasts.said().iter().rev().map(|said| {
@@ -126,7 +127,7 @@ impl App {
         self.open(Layer::List(Box::new(chooser)))
     }
 
-    /// Adds the past recordings to an open palette.
+    /// Adds the finished recordings to an open palette.
     pub(super) fn list_recordings(&mut self, names: Vec<String>) {
         if let Some(Layer::List(chooser)) = self.layers.last_mut()
             && chooser.kind == Kind::Palette
@@ -138,7 +139,7 @@ impl App {
         }
     }
 
-    /// What a key does in a list: letters narrow it, the rest moves and chooses.
+    /// Handles a key in a list: letters filter it, other keys move and choose.
     pub(super) fn list_key(&mut self, key: KeyPress, action: Option<Action>) {
         let page = page(self.size.1);
         match action {
@@ -158,7 +159,7 @@ impl App {
         }
     }
 
-    /// Selects the item of a list of filters that has this letter; tells whether there is one.
+    /// Selects the item with this letter in a list of filters; tells whether there is one.
     fn chooses_by_letter(&mut self, key: KeyPress) -> bool {
         let Some(Layer::List(chooser)) = self.layers.last_mut() else { return false };
         let Key::Char(letter) = key.key else { return false };
@@ -167,7 +168,7 @@ impl App {
         is_plain && has_letters && chooser.select_key(&letter.to_string())
     }
 
-    /// Narrows the open list to what is written now.
+    /// Filters the open list by the text typed so far.
     pub(super) fn filter_list(&mut self) {
         if let Some(Layer::List(chooser)) = self.layers.last_mut() {
             chooser.filter();
@@ -183,7 +184,7 @@ impl App {
         }
     }
 
-    /// Applies the selected theme while the list is open.
+    /// Previews the selected theme while the list is open.
     fn preview_theme(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
         if let (Kind::Themes(_), Some(Choice::Theme(name))) =
@@ -196,7 +197,7 @@ impl App {
     fn apply_theme(&mut self, name: &str) {
         self.setup.theme = self.setup.theme_set.theme(name);
         name.clone_into(&mut self.setup.theme_set.active);
-        // Texts laid out with other marks are laid out anew.
+        // Texts that were laid out with other glyphs must be laid out again.
         self.calls.sheet = None;
     }
 
@@ -210,7 +211,7 @@ impl App {
             return self.run_program(&file);
         }
         let Some(item) = chooser.selected().cloned() else { return };
-        // It says why on its row; the list stays for another choice.
+        // The row says why it cannot be chosen; the list stays open for another choice.
         if item.obstacle.is_some() || item.choice == Choice::Nothing {
             return;
         }
@@ -248,7 +249,7 @@ impl App {
         }
     }
 
-    /// Performs an action chosen by name, without a key of its context.
+    /// Performs an action that was chosen by name instead of with a key.
     pub(super) fn act_by_name(&mut self, action: Action) {
         if let Err(why) = self.availability(action) {
             self.say(format!("{}: {why}", action.name()));
@@ -260,7 +261,7 @@ impl App {
                 self.hold();
                 self.effects.extend(signal);
             }
-            // Asks for all of them by number, as the key that quits does.
+            // Asks for confirmation, with the number of tasks, just like the quit key.
             Action::StopAll => self.open(Layer::Quit),
             Action::Detach => self.effects.push(Effect::Quit(Leave::Detach)),
             other => self.act(other),

@@ -1,5 +1,5 @@
-//! A task's pane: its title and its cells. The task keeps its size; a smaller pane shows the lower left part and marks
-//! what continues beyond it.
+//! A task's pane: its title and its cells. The task keeps its own size; a smaller pane shows the lower left
+//! part and marks where there is more.
 
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
@@ -20,22 +20,23 @@ use crate::console::text::{self, Piece, piece};
 use crate::console::theme::Role;
 
 impl App {
-    /// Freezes the pane on a page of the log, or moves the page.
+    /// Freezes the pane on a page of the log, or moves to another page.
     pub(super) fn go_in_log(&mut self, action: Action) {
         let Some(task) = self.at_hand().cloned() else { return };
         let Some(rows) = self.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
             return;
         };
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
-        // The line at the top of the pane when it follows.
+        // The top line of the pane when it follows the output.
         let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
         let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
             (Action::First, _) => Anchor::From(0),
-            // Where the end is told a little later than it is: that is for who reads the log.
+            // The line count known here lags a little behind, so the code that reads the log resolves the
+            // position.
             (Action::Up, None) => Anchor::LineAboveTail,
             (Action::PageUp, None) => Anchor::AboveTail,
             (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
-            // A page of nothing but one line: what is before it.
+            // The page shows a single line: go to what precedes it.
             (Action::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
             (Action::Up, Some((first, _))) => Anchor::From(first - 1),
             (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
@@ -66,7 +67,7 @@ impl App {
         self.mark_matches();
     }
 
-    /// Finds the search's matches on the page shown.
+    /// Marks the search's matches on the current page.
     pub(super) fn mark_matches(&mut self) {
         let Some(scroll) = &mut self.scroll else { return };
         let search = self.search.as_ref().filter(|search| search.task == scroll.task);
@@ -84,7 +85,7 @@ impl App {
         let is_better_live = self.is_better_live(&task, &page);
         match &mut self.scroll {
             Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
-                // A program that had the whole screen leaves no lines behind it: its last screen stays.
+                // A program on the alternate screen leaves no lines behind, so its last screen stays.
                 if scroll.page.is_none() && is_better_live {
                     self.scroll = None;
                     return self.say("nothing above: the program had the whole screen");
@@ -93,7 +94,8 @@ impl App {
                 self.mark_matches();
             }
             _ if page.anchor == Anchor::Stamped => self.take_stamped(task, page),
-            // The last live picture is better than an empty log, and than the log of a program that had the whole screen.
+            // The last live picture is better than an empty log, or than the log of a program that used the
+            // alternate screen.
             _ if page.anchor == Anchor::Tail && page.lines > 0 && !is_better_live => {
                 self.view.pictures.insert(task, page.picture);
             }
@@ -105,7 +107,7 @@ impl App {
         page.picture.is_blank() && self.view.pictures.get(task).is_some_and(|live| !live.is_blank())
     }
 
-    /// Unfreezes the pane: it follows its task again, and a search is over.
+    /// Unfreezes the pane: it follows its task again, and any search ends.
     pub(super) fn thaw(&mut self) -> bool {
         let was_frozen = self.scroll.take().is_some();
         self.search.take().is_some() || was_frozen
@@ -113,8 +115,8 @@ impl App {
 }
 
 impl App {
-    /// Returns the first column that a pane shows: where it was panned to, and for a program on its own full screen
-    /// at least as far as its cursor.
+    /// Returns the first column that a pane shows: where it was panned to or, for a full-screen program, far
+    /// enough to include the cursor.
     pub(super) fn panned(&self, pane: &Pane) -> u16 {
         let pan = if is_at_hand(self, pane) { self.pan } else { 0 };
         let is_still = self.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
@@ -170,7 +172,7 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
     left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
     let mut facts = facts(painter, pane, task, scroll);
-    // Where no wide row of the list says so: how long it has been idle, and why it runs.
+    // Shown here if no wide list row shows it: how long the task has been idle, and why it runs.
     if layout.item_rows > 1 || layout.list.is_empty() {
         if !task.status.is_terminal() && scroll.is_none() {
             facts.push(piece(format!("idle {}", painter.quiet(task)), Role::Faint));
@@ -186,13 +188,13 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     painter.head(pane.title, &left, &facts);
 }
 
-/// What the title says besides the command, most important first.
+/// Returns the facts beside the command in the title, most important first.
 fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) -> Vec<Piece> {
     let mut facts = fleet::draw::stale(painter, task);
     if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
         let at = painter.app.search.as_ref().and_then(Search::line).filter(|line| page.rows.contains(line));
         let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));
-        // A line counts as output once it has ended; the one being written is shown all the same.
+        // An unfinished line does not count as output yet, but it is shown.
         let lines = task.output.lines.max(line + 1);
         let at = format!("{what} {} of {}", text::count(line + 1), text::count(lines));
         facts.push(piece(at, Role::Strong));
@@ -246,7 +248,7 @@ pub(super) fn cells(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, t
     }
 }
 
-/// Marks a row that has more to the left or right of what is shown.
+/// Marks a row that continues to the left or right of what is shown.
 fn marks(painter: &mut Painter<'_>, area: Rect, picture: &Picture, (row, y): (u16, u16), pan: u16) {
     let (style, [left, right]) = (painter.style(Role::Accent), painter.glyphs().more);
     if area.width < 2 {
@@ -269,9 +271,9 @@ fn is_at_hand(app: &App, pane: &Pane) -> bool {
 }
 
 impl Painter<'_> {
-    /// Returns the row of the screen in which the cursor of the task at hand stands, if its pane follows it.
+    /// Returns the screen row of the current task's cursor, if the pane follows the task.
     pub(super) fn cursor_row(&self, layout: &Layout) -> Option<u16> {
-        // Under a dialog nobody works.
+        // Nobody works in the pane while a dialog covers it.
         let task =
             self.app.at_hand().filter(|task| !task.status.is_terminal() && self.app.layers.is_empty())?;
         let pane = layout.pane(&task.id).filter(|_| self.app.scroll.is_none())?;
@@ -281,7 +283,7 @@ impl Painter<'_> {
     }
 }
 
-/// Matches of a search are shown in reverse, the current line in bold too.
+/// Shows search matches in reverse video, those on the current line in bold too.
 fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     let pan = pan(painter.app, pane);
     let at = painter.app.search.as_ref().and_then(Search::line);
@@ -294,7 +296,7 @@ fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     }
 }
 
-/// The selection is shown in reverse; the terminal's cursor is the cursor of copy mode.
+/// Shows the selection in reverse video and puts the terminal's cursor where the copy cursor is.
 fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
     let (area, pan) = (pane.cells, pan(painter.app, pane));
     for y in 0..area.height {
@@ -312,7 +314,7 @@ fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
     }
 }
 
-/// The pane typed into has the terminal's own cursor; in others a reversed cell shows it.
+/// Shows the cursor: the terminal's own in the pane being typed into, a reversed cell in others.
 fn cursor(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16, task: &TaskView) {
     let Some(cursor) = picture.cursor.filter(|cursor| cursor.visible) else { return };
     let pan = pan(painter.app, pane);

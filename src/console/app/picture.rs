@@ -1,5 +1,5 @@
-//! The last picture of a task's screen, as cells ready to be copied to the frame: drawing never waits for a parser,
-//! and an ended task keeps its last screen.
+//! The last picture of a task's screen, as cells ready to be copied into a frame: drawing never waits for a
+//! parser, and an ended task keeps its last screen.
 
 use std::ops::Range;
 
@@ -11,25 +11,25 @@ use crate::terminal::{self, CellStyle, Color, Contents, Cursor, Modes, Page};
 
 use crate::console::text::cell;
 
-/// Cells, cursor and modes of a screen at one moment.
+/// The cells, cursor and modes of a screen at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Picture {
     cells: Vec<Cell>,
     columns: u16,
     rows: u16,
     used_rows: u16,
-    /// Rows that continue in the next one because the text was wrapped.
+    /// For each row, whether its text wraps into the next one.
     joined: Vec<bool>,
     /// The cursor; a page of a log has none.
     pub cursor: Option<Cursor>,
-    /// The modes that decide how input is written.
+    /// The modes that determine how input is encoded.
     pub modes: Modes,
-    /// The generation of the screen it was taken of.
+    /// The generation of the screen when the picture was taken.
     pub generation: u64,
 }
 
 impl Picture {
-    /// Takes the picture of a screen, over this one.
+    /// Takes a picture of a screen, replacing this one.
     pub fn take(&mut self, screen: &Contents, generation: u64) {
         let columns = screen.size.cols();
         self.prepare(columns, screen.size.rows());
@@ -43,7 +43,7 @@ impl Picture {
         (self.cursor, self.modes, self.generation) = (Some(screen.cursor), screen.modes, generation);
     }
 
-    /// Makes the picture of a page out of a log.
+    /// Makes a picture of a page of a log.
     pub fn of_page(page: &Page) -> Self {
         let mut picture = Self::default();
         let widest = page.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
@@ -80,22 +80,22 @@ impl Picture {
         }
     }
 
-    /// Returns columns and rows.
+    /// Returns the size in columns and rows.
     pub fn size(&self) -> (u16, u16) {
         (self.columns, self.rows)
     }
 
-    /// Returns how many rows have something in them, or the cursor.
+    /// Returns the number of rows up to the last one that has content or the cursor.
     pub fn used_rows(&self) -> u16 {
         self.used_rows
     }
 
-    /// Tells whether a row continues in the next one because the text was wrapped.
+    /// Tells whether a row's text wraps into the next row.
     pub fn is_joined(&self, row: u16) -> bool {
         self.joined.get(usize::from(row)).copied().unwrap_or(false)
     }
 
-    /// Returns the text of some columns of a row; a wide character that begins in them is whole.
+    /// Returns the text in some columns of a row; a wide character that begins in them is included whole.
     pub fn text(&self, row: u16, columns: Range<u16>) -> String {
         let mut text = String::new();
         let mut column = 0;
@@ -109,14 +109,14 @@ impl Picture {
         text
     }
 
-    /// Returns the columns of a row up to its last character.
+    /// Returns the width of a row up to its last character, in columns.
     pub fn text_columns(&self, row: u16) -> u16 {
         let is_text = |column: &u16| self.cell(row, *column).is_some_and(|cell| cell.symbol() != " ");
         (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
-    /// Returns the row at the top of a pane of so many rows: the last used rows are shown; of a program on its own full
-    /// screen those around its cursor.
+    /// Returns the first row shown in a pane this high: the last used rows are shown, or for a program on the
+    /// alternate screen, those around its cursor.
     pub fn top(&self, pane_rows: u16) -> u16 {
         let last = self.used_rows.saturating_sub(pane_rows);
         match self.own_cursor() {
@@ -125,8 +125,8 @@ impl Picture {
         }
     }
 
-    /// Returns the column at the left of a pane of so many columns: the first one, unless the cursor of a program on its
-    /// own full screen would not be seen.
+    /// Returns the first column shown in a pane this wide: 0, unless the cursor of a program on the alternate
+    /// screen would be out of sight.
     pub fn left(&self, pane_columns: u16) -> u16 {
         let most = self.columns.saturating_sub(pane_columns);
         match self.own_cursor() {
@@ -135,7 +135,7 @@ impl Picture {
         }
     }
 
-    /// Returns the cursor of a program that has taken the whole screen, unless it hides it.
+    /// Returns the cursor of a program on the alternate screen, unless it is hidden.
     fn own_cursor(&self) -> Option<Cursor> {
         self.cursor.filter(|cursor| cursor.visible && self.modes.alternate_screen)
     }
@@ -148,19 +148,19 @@ impl Picture {
         self.cells.get(usize::from(row) * usize::from(self.columns) + usize::from(column))
     }
 
-    /// Tells whether there is no text on it.
+    /// Tells whether it contains no text.
     pub fn is_blank(&self) -> bool {
         self.cells.iter().all(|cell| cell.symbol() == " ")
     }
 
-    /// Returns the last row that has text.
+    /// Returns the text of the last used row.
     pub fn last_line(&self) -> Option<String> {
         let row = self.used_rows.checked_sub(1)?;
         let cells = (0..self.columns).filter_map(|column| self.cell(row, column));
         Some(cells.map(Cell::symbol).collect::<String>().trim_end().to_owned())
     }
 
-    /// Tells whether a row has text beyond a column.
+    /// Tells whether a row has text from a column on.
     pub fn goes_on(&self, row: u16, column: u16) -> bool {
         (column..self.columns).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))
     }

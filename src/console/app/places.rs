@@ -1,6 +1,6 @@
-//! Which tasks have a pane where several fit, and in which place: those pinned, the selected one, those that wait for the
-//! person, live ones. Places change when another task is selected or one that has ended was seen, never by themselves
-//! under the eyes of somebody who reads or types.
+//! Which tasks have a pane where several fit, and at which position: pinned ones, the selected one, those
+//! that wait for the user, live ones. Positions change when another task is selected or an ended task has
+//! been seen, but never by themselves while the user is reading or typing.
 
 use std::cmp::Reverse;
 
@@ -11,21 +11,21 @@ use crate::runtime::{TaskStatus, TaskView, Waiting};
 
 use super::{App, Layout, Mode};
 
-/// A task that has ended stays in its pane for so long, whatever is pressed.
+/// A task that has ended keeps its pane for at least this long, whatever keys are pressed.
 const SEEN_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// The tasks that have a pane.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
-    /// Each in its place; the pinned ones first.
+    /// The tasks by position, pinned ones first.
     order: Vec<TaskId>,
-    /// What that was decided for.
+    /// The state for which the positions were decided.
     decided: Option<Decided>,
-    /// Something happened since that may change it.
+    /// Whether something has happened since that may change them.
     is_due: bool,
 }
 
-/// What decides places: they stay as long as it does.
+/// The state that determines the positions: they stay while it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Decided {
     room: usize,
@@ -39,14 +39,14 @@ impl Decided {
     }
 }
 
-/// How much a task deserves a pane; the least is the most.
+/// The priority of a task for getting a pane; the lowest value has the highest priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// It waits for the person.
+    /// It waits for the user.
     Waits,
-    /// It runs.
+    /// It is running.
     Live,
-    /// There is nothing to see of it: not yet, or no longer anything new.
+    /// It has nothing to show: not yet, or nothing new any more.
     Still,
 }
 
@@ -63,12 +63,12 @@ impl Rank {
 }
 
 impl Places {
-    /// Says that tasks have changed or a key was pressed.
+    /// Records that tasks have changed or a key was pressed.
     pub(super) fn review(&mut self) {
         self.is_due = true;
     }
 
-    /// Returns the tasks that have a pane, at most so many, each in its place.
+    /// Returns the tasks that have a pane, at most this many, in order of position.
     pub(super) fn shown(&self, app: &App, most: usize) -> Vec<TaskId> {
         if self.decided.as_ref() == Some(&Decided::now(app, most)) {
             return self.order.clone();
@@ -83,7 +83,7 @@ impl Places {
         [pins.clone(), self.seated(&chosen, &pins)].concat()
     }
 
-    /// Gives each its old place, and those that are new the places left.
+    /// Keeps tasks that had a pane at their position, and fills the free positions with new ones.
     fn seated(&self, chosen: &[&TaskId], pins: &[TaskId]) -> Vec<TaskId> {
         let mut places: Vec<Option<&TaskId>> = vec![None; chosen.len()];
         let before = self.order.iter().filter(|id| !pins.contains(id));
@@ -96,7 +96,7 @@ impl Places {
     }
 }
 
-/// The pinned tasks, as many as leave the selected one a place.
+/// Returns the pinned tasks, limited so that the selected one gets a pane.
 fn pinned(app: &App, most: usize) -> Vec<TaskId> {
     let selected = app.list.selected.as_ref();
     let is_pinned = selected.is_some_and(|id| app.pins.contains(id));
@@ -110,14 +110,14 @@ fn pinned(app: &App, most: usize) -> Vec<TaskId> {
     pins
 }
 
-/// The tasks listed that are not in these places, in the order of the list.
+/// Returns the listed tasks that are not at these positions, in list order.
 fn others<'a>(app: &'a App, places: &[TaskId]) -> Vec<&'a TaskView> {
     let listed = app.tasks().into_iter().map(|task| &**task);
     listed.filter(|task| !places.contains(&task.id)).collect()
 }
 
 impl App {
-    /// Decides whether places are to change although the selection has not.
+    /// Decides whether to change positions although the selection has not changed.
     pub(super) fn review_places(&mut self) {
         let is_due = std::mem::take(&mut self.places.is_due);
         let Some(decided) = self.places.decided.as_ref().filter(|_| is_due) else { return };
@@ -132,7 +132,7 @@ impl App {
         }
     }
 
-    /// Keeps the places as they are laid out now.
+    /// Keeps the positions as currently laid out.
     pub(super) fn keep_places(&mut self, layout: &Layout) {
         let decided = Decided::now(self, layout.room);
         if layout.room > 0 && self.places.decided.as_ref() != Some(&decided) {
@@ -141,7 +141,7 @@ impl App {
         }
     }
 
-    /// A task other than the selected one is over, for long enough, and a key was pressed since.
+    /// Tells whether a task other than the selected one has ended long enough ago, with a key pressed since.
     fn was_seen_to_end(&self, id: &TaskId) -> bool {
         let ended = self.view.task(id).and_then(|task| task.ended.as_ref()).map(|ended| ended.at);
         let was_there = ended.is_some_and(|at| {
@@ -150,7 +150,7 @@ impl App {
         was_there && self.list.selected.as_ref() != Some(id)
     }
 
-    /// Somebody types, or reads what must not move.
+    /// Tells whether the user is typing, or reading something that must not move.
     fn is_reading(&self) -> bool {
         !matches!(self.mode, Mode::Observe)
             || self.scroll.is_some()

@@ -1,5 +1,5 @@
-//! The program screen: the source with its progress, branches and values, the question it waits for, and the pane of
-//! the command it runs.
+//! The program screen: the source with its progress, branches and values, the question the program is waiting
+//! on, and the pane of the command it runs.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use crate::console::msg::Effect;
 use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;
 
-/// What the person looks at.
+/// The state of the program screen.
 #[derive(Debug, Clone, Default)]
 pub struct Programs {
-    /// The run chosen; else the newest.
+    /// The run chosen; if none, the newest.
     pub run: Option<String>,
-    /// First line shown, once the person has scrolled: it follows no more.
+    /// The first line shown, once the user has scrolled; the source no longer follows the program then.
     pub top: Option<usize>,
-    /// Columns of the source panned to the right.
+    /// How many columns the source is panned to the right.
     pub pan: u16,
-    /// Which of the program's commands has the pane.
+    /// The index of the program's command that has the pane.
     pub task_at: usize,
-    /// Keys move in the pane, not in the source.
+    /// Whether keys go to the pane instead of the source.
     pub in_pane: bool,
 }
 
-/// Returns the file of a program that a command runs, written as its path alone or as the command line has it: `a.prose`,
-/// `pilothouse run a.prose`. With options it is a command like any other.
+/// Returns the file if a command runs a program, written as just its path or as on the command line:
+/// `a.prose`, `pilothouse run a.prose`. With options, it is treated as an ordinary command.
 pub(crate) fn program_file(cmd: &str) -> Option<&str> {
     let words: Vec<&str> = cmd.split_whitespace().collect();
     let file = match words[..] {
@@ -44,9 +44,9 @@ pub(crate) fn program_file(cmd: &str) -> Option<&str> {
 /// The mark beside a source line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// The state of the statement that begins here.
+    /// The state of the statement that begins on this line.
     pub state: Option<StepState>,
-    /// It is executing now.
+    /// Whether it is executing now.
     pub is_current: bool,
 }
 
@@ -60,8 +60,8 @@ impl App {
             .or(programs.last())
     }
 
-    /// Returns the question that the program on screen waits for longest; one that a command is at work on only where there is
-    /// no other.
+    /// Returns the oldest open question of the program on screen; one that a command is working on only if
+    /// there is no other.
     pub fn program_question(&self) -> Option<&Arc<Question>> {
         let run = &self.program()?.run;
         let own = || {
@@ -70,7 +70,7 @@ impl App {
         own().find(|question| question.needs_somebody()).or_else(|| own().next())
     }
 
-    /// Returns the program's commands that may have the pane: those that run, else the last one.
+    /// Returns the program's commands that may have the pane: the running ones, or else the last one.
     pub fn program_tasks(&self) -> Vec<TaskId> {
         let Some(program) = self.program() else { return Vec::new() };
         let known = |id: &&TaskId| self.view.task(id).is_some();
@@ -96,14 +96,14 @@ impl App {
         tasks.get(at).cloned()
     }
 
-    /// Returns the columns of the longest line of the source.
+    /// Returns the width of the longest source line in columns.
     pub fn source_columns(&self) -> u16 {
         let lines = self.program().into_iter().flat_map(|program| program.source.lines());
         let longest = lines.map(|line| text::width(&shown(line))).max().unwrap_or(0);
         u16::try_from(longest).unwrap_or(u16::MAX)
     }
 
-    /// Returns the first line shown of so many rows.
+    /// Returns the first line shown in this many rows.
     pub fn program_top(&self, rows: usize) -> usize {
         let Some(program) = self.program() else { return 0 };
         let count = program.source.lines().count();
@@ -120,7 +120,7 @@ impl App {
         let place = self.start_at.take().or_else(|| self.place_at_hand());
         self.effects.push(Effect::RunProgram { file: file.to_owned(), place });
         self.programs = Programs::default();
-        // It ends with this console, whichever process the runtime is in.
+        // The program ends with this console, whichever process the runtime is in.
         self.setup.shows_run = true;
         self.show(Screen::Program);
     }
@@ -130,7 +130,7 @@ impl App {
         question.into_iter().for_each(|question| self.open_question(question));
     }
 
-    /// Scrolls the source; at the line that is carried out it follows again.
+    /// Scrolls the source; going to the end makes it follow the current line again.
     pub(super) fn go_in_source(&mut self, action: Action) {
         let Some(program) = self.program() else { return };
         let rows = self.layout().source_rows();
@@ -143,7 +143,7 @@ impl App {
         }
     }
 
-    /// From the source to the pane of the first command, on to the next one's, and back to the source.
+    /// Cycles from the source through the panes of the commands and back to the source.
     pub(super) fn cycle_pane(&mut self) {
         self.leave_copy();
         let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
@@ -155,7 +155,7 @@ impl App {
         self.programs.in_pane = has_one;
     }
 
-    /// Lets keys move the source again; tells whether they moved the pane.
+    /// Moves the keys back to the source; tells whether they were in the pane.
     pub(super) fn leave_pane(&mut self) -> bool {
         self.thaw();
         self.pan = 0;
@@ -173,7 +173,7 @@ impl App {
     }
 }
 
-/// Returns a line of a source as it is shown.
+/// Returns a source line as displayed.
 pub fn shown(line: &str) -> String {
     visible::in_text(&mask(line)).into_owned()
 }
@@ -184,7 +184,7 @@ pub fn mark(program: &ProgramView, line: u32) -> Mark {
     let inner = holds.min_by_key(|step| length(step.lines));
     let begins = program.steps.iter().find(|step| step.lines.first == line);
     let is_current = inner.is_some_and(|step| is_live(step) && !has_inner(program, step));
-    // The head of a block that is gone through stands for itself.
+    // The head of a block whose body is being executed is not marked as current itself.
     let is_head = begins.is_some_and(|step| is_live(step) && has_inner(program, step));
     Mark { state: begins.map(|step| step.state), is_current: is_current && !is_head }
 }
@@ -197,7 +197,7 @@ fn is_live(step: &StepView) -> bool {
     matches!(step.state, StepState::Running | StepState::Asking)
 }
 
-/// Tells whether another statement lies in this one.
+/// Tells whether this statement contains another one.
 fn has_inner(program: &ProgramView, step: &StepView) -> bool {
     let inside = |other: &&StepView| {
         other.lines != step.lines && step.lines.holds(other.lines.first) && step.lines.holds(other.lines.last)
@@ -205,7 +205,7 @@ fn has_inner(program: &ProgramView, step: &StepView) -> bool {
     program.steps.iter().any(|other| inside(&other))
 }
 
-/// Columns of a name.
+/// Width of a name in columns.
 const NAME: usize = 14;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
@@ -263,7 +263,7 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     });
 }
 
-/// Says how many session commands have ended, and what they cost.
+/// Describes how many session commands have ended and what they cost.
 fn spent(program: &ProgramView) -> Option<String> {
     let sessions = match program.sessions {
         0 => return None,
@@ -274,7 +274,7 @@ fn spent(program: &ProgramView) -> Option<String> {
     Some(format!("  {sessions}{}", cost.unwrap_or_default()))
 }
 
-/// A line of the source, and whether it is carried out now.
+/// Returns a source line, and whether it is executing now.
 fn source_row(painter: &Painter<'_>, program: &ProgramView, number: u32, line: &str) -> (Vec<Piece>, bool) {
     let mark = mark(program, number);
     let (glyph, role) = mark.state.map_or((" ", Role::Text), |state| step_state(painter, state));

@@ -1,5 +1,5 @@
-//! Reading texts: a text wrapped for its area with the row that is read, a text that takes the whole screen (the
-//! difference of two answers, the coverage of a task), and how keys move a position.
+//! Reading texts: a wrapped text with the current row, a full-screen reader (the difference between two
+//! answers, the coverage of a task), and how keys move a position.
 
 use ratatui::layout::Rect;
 
@@ -16,75 +16,75 @@ use crate::console::theme::Role;
 /// Rows of context above a part that was jumped to.
 const CONTEXT: usize = 3;
 
-/// A text laid out for its room, and where it is read.
+/// A text laid out for its area, with the reading position.
 #[derive(Debug, Clone, Default)]
 pub struct Text {
     /// The text.
     pub document: Document,
-    /// The row the keys are at.
+    /// The current row.
     pub at: usize,
     /// The first row shown.
     pub top: usize,
 }
 
 impl Text {
-    /// Begins to read a document.
+    /// Opens a document at its beginning.
     pub fn new(document: Document) -> Self {
         Self { document, at: 0, top: 0 }
     }
 
-    /// Returns the last row.
+    /// Returns the index of the last row.
     fn last(&self) -> usize {
         self.document.rows().len().saturating_sub(1)
     }
 
-    /// Moves the row that is read, where so many are shown.
+    /// Moves the current row; this many rows are shown.
     pub fn go(&mut self, action: Action, shown: usize) {
         self.at = moved(self.at, action, shown.saturating_sub(1).max(1), self.last());
     }
 
-    /// Rolls by a row, as the wheel does; the row that is read stays if it can.
+    /// Scrolls by a row, as the wheel does; the current row stays if it remains visible.
     pub fn roll(&mut self, action: Action, shown: usize) {
         self.top = moved(self.top, action, shown, (self.last() + 1).saturating_sub(shown));
         self.at = self.at.clamp(self.top, self.top + shown.saturating_sub(1));
     }
 
-    /// Wraps the text for an area so wide, one column in from either side.
+    /// Wraps the text for an area this wide, with one column of padding at either side.
     pub fn wrap(&mut self, width: u16) {
         self.at = self.document.wrap_at(usize::from(width.saturating_sub(2)), self.at);
     }
 
-    /// Puts the row that is read on screen.
+    /// Scrolls the current row into view.
     pub fn settle(&mut self, shown: usize) {
         self.at = self.at.min(self.last());
         self.top = window(self.top, self.at, self.document.rows().len(), shown);
     }
 
-    /// Returns the row of an area in which a row of the text stands.
+    /// Returns the row of the area in which a row of the text is shown.
     pub fn row_on_screen(&self, row: usize) -> Option<u16> {
         row.checked_sub(self.top).and_then(|y| u16::try_from(y).ok())
     }
 }
 
-/// A text read over the screen it belongs to.
+/// The reader: a text shown over the screen it belongs to.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    /// What it is.
+    /// The title of the text.
     pub title: String,
     /// Facts about it, most important first.
     pub facts: Vec<Piece>,
     /// The text.
     pub text: Text,
-    /// The lines in which its parts begin: what the keys jump between.
+    /// The lines at which its parts begin, which keys jump between.
     pub parts: Vec<usize>,
-    /// The part it is opened at, from 0.
+    /// The index of the part it opens at.
     pub begin: usize,
-    /// What its parts are called: `change`.
+    /// The word for its parts: `change`.
     pub part: &'static str,
 }
 
 impl Reader {
-    /// Goes to the part after the row read, or to the one before; stays when there is none.
+    /// Jumps to the next or previous part, if there is one.
     pub fn jump(&mut self, forward: bool) {
         let mut rows = self.parts.iter().filter_map(|line| self.text.document.row_of(*line));
         let at = self.text.at;
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// Returns which part the row read is in or after, from 1, and how many there are.
+    /// Returns the number of the part at or before the current row, counted from 1, and the number of parts.
     pub fn part_at(&self) -> (usize, usize) {
         let rows = self.parts.iter().filter_map(|line| self.text.document.row_of(*line));
         (rows.take_while(|row| *row <= self.text.at).count(), self.parts.len())
@@ -102,7 +102,8 @@ impl Reader {
 }
 
 impl App {
-    /// Marks the call shown; with another one marked, shows how the two differ. The marked one again: no mark.
+    /// Marks the current call for comparison; if another one is marked, shows the difference between them; if
+    /// it is the marked one, removes the mark.
     pub(super) fn compare(&mut self) {
         let Some(shown) = self.shown_record() else { return };
         match self.calls.marked.clone() {
@@ -121,7 +122,7 @@ impl App {
         }
     }
 
-    /// Moves in the text that is read over the screen.
+    /// Moves in the reader's text.
     pub(super) fn go_in_reader(&mut self, action: Action) {
         let shown = usize::from(cut_top(self.layout().stage, 1).1.height);
         let Some(reader) = &mut self.reader else { return };
@@ -132,7 +133,7 @@ impl App {
         }
     }
 
-    /// Wraps the text over the screen for its room, and puts the row read on screen.
+    /// Wraps the reader's text for its area, and scrolls the current row into view.
     pub(super) fn lay_out_reader(&mut self, layout: &Layout) {
         let Some(reader) = &mut self.reader else { return };
         let text = &mut reader.text;
@@ -146,7 +147,8 @@ impl App {
     }
 }
 
-/// Lays out how two answers differ: their receipts when those are read, else their envelopes.
+/// Lays out the difference between two answers: between their receipts if those are on screen, or else their
+/// envelopes.
 fn difference(before: &CallRecord, after: &CallRecord, column: Column) -> Reader {
     let texts = [before, after].map(|record| match column {
         Column::Receipt => record.receipt.clone().unwrap_or_default(),
@@ -179,7 +181,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, reader: &Reader) {
     }
 }
 
-/// Where the person is in it.
+/// Describes the position in the text.
 pub(super) fn told(reader: &Reader) -> Vec<Piece> {
     let rows = reader.text.document.rows().len() as u64;
     let at = format!("line {} of {}", count((reader.text.at as u64 + 1).min(rows)), count(rows));
@@ -191,7 +193,7 @@ pub(super) fn told(reader: &Reader) -> Vec<Piece> {
 }
 
 impl App {
-    /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.
+    /// Moves whatever the keys move on this screen: the selection, a text, or the pane's position in the log.
     pub(super) fn go(&mut self, action: Action) {
         if self.reader.is_some() {
             self.go_in_reader(action);
@@ -211,12 +213,12 @@ impl App {
     }
 }
 
-/// On the screen of all tasks these always move the pane.
+/// On the tasks screen, these keys always move the pane.
 fn is_page(action: Action) -> bool {
     matches!(action, Action::PageUp | Action::PageDown)
 }
 
-/// Returns where a position goes.
+/// Returns the position that an action leads to.
 pub(crate) fn moved(at: usize, action: Action, page: usize, last: usize) -> usize {
     let to = match action {
         Action::Up => at.saturating_sub(1),
@@ -229,7 +231,7 @@ pub(crate) fn moved(at: usize, action: Action, page: usize, last: usize) -> usiz
     to.min(last)
 }
 
-/// Returns the first item to show so that the selected one is on screen and no room is wasted.
+/// Returns the first item to show so that the selected one is visible and no space is wasted.
 pub(crate) fn window(top: usize, selected: usize, count: usize, shown: usize) -> usize {
     let last_top = count.saturating_sub(shown);
     let top = top.min(last_top);

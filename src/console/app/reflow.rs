@@ -1,5 +1,6 @@
-//! How wide a task is shown: as a terminal as wide as its pane would show it, where that can be, or as wide as the program
-//! has it, from a column on that the person went to. Shown only: the program keeps its size.
+//! The width a task is displayed at: reflowed as a terminal as wide as its pane would show it, where
+//! possible, or at the program's own width once the user has panned to the right. Affects only the display;
+//! the program keeps its size.
 
 use crate::envelope::TaskId;
 use crate::terminal::Size;
@@ -8,8 +9,8 @@ use super::{App, Layout, Pane, stamps};
 use crate::console::msg::{Anchor, Effect};
 
 impl App {
-    /// Returns how many columns a task is wanted with in its pane: those of the pane, beside the times of its lines; those of
-    /// the program where the person went right.
+    /// Returns the width to display a task at in its pane: that of the pane, less the timestamps; or the
+    /// program's own if the user has panned to the right.
     pub(super) fn columns(&self, pane: &Pane) -> u16 {
         let is_panned = self.pan > 0 && self.at_hand().is_some_and(|task| task.id == pane.task);
         if is_panned {
@@ -19,18 +20,18 @@ impl App {
         pane.size().cols().saturating_sub(gutter)
     }
 
-    /// Returns how many columns the program of a task has.
+    /// Returns the width of a task's own terminal.
     pub(super) fn own_columns(&self, task: &TaskId) -> u16 {
         self.view.task(task).map_or(0, |task| task.size.cols())
     }
 
-    /// Asks for a page of the log of a pane's task, with so many rows at most.
+    /// Requests a page of the log of a pane's task, with at most this many rows.
     pub(super) fn ask_for_page(&mut self, pane: &Pane, anchor: Anchor, rows: u16) {
         let size = Size::clamped(self.columns(pane), rows);
         self.effects.push(Effect::Page { task: pane.task.clone(), anchor, size });
     }
 
-    /// Has the page that a pane is scrolled back to read again when the pane got another width.
+    /// Rereads the page of a scrolled-back pane whose width has changed.
     pub(super) fn read_at_width(&mut self, layout: &Layout) {
         let Some(scroll) = &self.scroll else { return };
         let Some(pane) = layout.pane(&scroll.task) else { return };

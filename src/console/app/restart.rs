@@ -1,5 +1,5 @@
-//! Restarting a task: the same command in a new task of the operator. One that still runs is stopped first, and asked
-//! about before that.
+//! Restarting a task: runs the same command in a new task of the operator's. A running task is stopped first,
+//! after a confirmation.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -15,11 +15,11 @@ use crate::console::msg::Effect;
 use crate::console::text::piece;
 use crate::console::theme::Role;
 
-/// A task that was not seen to be stopping by then goes on: what it does later is not followed by a restart.
+/// A task that has not started stopping within this time is no longer restarted when it ends.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
 
 impl App {
-    /// Restarts an ended task, and asks about one that runs.
+    /// Restarts an ended task, or asks for confirmation if it is running.
     pub(super) fn ask_to_restart(&mut self, task: &TaskView) {
         match task.status.is_terminal() {
             true => self.effects.push(again(task)),
@@ -27,7 +27,7 @@ impl App {
         }
     }
 
-    /// Stops the task; it is started again once it has ended.
+    /// Stops the task, to be started again once it has ended.
     pub(super) fn restart(&mut self, task: TaskId, action: Action) {
         if action != Action::Restart {
             return self.open(Layer::Restart(task));
@@ -37,7 +37,7 @@ impl App {
         self.restarts.push((task, self.now));
     }
 
-    /// Starts again what was stopped for that.
+    /// Starts tasks again that were stopped for a restart and have ended.
     pub(super) fn restart_ended(&mut self) {
         for (id, asked) in std::mem::take(&mut self.restarts) {
             let Some(task) = self.view.task(&id) else { continue };
@@ -55,7 +55,7 @@ fn is_recent(asked: Timestamp, now: Timestamp) -> bool {
     now.duration_since(asked) < PATIENCE
 }
 
-/// Runs the command of a task again: with its directory, shell and terminal.
+/// Returns the effect that runs a task's command again, with the same directory, shell and terminal.
 fn again(task: &TaskView) -> Effect {
     let mut input = json!({
         "cmd": task.cmd,

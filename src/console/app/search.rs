@@ -1,5 +1,5 @@
-//! Searching a task's log: backwards from what is shown, then from match to match; and from prompt to prompt, where
-//! the shell marks its prompts (OSC 133).
+//! Searching a task's log: backwards from the current page, then from match to match; and jumping from prompt
+//! to prompt where the shell marks its prompts (OSC 133).
 
 use std::ops::Range;
 
@@ -11,30 +11,31 @@ use super::{App, Mode, Prompt};
 use crate::console::msg::{Anchor, Effect, PageView};
 use crate::console::text::finding::{Line, Needle};
 
-/// What to look for in a log, from where, which way.
+/// A search query: what to look for in a log, from which line and in which direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The text, as it was shown; without a capital in it, it stands for both cases.
+    /// The text to find, as it appears on screen; matches case-insensitively unless it contains a capital
+    /// letter.
     pub needle: String,
     /// The first line searched.
     pub from: u64,
-    /// Towards the end instead of the beginning.
+    /// Search towards the end instead of the beginning.
     pub forward: bool,
 }
 
 impl Query {
-    /// From the end of the log, wherever that is when it is read.
+    /// Search from the end of the log, wherever that is when it is read.
     pub const END: u64 = u64::MAX;
 }
 
-/// How far a search got.
+/// The state of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The log is being read.
     Asked,
     /// Found in this line.
     At(u64),
-    /// Not found in that direction; the line of the last match stays.
+    /// Not found in that direction; holds the line of the last match.
     Nowhere(Option<u64>),
 }
 
@@ -43,18 +44,18 @@ pub enum Outcome {
 pub struct Search {
     /// The task.
     pub task: TaskId,
-    /// What was asked last.
+    /// The latest query.
     pub query: Query,
-    /// The line of the match before.
+    /// The line of the previous match.
     pub last: Option<u64>,
-    /// What came of it.
+    /// The result of the latest query.
     pub outcome: Outcome,
-    /// Which of the lines that hold it this is, and how many there are, once that is known.
+    /// The position of the current line among the matching lines and their number, once counted.
     pub counted: Option<(u64, u64)>,
 }
 
 impl Search {
-    /// Returns the line of the match shown.
+    /// Returns the line of the current match.
     pub fn line(&self) -> Option<u64> {
         match self.outcome {
             Outcome::At(line) => Some(line),
@@ -64,7 +65,7 @@ impl Search {
     }
 }
 
-/// Cells of one row of a page that a search found.
+/// The cells of one row of a page that match a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The row of the page.
@@ -75,7 +76,7 @@ pub struct Match {
     pub line: u64,
 }
 
-/// Returns where a page shows `needle`; rows of one log line are read as one text.
+/// Returns where a page shows `needle`; the rows of a wrapped log line are treated as one text.
 pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
     let needle = Needle::smart(needle);
     let mut found = Vec::new();
@@ -90,7 +91,7 @@ pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
     found
 }
 
-/// Returns the first row of a log line on a page, as far as it has text.
+/// Returns the text on the first row of a log line on a page.
 pub fn row_of(page: &PageView, line: u64) -> Option<Match> {
     let row = page.rows.iter().position(|shown| *shown == line)?;
     let row = u16::try_from(row).ok()?;
@@ -110,7 +111,7 @@ fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a>
 }
 
 impl App {
-    /// Looks for the prompt before what is shown, or the one after it.
+    /// Jumps to the prompt before the current position, or to the next one.
     pub(super) fn go_to_prompt(&mut self, forward: bool) {
         let Some(task) = self.at_hand().cloned() else { return };
         let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
@@ -124,12 +125,12 @@ impl App {
         };
         match here {
             Some(line) => self.find_prompt(task.id.clone(), line, forward),
-            // At the end stands the prompt that waits for the next command: what is meant is the one before.
+            // At the end is the prompt waiting for the next command; the one before it is wanted.
             None => self.effects.push(Effect::Prompt { task: task.id.clone(), from: None, forward: false }),
         }
     }
 
-    /// The same from the row of the cursor while copying.
+    /// Does the same in copy mode, from the cursor's row.
     pub(super) fn copy_to_prompt(&mut self, forward: bool) {
         let Mode::Copy(copying) = &self.mode else { return };
         let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
@@ -169,7 +170,8 @@ impl App {
         if self.at_hand().is_none_or(|shown| shown.id != task) {
             return;
         }
-        // Whether a whole page follows it is known to who reads the log; its length is told here a little later.
+        // Only the code that reads the log knows whether a full page follows; the length known here lags
+        // behind.
         let anchor = Anchor::Top(line);
         self.show_page(task, anchor);
         if let Some(scroll) = self.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
@@ -187,7 +189,7 @@ impl App {
         self.say(text);
     }
 
-    /// Opens the line to search a task's output; it stays at hand.
+    /// Opens the input line for searching a task's output; the task stays current.
     pub(super) fn open_search(&mut self, task: TaskId) {
         self.take_up(task.clone());
         let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
@@ -195,13 +197,13 @@ impl App {
         self.write(Prompt::Search(task));
     }
 
-    /// Searches for what is written, backwards from the last line shown.
+    /// Searches for the typed text, backwards from the last line shown.
     pub(super) fn find(&mut self, task: TaskId) {
         let needle = self.take_written();
         if self.view.task(&task).is_none() || needle.is_empty() {
             return;
         }
-        // What was found while it was written is what was looked for.
+        // The incremental search has already run this query.
         if self.search.as_ref().is_some_and(|search| search.task == task && search.query.needle == needle) {
             return;
         }
@@ -209,7 +211,8 @@ impl App {
         self.ask(task, Query { needle, from, forward: false }, None)
     }
 
-    /// Searches as the text is written, from where that was begun; a long log only once it is asked for.
+    /// Searches incrementally as the text is typed, from where the search began; a long log is only searched
+    /// on request.
     pub(super) fn find_as_written(&mut self) {
         const MOST: u64 = 4 << 20;
         let Mode::Write(Prompt::Search(task), editor) = &self.mode else { return };
@@ -221,7 +224,7 @@ impl App {
         self.ask(task, Query { needle, from, forward: false }, None);
     }
 
-    /// Continues from the match shown.
+    /// Continues the search from the current match.
     pub(super) fn find_next(&mut self, forward: bool) {
         if self.step_place(forward) {
             return;
@@ -251,7 +254,7 @@ impl App {
         self.effects.push(effect);
     }
 
-    /// Shows what a search found, if it is still wanted.
+    /// Shows the result of a search, if it is still wanted.
     pub(super) fn found(
         &mut self,
         task: TaskId,

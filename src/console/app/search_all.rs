@@ -1,5 +1,5 @@
-//! Searching the output of all tasks: a list of the lines that hold a text, and from one to the next. Logs are read a few at
-//! a time, so that a new search or a key never waits for an old one. Pure.
+//! Searching the output of all tasks: a list of matching lines, and stepping from one to the next. Logs are
+//! read a few at a time, so that a new search or a key never waits for an old one. Pure.
 
 use std::collections::VecDeque;
 
@@ -10,43 +10,43 @@ use crate::console::msg::{Anchor, Effect};
 use crate::console::text::{count, visible};
 use crate::envelope::TaskId;
 
-/// Tasks whose logs are read at once.
+/// Number of tasks whose logs are read in one batch.
 const TOGETHER: usize = 8;
-/// Lines listed of all tasks.
+/// Maximum number of lines listed in total.
 const MOST_PLACES: usize = 500;
 
-/// A line of a task that holds the text.
+/// A matching line of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The task.
     pub task: TaskId,
-    /// The line of its log.
+    /// The line in its log.
     pub line: u64,
-    /// What it reads.
+    /// The text of the line.
     pub text: String,
 }
 
-/// The search of all tasks.
+/// The search across all tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Everywhere {
-    /// What is looked for.
+    /// The text to find.
     needle: String,
-    /// Tells one search from the next.
+    /// Distinguishes one search from the next.
     ticket: u64,
-    /// Tasks that were not looked through yet.
+    /// Tasks that have not been searched yet.
     rest: VecDeque<TaskId>,
     places: Vec<Place>,
-    /// The place that was gone to.
+    /// The index of the result last shown.
     at: Option<usize>,
 }
 
 impl App {
-    /// Begins to write what is looked for.
+    /// Opens the input line for the text to find.
     pub(super) fn write_search_all(&mut self) {
         self.mode = Mode::Write(Prompt::SearchAll, self.everywhere.needle.clone().into());
     }
 
-    /// Looks for what is written, in the order of the list of all tasks, and lists what is found.
+    /// Searches for the typed text, in the order of the list of all tasks, and lists the results.
     pub(super) fn search_all(&mut self) {
         let needle = self.take_written();
         if needle.is_empty() {
@@ -69,7 +69,7 @@ impl App {
         }
     }
 
-    /// Lists what was found in some tasks, and has the next ones looked through.
+    /// Lists the results from some tasks, and starts searching the next ones.
     pub(super) fn found_everywhere(&mut self, ticket: u64, mut places: Vec<Place>) {
         if ticket != self.everywhere.ticket {
             return;
@@ -91,14 +91,14 @@ impl App {
         });
         let items = items.collect();
         self.everywhere.places.extend(places);
-        // Those looked through now were the last.
+        // The tasks just searched were the last.
         let is_over = self.everywhere.rest.is_empty();
         match self.layers.last_mut() {
             Some(Layer::List(chooser)) if chooser.kind == Kind::Places => {
                 chooser.add(items);
                 self.search_on();
             }
-            // Whoever closed the list has seen enough.
+            // If the user has closed the list, they have seen enough.
             _ => self.everywhere.rest.clear(),
         }
         if is_over && self.everywhere.places.is_empty() {
@@ -106,7 +106,7 @@ impl App {
         }
     }
 
-    /// Shows a place that was found.
+    /// Shows a result.
     pub(super) fn go_to_place(&mut self, at: usize) {
         let Some(place) = self.everywhere.places.get(at).cloned() else { return };
         if self.view.task(&place.task).is_none() {
@@ -125,7 +125,8 @@ impl App {
         self.show_page(task, Anchor::Around(place.line));
     }
 
-    /// Goes on to the next place, or the one before, where places of all tasks are gone through; tells whether that is so.
+    /// Goes to the next or previous result while stepping through the results of all tasks; tells whether
+    /// that is the case.
     pub(super) fn step_place(&mut self, back: bool) -> bool {
         let Some(at) = self.everywhere.at.filter(|_| self.is_at_place()) else { return false };
         let many = self.everywhere.places.len();
@@ -136,7 +137,7 @@ impl App {
         true
     }
 
-    /// The search shown is the one of all tasks.
+    /// Tells whether the current match is the current result of the search across all tasks.
     fn is_at_place(&self) -> bool {
         let place = self.everywhere.at.and_then(|at| self.everywhere.places.get(at));
         place.zip(self.search.as_ref()).is_some_and(|(place, search)| {
@@ -146,7 +147,7 @@ impl App {
         })
     }
 
-    /// Says which of the places of all tasks is shown.
+    /// Describes which result of the search across all tasks is shown.
     pub(super) fn found_at(&self) -> Option<String> {
         let at = self.everywhere.at.filter(|_| self.is_at_place())?;
         let needle = visible::one_line(&self.everywhere.needle);

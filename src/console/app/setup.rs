@@ -1,5 +1,5 @@
-//! What a console is given from outside (settings, terminal, runtime), and how the person arranged it: screen, zoom,
-//! pins, split and layout, kept for each workspace.
+//! What a console is given from outside (settings, terminal, runtime), and how the user has arranged it:
+//! screen, zoom, pins, split and layout, saved per workspace.
 
 use std::path::PathBuf;
 
@@ -17,30 +17,30 @@ use crate::console::msg::Effect;
 use crate::console::text::visible;
 use crate::console::theme::{Preferences, Theme, ThemeSet, UiSettings};
 
-/// What comes from outside: settings, terminal, runtime.
+/// Everything that comes from outside: settings, terminal, runtime.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Styles by role.
+    /// The style of each role.
     pub theme: Theme,
-    /// The keys.
+    /// The key bindings.
     pub keymap: Keymap,
-    /// The themes, and which one is active.
+    /// The available themes, and which one is active.
     pub theme_set: ThemeSet,
-    /// How the console behaves.
+    /// The UI settings.
     pub ui: UiSettings,
-    /// This very program, to start beside a task.
+    /// The path of this executable, to be started beside a task.
     pub program: Option<PathBuf>,
-    /// For local times.
+    /// The time zone for local times.
     pub zone: TimeZone,
-    /// The program runs as root.
+    /// Whether the program runs as root.
     pub is_root: bool,
-    /// The runtime is another process and can go on without this console.
+    /// Whether the runtime is another process and can outlive this console.
     pub is_remote: bool,
-    /// The runtime is in this process, which can go on without its terminal.
+    /// Whether the runtime is in this process, which can continue without its terminal.
     pub can_detach: bool,
-    /// It was opened to show a program that ends with it, wherever the runtime is.
+    /// Whether the console was opened to show a program that ends with it, wherever the runtime is.
     pub shows_run: bool,
-    /// It shows every runtime of this user, wherever it was started.
+    /// Whether it shows all of this user's runtimes, wherever they were started.
     pub is_fleet: bool,
     /// The recording that is open, read-only.
     pub recording: Option<String>,
@@ -50,7 +50,8 @@ impl App {
     /// Applies changed settings files.
     pub(super) fn reload(&mut self, preferences: Preferences, faults: Vec<String>) {
         if !faults.is_empty() {
-            // A file half written, or with a slip in it: what held goes on until it is mended.
+            // The file may be half written or contain a mistake: the previous settings apply until it is
+            // fixed.
             for fault in faults {
                 self.toasts.fail(visible::one_line(&fault), None);
             }
@@ -71,22 +72,22 @@ impl App {
         self.effects.push(Effect::Mouse(self.has_mouse));
     }
 
-    /// Uses other preferences from now on.
+    /// Applies new preferences.
     pub(crate) fn apply_preferences(&mut self, preferences: Preferences) {
         let Preferences { theme, keymap, theme_set, ui } = preferences;
         (self.setup.theme, self.setup.keymap) = (theme, keymap);
         (self.setup.theme_set, self.setup.ui) = (theme_set, ui);
-        // Texts laid out with the old marks are laid out anew.
+        // Texts that were laid out with the old glyphs must be laid out again.
         self.calls.sheet = None;
-        // Rules may have changed that tasks are measured for.
+        // The rules that decide which tasks are measured may have changed.
         self.view.usage.renew();
         self.touch();
     }
 }
 
-/// Panes that can be pinned: as many as are on screen at once.
+/// Maximum number of pinned panes: as many as fit on screen at once.
 pub const MOST_PINS: usize = 4;
-/// Steps by which the list may be made smaller or larger.
+/// How many steps the list can be made smaller or larger than the default.
 const MOST_SPLIT: i16 = 12;
 
 /// The saved arrangement.
@@ -97,27 +98,27 @@ pub struct Arrangement {
     pub screen: Screen,
     /// The selected task is shown alone.
     pub zoom: bool,
-    /// Tasks that keep their pane, in order.
+    /// Tasks whose pane is pinned, in order.
     pub pins: Vec<TaskId>,
-    /// Steps by which the list is larger than usual.
+    /// How many steps larger than the default the list is.
     pub split: i16,
-    /// The order, groups and columns of the list of tasks.
+    /// The sort order, grouping and columns of the task list.
     pub list: Listing,
-    /// How the screen of all tasks is divided, and the divisions with a name.
+    /// How the tasks screen is split into panes, and the saved layouts.
     pub layout: Tilings,
 }
 
 impl App {
-    /// Returns how the console is arranged now.
+    /// Returns the current arrangement.
     pub fn arrangement(&self) -> Arrangement {
-        // A program is over sooner or later; the screen of one is not come back to.
+        // A program ends sooner or later, so its screen is never restored.
         let screen = if self.screen == Screen::Program { Screen::Tasks } else { self.screen };
         let (list, layout) = (self.list.listing.clone(), self.tilings.clone());
         let (zoom, pins, split) = (self.is_zoomed, self.pins.clone(), self.split);
         Arrangement { screen, zoom, pins, split, list, layout }
     }
 
-    /// Arranges the console as it was.
+    /// Restores a saved arrangement.
     pub fn arrange(&mut self, kept: Arrangement) {
         self.screen = match kept.screen {
             Screen::Program => Screen::Tasks,
@@ -149,12 +150,12 @@ impl App {
         }
     }
 
-    /// Makes the list a step larger or smaller.
+    /// Makes the list larger or smaller by a number of steps.
     pub(crate) fn resize_list(&mut self, by: i16) {
         self.split = (self.split + by).clamp(-MOST_SPLIT, MOST_SPLIT);
     }
 
-    /// Forgets pins of tasks that are no longer there.
+    /// Drops the pins of tasks that no longer exist.
     pub(crate) fn keep_pins(&mut self) {
         let tasks = &self.view.snapshot.tasks;
         self.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));

@@ -1,5 +1,5 @@
-//! The two bottom rows: a notice or the line being written; below it the mode, the driver, useful keys and the follow
-//! flag.
+//! The two bottom rows: a notice or the input line, and below it the mode, the driver, useful keys and the
+//! follow flag.
 
 use jiff::SignedDuration;
 use ratatui::layout::Rect;
@@ -17,9 +17,9 @@ use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
-/// How long a notice stays unless a newer one comes or `Esc` clears it.
+/// How long a notice stays unless a newer one arrives or `Esc` clears it.
 const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
-/// Columns of a text searched for.
+/// Maximum width of a search text, in columns.
 const MOST_NEEDLE: usize = 24;
 
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
@@ -83,17 +83,17 @@ fn mode_word(app: &App) -> String {
     word.to_owned()
 }
 
-/// A rule is written on the card of a call.
+/// Tells whether a rule is being typed on the card of a call.
 fn is_ruling(app: &App) -> bool {
     matches!(app.layers.last(), Some(Layer::Approval(card)) if card.rule().is_some())
 }
 
-/// A search is shown, and the keys of its screen hold.
+/// Tells whether a search is shown and the keys of its screen apply.
 fn is_searching(app: &App) -> bool {
     app.search.is_some() && matches!(app.context(), Context::Tasks | Context::Focus | Context::Program)
 }
 
-/// What came of a search.
+/// Describes the result of a search.
 fn searched(search: &Search, dots: &str) -> Vec<Piece> {
     let what = match (search.outcome, search.query.forward) {
         (Outcome::Asked, _) => "searching",
@@ -178,12 +178,12 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
     if let Some(scroll) = &app.scroll {
         let lines = app.view.task(&scroll.task).map_or(0, |task| task.output.lines);
         let new = lines.saturating_sub(scroll.lines);
-        // In the list the keys of a text move the selection.
+        // In the list, the keys of a text move the selection.
         let back = if app.screen == Screen::Tasks && !app.in_pane { Action::Back } else { Action::Last };
         let key = app.setup.keymap.key(app.view_context(), back).unwrap_or_default();
         let new = match new {
             0 => String::new(),
-            // A number that counts on is motion too.
+            // A running count would be motion too.
             _ if !app.setup.ui.motion => " new below".to_owned(),
             new => format!(" +{} new", text::count(new)),
         };
@@ -211,7 +211,7 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
     vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
 }
 
-/// The row above: what is being written, else what the person should know.
+/// Draws the upper of the two rows: the input line, or else the current notice.
 pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
     let task = app.mode.task().and_then(|task| app.view.task(task));
@@ -241,7 +241,8 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
     painter.editor(area, 0, &label, editor, is_masked, app.layers.is_empty());
 }
 
-/// The newest of: a task that needs the person, a notice of the runtime, an end under the fingers.
+/// Returns the newest of: a task that needs the user, a notice from the runtime, and the end of a task that
+/// was being typed into.
 fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     if app.view.is_lost {
@@ -301,7 +302,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
     }
 }
 
-/// Calls that wait for the operator's word; not while a card of one is on screen.
+/// Returns the notice of calls that need approval, unless the card of one is on screen.
 fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let app = painter.app;
     let first = app.view.snapshot.gate.held.first().filter(|_| app.layers.is_empty())?;
@@ -316,7 +317,8 @@ fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     Some([vec![piece(text, Role::Waiting)], hint, vec![piece(format!("  {cmd}"), Role::Faint)]].concat())
 }
 
-/// The question that waits longest, unless a task has waited longer or the screen itself says so.
+/// Returns the notice of the oldest open question, unless a task has been waiting longer or the screen
+/// already shows the question.
 fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
     let app = painter.app;
     let question = app.view.snapshot.questions.iter().find(|question| question.needs_somebody())?;
@@ -337,7 +339,7 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
 }
 
 fn told(is_error: bool, text: &str) -> Vec<Piece> {
-    // What a demonstration says to do is meant for the eyes.
+    // Instructions from a demonstration should catch the eye.
     let role = match is_error {
         true => Role::Failed,
         false if text.starts_with("demo: ") => Role::Key,

@@ -1,5 +1,5 @@
-//! Stopping: the dialogs that end a task, send it a signal or quit the console, and the guard against keys meant for
-//! another dialog.
+//! Stopping: the dialogs that stop a task, send it a signal or quit the console, and the guard against keys
+//! meant for another dialog.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::console::msg::{Effect, Leave};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 
-/// For so long a dialog about another task than the last one does not take what was pressed for that one.
+/// For this long, a dialog about a different task than the last one ignores the keys used for that one.
 pub(crate) const GUARDED: SignedDuration = SignedDuration::from_secs(1);
-/// The signals that can be sent, by their actions.
+/// The signals that can be sent, by action.
 pub(crate) const SIGNALS: [(Action, &str); 6] = [
     (Action::Interrupt, "INT"),
     (Action::Terminate, "TERM"),
@@ -28,15 +28,14 @@ pub(crate) const SIGNALS: [(Action, &str); 6] = [
     (Action::User2, "USR2"),
 ];
 
-/// What the dialogs about tasks were opened and answered with.
+/// The keys that dialogs about tasks were opened and answered with.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     /// The task of the last dialog.
     task: Option<TaskId>,
-    /// What it was opened and answered with.
+    /// The actions it was opened and answered with.
     used: Vec<Action>,
-    /// What the dialog before was opened and answered with, when it was about another task, and until when
-    /// that does not count.
+    /// The actions of the previous dialog, if it was about a different task, and until when they are ignored.
     barred: Option<(Vec<Action>, Timestamp)>,
 }
 
@@ -52,7 +51,7 @@ impl Guard {
         self.used.dedup();
     }
 
-    /// Tells whether an action counts in the dialog that was opened last.
+    /// Tells whether an action counts in the dialog opened last.
     pub(crate) fn admits(&mut self, action: Action, now: Timestamp) -> bool {
         if self.barred.as_ref().is_some_and(|(barred, until)| now < *until && barred.contains(&action)) {
             return false;
@@ -66,7 +65,7 @@ impl Guard {
 impl App {
     pub(super) fn stop(&mut self, task: TaskId, kill: bool, action: Action) {
         match action {
-            // A dialog opened to kill has no gentle way: `s` there is a slip, and keeps it open.
+            // A dialog opened to kill offers no gentle stop: `s` is taken as a typo and keeps it open.
             Action::Stop if kill => self.open(Layer::Stop { task, kill }),
             Action::Stop => self.effects.push(stop_of(&task, false)),
             Action::Kill => self.effects.push(stop_of(&task, true)),
@@ -80,7 +79,8 @@ impl App {
         }
     }
 
-    /// With nothing running, and no program that waits, there is nothing to lose: no question.
+    /// If nothing is running and no program is waiting, there is nothing to lose, so no confirmation is
+    /// needed.
     pub(super) fn ask_to_quit(&mut self) {
         let has_program = self.ending_programs().next().is_some();
         if self.view.is_lost || (self.view.live() == 0 && self.setup.is_remote && !has_program) {
@@ -96,7 +96,7 @@ impl App {
         self.open(Layer::Quit)
     }
 
-    /// Ends the runtime and then the console: from now on, that the runtime goes away is no loss.
+    /// Ends the runtime and then the console: from now on, losing the connection to the runtime is expected.
     pub(super) fn stop_all(&mut self) {
         self.is_leaving = true;
         self.effects.push(Effect::Quit(Leave::StopAll));

@@ -1,4 +1,4 @@
-//! What keys do to the current task.
+//! Keys that act on the current task.
 
 use serde_json::json;
 
@@ -55,7 +55,8 @@ impl App {
         }
     }
 
-    /// Opens the task full size, or stays at the program it runs for, and types into it when it takes input.
+    /// Opens the task full size, or stays on the screen of the program it runs for, and enters input mode if
+    /// it takes input.
     fn enter(&mut self, task: &TaskView) {
         let takes_input = takes_input(task) && !self.view.is_lost;
         self.entered_from = Some(self.screen);
@@ -75,7 +76,8 @@ impl App {
         }
     }
 
-    /// Types into a task that was started here, once it takes input and unless the person has gone on to something else.
+    /// Enters input mode for a task started here, once it takes input, unless the user has moved on to
+    /// something else.
     pub(super) fn enter_started(&mut self) {
         let Some(task) = self.to_enter.as_ref().and_then(|id| self.view.task(id)).cloned() else { return };
         if task.status == TaskStatus::Queued {
@@ -90,7 +92,7 @@ impl App {
         }
     }
 
-    /// Makes a task whose pane was chosen the one at hand.
+    /// Makes the task of the chosen pane the current one.
     pub(super) fn take_up(&mut self, task: TaskId) {
         match self.screen {
             Screen::Program => self.programs.in_pane = true,
@@ -109,7 +111,7 @@ impl App {
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
         let widest = page.or(self.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.layout().pane(&task).map_or(0, |pane| pane.cells.width);
-        // Wrapped lines fit: to go right is to see them as the program wrote them.
+        // Wrapped lines fit the pane: panning to the right shows them as the program wrote them.
         let widest = if widest > shown { widest } else { self.own_columns(&task) };
         self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
     }

@@ -12,10 +12,10 @@ use super::{App, Painter};
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
-/// Columns for an agent in such words.
+/// Width of an agent's name in these texts, in columns.
 const MOST_OF_AGENT: usize = 10;
 
-/// A state as shown.
+/// A state as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TaskState {
     pub(crate) glyph: &'static str,
@@ -30,7 +30,7 @@ impl Painter<'_> {
             TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
-                // A mere silence is weak evidence: said, not called for.
+                // Silence alone is weak evidence: shown, but without asking for attention.
                 Some(waiting) if !waiting.is_certain() => (2, "at a prompt".to_owned(), Role::Faint),
                 Some(_) => (2, "waiting".to_owned(), Role::Waiting),
                 None => (1, "running".to_owned(), Role::Running),
@@ -44,7 +44,7 @@ impl Painter<'_> {
         TaskState { glyph: states[at], word, role }
     }
 
-    /// What the person must know of a task besides its state, if there is something.
+    /// Returns what the user must know about a task besides its state, if anything.
     pub(crate) fn note(&mut self, task: &TaskView) -> Option<Piece> {
         if let Some(reason) = &task.held {
             let why = match reason {
@@ -84,7 +84,7 @@ impl Painter<'_> {
         None
     }
 
-    /// How long a task ran, or has been running.
+    /// Returns how long a task ran, or has been running.
     pub(crate) fn ran(&mut self, task: &TaskView) -> String {
         let from = task.started_at.unwrap_or(task.created_at);
         match ended_at(task) {
@@ -93,23 +93,23 @@ impl Painter<'_> {
         }
     }
 
-    /// How long a task has been silent: since its last output, its start or its end.
+    /// Returns how long a task has been silent: since its last output, its start or its end.
     pub(crate) fn quiet(&mut self, task: &TaskView) -> String {
         self.age(last_sign(task))
     }
 }
 
-/// Returns when a task has last shown that it is there: its last output, its start, or its end.
+/// Returns when a task last showed activity: its last output, its start or its end.
 pub(crate) fn last_sign(task: &TaskView) -> Timestamp {
     ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at)
 }
 
-/// Returns the same in at most so many characters: an agent by the first word of its name, `claude`.
+/// Returns the same in at most this many columns: an agent by the first word of its name, `claude`.
 pub(crate) fn short(actor: &Actor, most: usize, dots: &str) -> String {
     short_name(&who(actor), most, dots)
 }
 
-/// Returns who someone is to the person at the console.
+/// Returns the name of an actor from the user's point of view.
 pub(crate) fn who(actor: &Actor) -> String {
     match actor {
         Actor::Agent(label) => visible::one_line(label).into_owned(),
@@ -119,13 +119,12 @@ pub(crate) fn who(actor: &Actor) -> String {
     }
 }
 
-/// Returns the name of a task if it has one, and its command, on one line; before them its place in its
-/// batch if it has one.
+/// Returns a task's command on one line, preceded by its position in its batch and its name, if it has them.
 pub(crate) fn command(task: &TaskView) -> Vec<Piece> {
     placed(task, "batch ")
 }
 
-/// Returns the same where there is little room.
+/// Returns the same for use where there is little room.
 pub(crate) fn short_command(task: &TaskView) -> Vec<Piece> {
     placed(task, "")
 }
@@ -140,13 +139,13 @@ fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
     place.into_iter().chain(named).collect()
 }
 
-/// Returns the description of a task, in the words of whoever started it.
+/// Returns the description of a task, as given by its initiator.
 pub(crate) fn why(task: &TaskView) -> Vec<Piece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
     why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
 }
 
-/// Returns how long the command of a task that runs usually takes, where that is known.
+/// Returns how long the command of a running task usually takes, if known.
 pub(crate) fn usually(app: &App, task: &TaskView) -> Option<Piece> {
     let usual = app.usually(task).filter(|_| task.status == TaskStatus::Running)?;
     Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
@@ -160,7 +159,7 @@ fn ended_at(task: &TaskView) -> Option<Timestamp> {
     task.ended.as_ref().map(|ended| ended.at)
 }
 
-/// Returns how a task ended, in a word or two.
+/// Describes in a word or two how a task ended.
 pub(crate) fn how(ended: Option<&Ended>) -> String {
     let Some(ended) = ended else { return "ended".to_owned() };
     match (&ended.signal, ended.exit_status) {
@@ -180,7 +179,7 @@ pub(crate) fn need(need: Need) -> &'static str {
     }
 }
 
-/// Returns the same with the program that asks, where one does at a terminal beside the command's streams.
+/// Returns the same, with the program that asks if it does so at a terminal beside the command's streams.
 pub(crate) fn needs(waiting: &Waiting) -> String {
     asked(waiting, "").unwrap_or_else(|| need(waiting.kind).to_owned())
 }
@@ -201,7 +200,7 @@ fn asked(waiting: &Waiting, of: &str) -> Option<String> {
     Some(format!("{program}{of} asks for {what}"))
 }
 
-/// Returns the word for what happened to a task, and its details, as the screen has them: the record has its own.
+/// Returns the word for an event of a task, and its details, as shown on screen; the record uses its own.
 pub(crate) fn told(fact: &TaskFact) -> (String, String) {
     let word = fact.word().replace('_', " ");
     match fact {
@@ -219,7 +218,7 @@ pub(crate) fn told(fact: &TaskFact) -> (String, String) {
     }
 }
 
-/// Returns where that is known from.
+/// Describes the evidence for it.
 pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
     match evidence {
         InputEvidence::TtyRead => "reading the terminal",

@@ -1,4 +1,5 @@
-//! Words from the person to an agent: to whom they go, the line in which they are written, and what is done with them.
+//! Messages from the user to an agent: the recipients, the line they are typed in, and what happens once they
+//! are sent.
 
 use tui_input::Input as Editor;
 
@@ -15,41 +16,42 @@ use crate::console::msg::Effect;
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 
-/// Agents listed at once.
+/// Maximum number of agents listed at once.
 const MOST_SHOWN: usize = 6;
 
-/// The dialog.
+/// The dialog for telling an agent something.
 #[derive(Debug, Clone)]
 pub struct Tell {
-    /// The labels of those it can go to, the nearest first.
+    /// The labels of possible recipients, the most likely first.
     to: Vec<String>,
-    /// The one pointed at; one beyond the last means all of them.
+    /// The index of the highlighted recipient; one beyond the last means all of them.
     at: usize,
-    /// What is written.
+    /// The text being typed.
     pub editor: Editor,
-    /// What is done once it is sent, and how that reads.
+    /// What is done once it is sent, and a description of that.
     then: Option<(Effect, String)>,
 }
 
 impl Tell {
-    /// Returns the labels of those it goes to.
+    /// Returns the labels of the recipients.
     fn recipients(&self) -> &[String] {
         self.to.get(self.at..=self.at).unwrap_or(&self.to)
     }
 
-    /// Returns how many choices there are: each agent, and all where there are several.
+    /// Returns the number of choices: each agent, plus all of them if there are several.
     fn choices(&self) -> usize {
         if self.to.len() > 1 { self.to.len() + 1 } else { 1 }
     }
 
-    /// Names a choice.
+    /// Returns the text of a choice.
     fn choice(&self, at: usize) -> &str {
         self.to.get(at).map_or("all of them", String::as_str)
     }
 }
 
 impl App {
-    /// Opens the dialog, for `label` or the agent at hand first; `then` is done once the words are sent.
+    /// Opens the dialog with `label` or the current agent first; `then` is carried out once the message is
+    /// sent.
     pub(super) fn open_tell(&mut self, label: Option<String>, then: Option<(Effect, String)>) {
         let to = self.agents_to_tell(label);
         if to.is_empty() {
@@ -58,14 +60,15 @@ impl App {
         self.open(Layer::Tell(Box::new(Tell { to, at: 0, editor: Editor::default(), then })));
     }
 
-    /// As from the stop dialog: the owner of the task reads why.
+    /// Opens it from the stop dialog: the owner of the task is told why.
     pub(super) fn stop_and_tell(&mut self, task: &TaskView, kill: bool) {
         let how = if kill { "killed" } else { "stopped: TERM, then KILL" };
         let then = (super::stop::stop_of(&task.id, kill), format!("Then {} is {how}.", alias(task)));
         self.open_tell(owner(&task.started_by), Some(then));
     }
 
-    /// Returns who can be told something: `nearest` or the agent at hand, then whoever else is connected.
+    /// Returns the possible recipients: `nearest` or the current agent, followed by the other connected
+    /// agents.
     fn agents_to_tell(&self, nearest: Option<String>) -> Vec<String> {
         let agents = &self.view.snapshot.agents;
         let nearest = nearest.or_else(|| self.agent_at_hand());
@@ -75,7 +78,7 @@ impl App {
         nearest.into_iter().chain(others).collect()
     }
 
-    /// Tells whether there is somebody to tell.
+    /// Tells whether there is any recipient.
     pub(super) fn has_agent(&self) -> bool {
         !self.agents_to_tell(None).is_empty()
     }
@@ -90,7 +93,7 @@ impl App {
         self.at_hand().and_then(|task| owner(&task.started_by))
     }
 
-    /// Handles a key while words for an agent are written.
+    /// Handles a key while a message is being typed.
     pub(super) fn tell_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let Some(Layer::Tell(dialog)) = self.layers.last_mut() else { return false };
         match action {
@@ -105,7 +108,7 @@ impl App {
         true
     }
 
-    /// Sends what is written, and does what was to be done then. What is too long or blank stays to be mended.
+    /// Sends the message, and carries out what follows. A blank or overlong message stays open for editing.
     fn send_words(&mut self) {
         let Some(Layer::Tell(dialog)) = self.layers.last() else { return };
         let text = dialog.editor.value().trim().to_owned();

@@ -1,5 +1,5 @@
-//! Words of the screens that nobody can know beforehand, each explained in a line where it stands: until it was used or has
-//! been in sight for two minutes, remembered from then on.
+//! On-screen terms that newcomers cannot know, each explained in a line next to it until it has been used or
+//! has been visible for two minutes; that it is known is remembered.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
 use crate::runtime::{QuestionKind, TaskFact};
 
-/// A word that is explained.
+/// A term that is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Term {
-    /// Over the text of a call.
+    /// Above the text of a call.
     Receipt,
-    /// Beside it.
+    /// Beside the receipt.
     Envelope,
-    /// On the status line, while somebody types.
+    /// On the status line, in input mode.
     Input,
     /// In the timeline.
     Lease,
     /// On the card of a call.
     Held,
-    /// Among the counters.
+    /// On the metrics screen.
     Trips,
     /// Beside the source of a program.
     Values,
@@ -35,7 +35,7 @@ pub(crate) enum Term {
     Gate,
 }
 
-/// Which words are in sight for the first time, and since when.
+/// Terms on screen that are not known yet, and since when they have been visible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Terms {
     met: BTreeMap<Term, Timestamp>,
@@ -55,7 +55,7 @@ impl Term {
         }
     }
 
-    /// Returns the name it is remembered by, which no action has.
+    /// Returns the name it is remembered by, distinct from all action names.
     fn name(self) -> &'static str {
         match self {
             Self::Receipt => "word receipt",
@@ -69,7 +69,7 @@ impl Term {
         }
     }
 
-    /// Tells whether it stands on the screen.
+    /// Tells whether it is on screen.
     pub(super) fn is_shown(self, app: &App, layout: &Layout) -> bool {
         let is_plain = app.reader.is_none() && app.replay.is_none();
         match self {
@@ -97,7 +97,7 @@ impl Term {
         }
     }
 
-    /// Tells whether somebody who does this knows the word.
+    /// Tells whether performing this action implies knowing the term.
     fn is_known_by(self, app: &App, action: Action) -> bool {
         let reads = |column| app.screen == Screen::Receipts && app.calls.column == column;
         let works =
@@ -117,7 +117,7 @@ impl Term {
 }
 
 impl App {
-    /// Takes note of the words in sight; those that have been there for long enough are known.
+    /// Records the terms on screen; those visible for long enough count as known.
     pub(super) fn meet_terms(&mut self, layout: &Layout) {
         if !self.setup.ui.hints {
             return;
@@ -131,7 +131,7 @@ impl App {
         self.know(&known);
     }
 
-    /// Takes note of the words that somebody who does this knows.
+    /// Marks the terms that performing this action implies as known.
     pub(super) fn learn_terms(&mut self, action: Action) {
         let met = self.terms.met.keys().copied().filter(|term| term.is_known_by(self, action));
         let known: Vec<Term> = met.collect();
@@ -149,7 +149,7 @@ impl App {
 }
 
 impl Painter<'_> {
-    /// Returns the line that explains a word, unless it is known.
+    /// Returns the explanation of a term, unless it is known.
     pub(super) fn explained(&mut self, term: Term) -> Option<Piece> {
         let met = *self.app.terms.met.get(&term)?;
         let until = met.checked_add(HINTED).ok()?;

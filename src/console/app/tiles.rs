@@ -1,5 +1,5 @@
-//! The screen of all tasks in areas: the list, and the panes beside or below it, by the size of the terminal or as the
-//! person chose.
+//! The layout of the tasks screen: the list, and the panes beside or below it, based on the size of the
+//! terminal or the user's choice.
 
 use ratatui::layout::Rect;
 
@@ -7,21 +7,21 @@ use super::tiling::{ListPlace, Panes, Tiling};
 use super::{App, Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
 
 const STACKED_LIST_ROWS: u16 = 8;
-/// Columns of the list beside panes.
+/// Width of the list beside panes, in columns.
 const LIST_COLUMNS: u16 = 34;
-/// Panes at once.
+/// Maximum number of panes at once.
 pub(super) const MOST_PANES: usize = 4;
-/// A pane is not made narrower than this for the sake of another one.
+/// A pane is not made narrower than this to make room for another one.
 const PANE_COLUMNS: u16 = 80;
-/// The smallest pane that somebody may choose, its title included.
+/// The smallest pane of a chosen layout, in columns and rows including its title.
 const LEAST: (u16, u16) = (38, 4);
-/// Columns of the receipt and envelope beside panes.
+/// Width of the receipt and envelope beside panes, in columns.
 const SIDE_COLUMNS: u16 = 54;
 
 impl Layout {
     pub(super) fn tasks(&mut self, app: &App, body: Rect) {
         if app.tasks().is_empty() {
-            // Places and their state are listed even when none of them has a task.
+            // Places and their state are listed even if none of them has a task.
             if !app.listed().rows.is_empty() {
                 (self.list, self.stage) = (body, Rect::ZERO);
             }
@@ -43,7 +43,8 @@ impl Layout {
         }
     }
 
-    /// The list on the left, panes, the timeline below them; receipt and envelope where a pane keeps its columns.
+    /// Lays out the list on the left, the panes with the timeline below them, and receipt and envelope where
+    /// the panes keep their width.
     fn full(&mut self, app: &App, body: Rect) {
         let (left, rest) = self.ruled_left(body, list_columns(app.split, body.width));
         let has_side = rest.width > SIDE_COLUMNS + PANE_COLUMNS;
@@ -58,7 +59,7 @@ impl Layout {
         self.place(app, Panes::FourStacked, (app.pins.len() + 1).clamp(2, MOST_PANES));
     }
 
-    /// The list and panes as they were chosen, as far as there is room.
+    /// Lays out the list and panes as chosen, as far as there is room.
     fn tiled(&mut self, app: &App, body: Rect, tiling: Tiling) {
         (self.list, self.stage) = list_apart(body, tiling.list, app.split);
         if self.list.height == body.height {
@@ -71,7 +72,7 @@ impl Layout {
         }
     }
 
-    /// Places as many tasks as there are, at most so many: a pane has the room of one that is not there.
+    /// Lays out panes for the shown tasks, at most this many; a pane uses the room of missing ones.
     fn place(&mut self, app: &App, panes: Panes, most: usize) {
         self.room = most;
         let shown = app.places.shown(app, most);
@@ -96,7 +97,8 @@ impl Layout {
     }
 }
 
-/// Divides an area into so many of the same height, one above the other; the last has what is left over.
+/// Divides an area into this many areas of equal height, from top to bottom; the last one gets what is left
+/// over.
 fn stacked(area: Rect, count: u16) -> Vec<Rect> {
     let rows = area.height / count.max(1);
     let mut rest = area;
@@ -110,7 +112,7 @@ fn stacked(area: Rect, count: u16) -> Vec<Rect> {
     areas
 }
 
-/// Returns the panes that there is room for in an area instead of those wanted, each large enough to be read.
+/// Returns the closest arrangement of panes that fits into an area, with each pane large enough to be read.
 pub(super) fn divided(area: Rect, wanted: Panes) -> Panes {
     let is_wide = area.width > 2 * LEAST.0;
     let is_tall = |count: u16| area.height >= count * LEAST.1;
@@ -124,7 +126,8 @@ pub(super) fn divided(area: Rect, wanted: Panes) -> Panes {
     }
 }
 
-/// Cuts the list off: it and the stage. Where there is no room for a pane beside it, it stands on top.
+/// Splits off the list; returns the list and the stage. If there is no room for a pane beside the list, it
+/// goes on top.
 pub(super) fn list_apart(body: Rect, list: ListPlace, split: i16) -> (Rect, Rect) {
     let columns = list_columns(split, body.width);
     if list == ListPlace::Left && body.width > columns + LEAST.0 {
@@ -136,7 +139,7 @@ pub(super) fn list_apart(body: Rect, list: ListPlace, split: i16) -> (Rect, Rect
     cut_top(body, usual.saturating_add_signed(split).clamp(usual.min(3), most))
 }
 
-/// Returns the columns of the list beside panes, as the person has divided the screen.
+/// Returns the width of the list beside panes, as set by the user.
 fn list_columns(split: i16, width: u16) -> u16 {
     const STEP: i16 = 4;
     let most = width.saturating_sub(60).max(LIST_COLUMNS);

@@ -1,5 +1,5 @@
-//! How the screen of all tasks is divided, where the person chose it: how many panes, how they stand, where the list is.
-//! A division can be kept under a name; the automatic one is the default.
+//! User-chosen layouts of the tasks screen: how many panes, their arrangement, and where the list is. A
+//! layout can be saved under a name; the automatic one is the default.
 
 use ratatui::layout::Rect;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ use super::{App, Layer, Prompt};
 use crate::console::msg::Effect;
 use crate::console::text::visible;
 
-/// Layouts kept under a name.
+/// Maximum number of saved layouts.
 const MOST_SAVED: usize = 16;
-/// Characters of such a name.
+/// Maximum length of a layout's name, in characters.
 const MOST_NAME: usize = 24;
-/// Other words that a layout is looked for by.
+/// Other words by which a layout can be found.
 const SYNONYMS: &str = "layout split grid tile tiling panes columns side by side stacked";
 
-/// How many panes there are, and how they stand.
+/// The number of panes and their arrangement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Panes {
@@ -34,18 +34,18 @@ pub enum Panes {
     FourStacked,
 }
 
-/// Where the list of tasks stands.
+/// The position of the task list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListPlace {
     /// Above the panes.
     #[default]
     Top,
-    /// Left of them.
+    /// To the left of the panes.
     Left,
 }
 
-/// A division of the screen of all tasks into a list and panes, and nothing else.
+/// A layout of the tasks screen: just the list and panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tiling {
     /// The panes.
@@ -54,44 +54,44 @@ pub struct Tiling {
     pub list: ListPlace,
 }
 
-/// A division that was given a name.
+/// A layout saved under a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     /// Its name.
     pub name: String,
-    /// The division; none is the automatic one.
+    /// The layout; if none, the automatic one.
     #[serde(default)]
     pub tiling: Option<Tiling>,
-    /// Steps by which the list is larger than usual.
+    /// How many steps larger than the default the list is.
     #[serde(default)]
     pub split: i16,
 }
 
-/// Which division is in use, and those that were kept.
+/// The current layout, and the saved ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tilings {
-    /// The one in use; none is the automatic one.
+    /// The current layout; if none, the automatic one.
     pub now: Option<Tiling>,
-    /// The name it was chosen by, where it has one.
+    /// The name it was chosen by, if any.
     pub name: Option<String>,
-    /// Those with a name, in the order they were kept in.
+    /// The saved layouts, in the order they were saved.
     pub saved: Vec<Saved>,
 }
 
 /// A layout to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pick {
-    /// By the size of the terminal.
+    /// Based on the size of the terminal.
     Automatic,
-    /// This one.
+    /// This layout.
     Tiled(Tiling),
-    /// The one of this name.
+    /// The saved layout with this name.
     Named(String),
 }
 
 impl Panes {
-    /// Returns how many tasks have a pane.
+    /// Returns the number of panes.
     pub fn count(self) -> usize {
         match self {
             Self::One => 1,
@@ -100,7 +100,7 @@ impl Panes {
         }
     }
 
-    /// Returns its short name and what it is.
+    /// Returns its short name and a description.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::One => ("1 pane", "One pane"),
@@ -113,7 +113,7 @@ impl Panes {
 }
 
 impl Tiling {
-    /// Returns every division there is.
+    /// Returns all possible layouts.
     fn all() -> impl Iterator<Item = Self> {
         let places = [ListPlace::Top, ListPlace::Left].into_iter();
         places.flat_map(|list| Panes::VARIANTS.iter().map(move |panes| Self { panes: *panes, list }))
@@ -131,7 +131,7 @@ impl Tiling {
 }
 
 impl Tilings {
-    /// Drops what a file may hold and the console never keeps: names without end, too many of them.
+    /// Removes what a file may contain but the console never saves: overlong names, and too many layouts.
     pub fn checked(mut self) -> Self {
         self.saved.retain_mut(|saved| {
             saved.name = tidy(&saved.name);
@@ -156,14 +156,14 @@ fn tidy(name: &str) -> String {
 }
 
 impl App {
-    /// Opens the layouts, the one in use selected.
+    /// Opens the list of layouts, with the current one selected.
     pub(super) fn open_layouts(&mut self) {
         let mut chooser = Chooser::new(Kind::Layouts, self.layout_items());
         chooser.select(&Choice::Layout(self.tilings.picked()));
         self.open(Layer::List(Box::new(chooser)));
     }
 
-    /// Returns every layout, as an item of a list.
+    /// Returns all layouts as list items.
     pub(super) fn layout_items(&self) -> Vec<Item> {
         let automatic = "As the size of the terminal suggests".to_owned();
         let built_in = Tiling::all().map(|tiling| (tiling.label(), tiling.about(), Pick::Tiled(tiling)));
@@ -180,7 +180,7 @@ impl App {
         .collect()
     }
 
-    /// Returns why a layout would not look as it is called.
+    /// Returns why a layout would not look as its name says, if so.
     fn layout_obstacle(&self, pick: &Pick) -> Option<&'static str> {
         let tiling = match pick {
             Pick::Automatic => None,
@@ -206,7 +206,7 @@ impl App {
         self.tilings.saved.iter().find(|saved| saved.name == name)
     }
 
-    /// Divides the screen so from now on.
+    /// Switches to a layout.
     pub(super) fn pick_layout(&mut self, pick: &Pick) {
         (self.tilings.now, self.tilings.name) = match pick {
             Pick::Automatic => (None, None),
@@ -221,7 +221,8 @@ impl App {
         self.keep_arrangement();
     }
 
-    /// Goes on to the next layout that there is room for: automatic, those saved, the others with the list where it is.
+    /// Switches to the next layout that fits: automatic, the saved ones, then the others with the list at its
+    /// current position.
     pub(super) fn next_layout(&mut self) {
         let list = self.tilings.now.map(|tiling| tiling.list).unwrap_or_default();
         let items = self.layout_items().into_iter().filter(|item| {
@@ -240,12 +241,12 @@ impl App {
         }
     }
 
-    /// Asks for the name of the layout in use.
+    /// Opens the input line for naming the current layout.
     pub(super) fn ask_for_layout_name(&mut self) {
         self.write(Prompt::Layout);
     }
 
-    /// Keeps the layout in use under a name; one of that name is replaced.
+    /// Saves the current layout under a name, replacing one of the same name.
     pub(super) fn save_layout(&mut self, name: &str) {
         let name = tidy(name);
         if name.is_empty() {
@@ -263,7 +264,7 @@ impl App {
         self.keep_arrangement();
     }
 
-    /// Forgets the saved layout in use; the screen stays divided as it is.
+    /// Deletes the saved layout in use; the screen keeps its layout.
     pub(super) fn forget_layout(&mut self) {
         let Some(name) = self.tilings.name.take() else { return };
         self.tilings.saved.retain(|saved| saved.name != name);

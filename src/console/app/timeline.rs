@@ -1,5 +1,5 @@
-//! The timeline of the selected task or of all tasks: who did what, when, how many bytes. And the dialog that shows
-//! the evidence for a task's state.
+//! The timeline of the selected task or of all tasks: who did what, when, and how many bytes. Also the dialog
+//! that shows the evidence for a task's state.
 
 use ratatui::layout::Rect;
 
@@ -42,7 +42,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     });
 }
 
-/// Returns the role of what happened to a task; of the ordinary, the usual one.
+/// Returns the role of an event; `usual` for ordinary ones.
 pub(super) fn role(fact: &TaskFact, usual: Role) -> Role {
     match fact {
         TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,

@@ -1,4 +1,4 @@
-//! Passing messages: at most three, newest last; errors stay until they are cleared.
+//! Transient messages: at most three, newest last; errors stay until they are cleared.
 
 use std::collections::VecDeque;
 
@@ -12,25 +12,25 @@ use crate::console::text;
 use crate::console::theme::Role;
 
 const MOST: usize = 3;
-/// Messages in the list of past ones.
+/// Maximum number of messages kept in the message history.
 const MOST_SAID: usize = 200;
 const SHOWN: SignedDuration = SignedDuration::from_secs(4);
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
-    /// When it was said, as far as the time is known.
+    /// When it was shown, if known.
     pub at: Option<Timestamp>,
-    /// What is said, one line, made visible already.
+    /// The text: one line, already made visible.
     pub text: String,
-    /// It reports a failure.
+    /// Whether it reports a failure.
     pub is_error: bool,
-    /// The call concerned.
+    /// The call it concerns.
     pub call: Option<u64>,
     until: Option<Timestamp>,
 }
 
-/// The messages on screen, and those that were.
+/// The messages on screen, and the message history.
 #[derive(Debug, Clone, Default)]
 pub struct Toasts {
     shown: Vec<Toast>,
@@ -39,7 +39,7 @@ pub struct Toasts {
 }
 
 impl Toasts {
-    /// Adds a message that passes by itself.
+    /// Adds a message that disappears by itself.
     pub fn say(&mut self, text: impl Into<String>, call: Option<u64>, now: Timestamp) {
         self.push(Toast { call, until: now.checked_add(SHOWN).ok(), ..self.toast(text) });
     }
@@ -62,51 +62,51 @@ impl Toasts {
         self.shown.retain(|other| other.text != toast.text);
         self.shown.push(toast);
         if self.shown.len() > MOST {
-            // A passing message gives way before an error does.
+            // Transient messages are dropped before errors.
             let at = self.shown.iter().position(|toast| !toast.is_error).unwrap_or(0);
             self.shown.remove(at);
         }
     }
 
-    /// Updates the time.
+    /// Updates the current time.
     pub fn tick(&mut self, now: Timestamp) {
         self.now = Some(now);
     }
 
-    /// Takes away what has been shown long enough; tells whether that was anything.
+    /// Removes messages that have been shown long enough; tells whether there were any.
     pub fn expire(&mut self, now: Timestamp) -> bool {
         let before = self.shown.len();
         self.shown.retain(|toast| toast.until.is_none_or(|until| until > now));
         before != self.shown.len()
     }
 
-    /// Takes away what would pass by itself.
+    /// Removes all messages except errors.
     pub fn pass(&mut self) {
         self.shown.retain(|toast| toast.is_error);
     }
 
-    /// Takes all away; tells whether there was any.
+    /// Removes all messages; tells whether there were any.
     pub fn clear(&mut self) -> bool {
         !std::mem::take(&mut self.shown).is_empty()
     }
 
-    /// Returns what was said, oldest first.
+    /// Returns the message history, oldest first.
     pub fn said(&self) -> &VecDeque<Toast> {
         &self.said
     }
 
-    /// Returns the messages, oldest first.
+    /// Returns the messages on screen, oldest first.
     pub fn list(&self) -> &[Toast] {
         &self.shown
     }
 
-    /// Returns when the next message passes.
+    /// Returns when the next message disappears.
     pub fn next(&self) -> Option<Timestamp> {
         self.shown.iter().filter_map(|toast| toast.until).min()
     }
 }
 
-/// Passing messages, bottom right of the stage, newest last.
+/// Draws the messages at the bottom right of the stage, newest last.
 pub(super) fn toasts(painter: &mut Painter<'_>, layout: &Layout) {
     let app = painter.app;
     let stage = if layout.stage.is_empty() {
@@ -122,7 +122,7 @@ pub(super) fn toasts(painter: &mut Painter<'_>, layout: &Layout) {
     let dots = painter.glyphs().cut;
     let count = u16::try_from(toasts.len()).unwrap_or(u16::MAX);
     let below = stage.height.saturating_sub(count);
-    // A row that somebody types in, or a program works on, is never covered.
+    // Never cover a row that the user is typing in or a program is working on.
     let is_used = painter.cursor_row(layout).is_some_and(|row| row >= stage.y + below);
     let from = if is_used { stage.height.min(1) } else { below };
     for (y, toast) in (from..stage.height).zip(toasts) {

@@ -1,5 +1,5 @@
-//! Where typed keys and pastes go: into the task, into a line being written, into a dialog; and the history of lines,
-//! which never holds one that was hidden.
+//! Where typed keys and pastes go: into the task, an input line or a dialog; and the history of lines, which
+//! never contains one that was hidden.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -18,23 +18,24 @@ use super::{App, Layer, Layout, Mode, Prompt, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 
-/// Lines in the history.
+/// Maximum number of lines in the history.
 pub(crate) const KEPT: usize = 100;
-/// How long the fingers must have rested before a key tells that somebody has seen that the task has ended.
+/// How long the user must have paused before a key counts as pressed in the knowledge that the task has
+/// ended.
 const RESTED: SignedDuration = SignedDuration::from_millis(700);
-/// Characters of a command that is kept for the next time.
+/// Maximum length of a command that is saved in the history, in characters.
 const KEPT_CHARS: usize = 2_000;
 
-/// Lines written before, and which of them is called back.
+/// Lines entered before, and which of them is recalled.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     lines: Vec<String>,
-    /// How far back; 0 is the line being written.
+    /// How many lines back; 0 is the line being typed.
     back: usize,
 }
 
 impl History {
-    /// Adds a line; a repeated line is added once.
+    /// Adds a line; an immediate repetition is not added again.
     pub fn keep(&mut self, line: &str) {
         self.back = 0;
         if line.trim().is_empty() || self.lines.last().is_some_and(|last| last == line) {
@@ -46,7 +47,7 @@ impl History {
         self.lines.push(line.to_owned());
     }
 
-    /// Returns to the line being written.
+    /// Returns to the line being typed.
     pub fn rest(&mut self) {
         self.back = 0;
     }
@@ -65,7 +66,7 @@ impl History {
 }
 
 impl App {
-    /// Handles a key while something is typed; tells whether it did, or keys mean actions now.
+    /// Handles a key while something is being typed; returns false when keys mean actions.
     pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         if !self.layers.is_empty() {
             return self.card_key(key, action)
@@ -81,7 +82,8 @@ impl App {
         true
     }
 
-    /// The chord that leaves INPUT, pressed again, goes to the task: `Ctrl-]` twice is one for the child.
+    /// Pressing the chord that leaves input mode again sends it to the task: `Ctrl-]` twice is one for the
+    /// child.
     fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let leaves = self.setup.keymap.action(Context::Input, key) == Some(Action::Leave);
         if action != Some(Action::Type) || !leaves {
@@ -110,8 +112,8 @@ impl App {
         self.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
     }
 
-    /// A task that has ended under the fingers swallows what was meant for it, so that no key becomes a command; the
-    /// first key after a rest goes back to where the task was entered from.
+    /// Handles a key for a task that ended while being typed into: the key is discarded, so that none becomes
+    /// a command; the first key after a pause returns to where the task was entered from.
     fn leave_ended(&mut self, task: &TaskView, at_once: bool) {
         let ended = task.ended.as_ref().map_or(task.updated_at, |ended| ended.at);
         let last = self.swallowed.replace(self.now).map_or(ended, |swallowed| swallowed.max(ended));
@@ -124,7 +126,7 @@ impl App {
         }
     }
 
-    /// Begins to write a line.
+    /// Opens an input line.
     pub(super) fn write(&mut self, prompt: Prompt) {
         self.history.rest();
         self.commands.rest();
@@ -186,14 +188,14 @@ impl App {
         }
     }
 
-    /// Returns what is written, and observes again.
+    /// Returns the typed text and goes back to observing.
     pub(super) fn take_written(&mut self) -> String {
         let written = self.editor().map(Editor::value_and_reset).unwrap_or_default();
         self.observe();
         written
     }
 
-    /// Sends the composed line.
+    /// Sends the typed line.
     fn send_line(&mut self, task: &TaskId) {
         let text = self.editor().map(Editor::value_and_reset).unwrap_or_default();
         let Some(view) = self.view.task(task).cloned() else { return };
@@ -213,7 +215,7 @@ impl App {
         if cmd.is_empty() {
             return;
         }
-        // As in a shell, a space in front keeps it out of the history.
+        // As in a shell, a leading space keeps it out of the history.
         if !written.starts_with(' ') {
             self.commands.keep(cmd);
             if mask(cmd) == cmd && cmd.chars().count() <= KEPT_CHARS {
@@ -226,7 +228,7 @@ impl App {
         }
     }
 
-    /// Runs a command in a pane as wide as the screen, which gets the keys.
+    /// Runs a command in a pane as wide as the screen, which receives the keys.
     pub(super) fn run_here(&mut self, cmd: &str) {
         self.enters_next = true;
         let place = self.start_at.take().or_else(|| self.place_at_hand());
@@ -258,7 +260,7 @@ impl App {
         }
     }
 
-    /// Writes a pasted text where a text is being written.
+    /// Inserts pasted text into the text being typed.
     fn insert(&mut self, text: &str) {
         for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
             self.edit(InputRequest::InsertChar(c));
@@ -268,14 +270,14 @@ impl App {
         self.filter_tasks();
     }
 
-    /// Lists the calls that hold what is written; the newest of them is shown.
+    /// Lists the calls that match the typed text, and shows the newest of them.
     fn filter_calls(&mut self) {
         let Mode::Write(Prompt::FilterCalls, editor) = &self.mode else { return };
         self.calls.filter = editor.value().to_owned();
         self.calls.selected = None;
     }
 
-    /// Up and down call back lines written before, where they are not to be hidden.
+    /// Recalls older and newer lines with the up and down keys, unless the input is hidden.
     fn edit_or_call_back(&mut self, press: KeyPress) {
         let older = match press.key {
             Key::Up => true,
@@ -339,8 +341,8 @@ impl App {
     }
 }
 
-/// Sends a line to a task. A secret goes the way of raw keys, and so does every answer at a terminal beside a command's
-/// streams: its text is on no record.
+/// Returns the effect that sends a line to a task. A secret is sent like raw keys, and so is every answer at
+/// a terminal beside a command's streams: its text is never recorded.
 pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
     let text = if task.tty || task.side_terminal {
         format!("{}\r", text.replace('\n', "\r"))
@@ -353,8 +355,8 @@ pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
     Effect::call("TaskInput", json!({"task_id": task.id, "input": text}))
 }
 
-/// Starts a command as the person does: on a terminal, of the size of the pane it will have, and a task at once; at a place
-/// where there are several.
+/// Returns the effect that starts a command for the user: on a terminal of its future pane's size, and as a
+/// task right away; in the given place if there are several.
 pub(crate) fn start_of(place: Option<PlaceId>, cmd: &str, size: Option<Size>) -> Effect {
     let mut input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
     if let Some(size) = size {
@@ -364,13 +366,13 @@ pub(crate) fn start_of(place: Option<PlaceId>, cmd: &str, size: Option<Size>) ->
     Effect::call_at(place, "ExecCommand", input)
 }
 
-/// Tells whether a line for a task is kept nowhere. What is typed in place of a password, in the moment before it is seen
-/// that one is wanted, is one as well.
+/// Tells whether a line for a task must not be recorded. At a side terminal this covers every line: one typed
+/// just before the password prompt is detected may be a password too.
 fn is_unrecorded(task: &TaskView) -> bool {
     wants_secret(task) || task.side_terminal
 }
 
-/// Tells whether what is typed into a task now is not to be seen.
+/// Tells whether input for a task must be hidden now.
 pub(crate) fn wants_secret(task: &TaskView) -> bool {
     task.waiting.as_ref().is_some_and(|waiting| waiting.kind == Need::Secret)
 }

@@ -1,4 +1,4 @@
-//! The console's decisions: a message changes the state and produces effects. No clock, no I/O.
+//! The console's decisions: messages change the state and produce effects. No clock, no I/O.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ impl App {
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
                 self.places.review();
-                // A key for the task shows when the task answers it: a frame before that only delays the answer.
+                // A key sent to a task becomes visible when the task echoes it; drawing a frame first would
+                // only delay the echo.
                 self.is_dirty |= !(was_sent_on && self.sends_keys_on());
                 return;
             }
@@ -56,7 +57,7 @@ impl App {
                     .extend((!due.is_empty()).then_some(Effect::Ask(Request::Usage { tasks: due })));
             }
             Msg::Usage(seen) => {
-                // A frame follows only if it would show something new, and may move.
+                // Redraw only if the frame would change, and only if motion is allowed.
                 self.is_dirty |= self.view.take_usage(self.now, seen) && self.setup.ui.motion;
                 self.watch_usage();
                 return;
@@ -91,7 +92,7 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Updates the time.
+    /// Updates the current time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.now = now;
         if self.setup.ui.title && self.title.is_none() {
@@ -102,14 +103,15 @@ impl App {
             self.clear_now();
             self.is_dirty = true;
         }
-        // Where nothing may move by itself, a message stays until the next key.
+        // With motion off, a message stays until the next key.
         self.is_dirty |= self.setup.ui.motion && self.toasts.expire(now);
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) {
         let old = std::mem::replace(&mut self.view.snapshot, snapshot);
         let new = &self.view.snapshot;
-        // Counters alone change each second and are on screen in one view only; still, they change with a state.
+        // Counters change every second but are shown in one view only. With motion off, they are redrawn only
+        // when a task's state changes.
         let (counts, moves) = (self.screen == Screen::Metrics, self.setup.ui.motion);
         let states = |snapshot: &Snapshot| -> Vec<_> {
             snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()
@@ -165,8 +167,8 @@ impl App {
         }
     }
 
-    /// Tells whether a key takes the picture of what lies over the screen: no letter, which may be written there,
-    /// and nothing that is a task's.
+    /// Tells whether a key takes a screenshot of the layers over the screen: not a letter, which may be text
+    /// input, and not a key meant for a task.
     fn shoots(&self, key: KeyPress) -> bool {
         let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
         let is_for_task = matches!(self.mode, Mode::Input(_)) && self.layers.is_empty();
@@ -174,7 +176,7 @@ impl App {
         shoots && !is_letter && !is_for_task
     }
 
-    /// Tells whether keys go to a task, and nothing on screen follows from them.
+    /// Tells whether keys go to a task without changing anything on screen themselves.
     fn sends_keys_on(&self) -> bool {
         matches!(self.mode, Mode::Input(_)) && self.layers.is_empty() && self.scroll.is_none()
     }
@@ -189,7 +191,8 @@ impl App {
             return;
         }
         if let Err(why) = self.availability(action) {
-            // Their answer may be on its way: a key that does nothing would look like a slip of the finger.
+            // The place is unreachable or read-only: say so, because a key that silently does nothing would
+            // look like a typo.
             if matches!(why, Why::Place | Why::ReadOnly) {
                 self.say_refusal();
             } else if matches!(action, Action::Compare | Action::Seen | Action::Line) {
@@ -215,7 +218,7 @@ impl App {
         } else if answer.is_error {
             self.enters_next = false;
         }
-        // Whoever types into another task meanwhile stays with that one.
+        // If the user has since started typing into another task, stay with that one.
         if let Some(task) = answer.started.filter(|_| self.typing_into().is_none()) {
             if self.view.task(&task).is_some() {
                 self.select(task);

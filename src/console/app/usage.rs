@@ -1,5 +1,6 @@
-//! What the visible tasks use (processor, memory, processes, bytes per second) and when to measure again: an idle task
-//! less and less often, one that is not on screen never. And how fast the console itself is. Pure.
+//! The resource usage of the visible tasks (CPU, memory, processes, bytes per second) and when to measure
+//! again: idle tasks less and less often, tasks that are not on screen never. Also how fast the console
+//! itself is. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -14,45 +15,45 @@ use crate::runtime::{TaskStatus, TaskUsage, TaskView};
 use super::task_list::Listed;
 use super::{App, Breakpoint, Layout, Screen};
 
-/// Seconds of processor shown.
+/// Seconds of CPU history shown.
 const HISTORY: usize = 10;
-/// The longest time between two looks at a task that does nothing, in seconds.
+/// The longest interval between two measurements of an idle task, in seconds.
 const LONGEST: u32 = 16;
-/// The longest time between two looks at one that prints and takes no processor time, in seconds.
+/// The longest interval between two measurements of a task that prints but uses no CPU time, in seconds.
 const CALM: u32 = 4;
-/// Looks that are due so soon after one another are one.
+/// Measurements due this close together are made at once.
 const TOGETHER: SignedDuration = SignedDuration::from_millis(250);
-/// A look that has brought nothing, not even that there is nothing, is forgotten after so long.
+/// A measurement request without any reply is given up after this long.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
-/// Tasks looked at on a screen that shows as many as fit.
+/// Maximum number of tasks measured on a screen that shows as many as fit.
 const MOST: usize = 50;
 
-/// The measurements of tasks.
+/// The measurements of all tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Usages {
     of: BTreeMap<TaskId, Used>,
     /// The tasks on screen.
     wanted: Vec<TaskId>,
-    /// The rows and the places among them that they were taken from.
+    /// The list and the range of it that they were taken from.
     basis: Option<(Arc<Listed>, Range<usize>)>,
-    /// Since when an answer is waited for, and about which.
+    /// The pending request: when it was made, and for which tasks.
     asked: Option<(Timestamp, Vec<TaskId>)>,
 }
 
-/// What is known of one task.
+/// The measurements of one task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Used {
-    /// Percent of one processor; none before the second look, or where it cannot be seen.
+    /// Percent of one CPU; none before the second measurement, or where it cannot be determined.
     pub cpu: Option<u64>,
-    /// Bytes in memory.
+    /// Memory in use, in bytes.
     pub memory: Option<u64>,
-    /// Processes.
+    /// Number of processes.
     pub processes: Option<u32>,
-    /// Bytes typed into it.
+    /// Number of bytes typed into it.
     pub typed: u64,
-    /// Bytes printed a second.
+    /// Bytes printed per second.
     pub printed: Option<u64>,
-    /// Percent of a processor in each of the last seconds, oldest first.
+    /// Percent of a CPU in each of the last seconds, oldest first.
     pub history: VecDeque<u64>,
     last: Look,
     rest: u32,
@@ -67,12 +68,12 @@ struct Look {
 }
 
 impl Usages {
-    /// Returns what is known of a task.
+    /// Returns the measurements of a task.
     pub fn of(&self, task: &TaskId) -> Option<&Used> {
         self.of.get(task)
     }
 
-    /// Tells whether the tasks at these places of the list are to be taken note of, which they are once.
+    /// Tells whether this range of the list differs from the one last recorded, and records it.
     pub(crate) fn is_new(&mut self, listed: &Arc<Listed>, places: Range<usize>) -> bool {
         let is_same = |(known, at): &(Arc<Listed>, Range<usize>)| Arc::ptr_eq(known, listed) && *at == places;
         if self.basis.as_ref().is_some_and(is_same) {
@@ -82,12 +83,12 @@ impl Usages {
         true
     }
 
-    /// Has it looked up anew which tasks are measured.
+    /// Forces the set of measured tasks to be determined again.
     pub(crate) fn renew(&mut self) {
         self.basis = None;
     }
 
-    /// Remembers which tasks are on screen; those that have printed since are measured sooner.
+    /// Records which tasks are on screen; those that have printed since are measured sooner.
     pub(crate) fn want<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
         self.wanted.clear();
         for task in tasks {
@@ -101,19 +102,20 @@ impl Usages {
         }
     }
 
-    /// Forgets tasks that are not on the list any more.
+    /// Drops tasks that are no longer listed.
     pub(crate) fn keep(&mut self, is_there: impl Fn(&TaskId) -> bool) {
         self.of.retain(|task, _| is_there(task));
     }
 
-    /// Returns when to look again; never while nothing is on screen or an answer is due.
+    /// Returns when to measure next: never while nothing is on screen; while a reply is pending, not before
+    /// it times out.
     pub fn next(&self) -> Option<Timestamp> {
         let due = |task: &TaskId| self.of.get(task).map_or(Timestamp::MIN, |used| used.due);
         let next = self.wanted.iter().map(due).min()?;
         Some(self.asked.as_ref().map_or(next, |(asked, _)| *asked + PATIENCE))
     }
 
-    /// Returns the tasks to look at now.
+    /// Returns the tasks to measure now.
     pub(crate) fn due(&mut self, now: Timestamp) -> Vec<TaskId> {
         if self.asked.as_ref().is_some_and(|(asked, _)| now < *asked + PATIENCE) {
             return Vec::new();
@@ -124,7 +126,7 @@ impl Usages {
         due
     }
 
-    /// Takes in what was seen, in the order of `tasks`; returns whether it reads differently on screen.
+    /// Takes new measurements; returns whether they change what is displayed.
     pub(crate) fn take(&mut self, now: Timestamp, seen: Vec<(TaskUsage, u64)>) -> bool {
         let asked = self.asked.take().map(|(_, tasks)| tasks).unwrap_or_default();
         let mut is_new = false;
@@ -136,7 +138,7 @@ impl Usages {
             is_new |= shown != Some(used.shown());
             self.of.insert(usage.task, used);
         }
-        // What is not told of has just ended: it will leave the list of live ones by itself.
+        // A task missing from the reply has just ended and will leave the list of live tasks by itself.
         for task in asked {
             let used = self.of.entry(task).or_insert_with(|| Used::unseen(now));
             if used.due <= now {
@@ -184,7 +186,7 @@ impl Used {
         Self { last: Look { at, ..Look::default() }, rest: LONGEST, due: at, ..Self::default() }
     }
 
-    /// What a frame shows of it: memory is rounded as it is written.
+    /// Returns what is displayed of it, with memory rounded as on screen.
     fn shown(&self) -> Shown {
         let memory = self.memory.map(|bytes| bytes >> 16);
         (self.cpu, memory, self.processes, self.typed, self.printed, self.history.clone())
@@ -222,24 +224,24 @@ impl App {
     }
 }
 
-/// Durations remembered: percentiles are exact over these.
+/// How many durations are kept; percentiles are exact over these.
 const REMEMBERED: usize = 500;
 
 /// The console's own latencies.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
-    /// From a key that was read to the written frame that shows its echo.
+    /// From reading a key to having written the frame that shows its echo.
     pub echo: Lately,
-    /// To draw a frame and write it.
+    /// From starting to draw a frame to having written it.
     pub frame: Lately,
 }
 
-/// The last durations of one kind, in microseconds.
+/// The latest durations of one kind, in microseconds.
 #[derive(Debug, Clone, Default)]
 pub struct Lately(VecDeque<u64>);
 
 impl Lately {
-    /// Takes note of one.
+    /// Adds a duration.
     pub fn add(&mut self, took: Duration) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
@@ -247,7 +249,7 @@ impl Lately {
         self.0.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// Returns how many microseconds 50, 95 and 99 percent of them took at most; none without any.
+    /// Returns the 50th, 95th and 99th percentile in microseconds; none if there are no durations.
     pub fn shares(&self) -> Option<[u64; 3]> {
         let mut all: Vec<u64> = self.0.iter().copied().collect();
         all.sort_unstable();

@@ -1,5 +1,5 @@
-//! How long a command usually takes: the median of its last runs in this workspace that succeeded, out of the record and
-//! of what has ended since. Pure.
+//! How long a command usually takes: the median of its latest successful runs in this workspace, from the
+//! record and from tasks that have ended since. Pure.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,27 +9,27 @@ use crate::envelope::TaskId;
 use crate::runtime::past::{Durations, MOST_RUNS, add_run};
 use crate::runtime::{TaskStatus, TaskView};
 
-/// So many runs are no accident.
+/// Minimum number of runs for a meaningful median.
 const LEAST_RUNS: usize = 3;
 
-/// What is known of earlier runs.
+/// The known durations of earlier runs.
 #[derive(Debug, Clone, Default)]
 pub struct Usual {
     took: Durations,
-    /// Tasks on the list whose run is among them.
+    /// Listed tasks whose run is already included.
     counted: BTreeSet<TaskId>,
 }
 
-/// What a command usually takes.
+/// The usual duration of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Median {
     pub(crate) ms: u64,
-    /// Of how many runs that is the median.
+    /// The number of runs it is the median of.
     pub(crate) runs: usize,
 }
 
 impl App {
-    /// Takes in what the record tells of earlier runs; those of this runtime come after them.
+    /// Takes the durations on record; the runs of this runtime are appended to them.
     pub(super) fn take_durations(&mut self, earlier: Durations) {
         let since = std::mem::replace(&mut self.usual.took, earlier);
         for (cmd, runs) in since {
@@ -37,7 +37,7 @@ impl App {
         }
     }
 
-    /// Takes note of what has succeeded since the last time.
+    /// Records the tasks that have succeeded since the last time.
     pub(super) fn note_durations(&mut self) {
         let tasks = &self.view.snapshot.tasks;
         let usual = &mut self.usual;
@@ -46,17 +46,17 @@ impl App {
                 add_run(&mut usual.took, &key(task), task.lived_ms());
             }
         }
-        // One more than are listed is one that has left the list.
+        // More counted than listed means that a task has left the list.
         if usual.counted.len() > tasks.len() {
             let listed: BTreeSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();
             usual.counted.retain(|id| listed.contains(id));
         }
     }
 
-    /// Returns how long the command of a task usually takes; none after too few runs.
+    /// Returns how long the command of a task usually takes; none if there were too few runs.
     pub(crate) fn usually(&self, task: &TaskView) -> Option<Median> {
         let runs = self.usual.took.get(&*key(task)).filter(|_| task.cmd_chars.is_none())?;
-        // The task's own run is no earlier one.
+        // The task's own run is not an earlier one.
         let own = self.usual.counted.contains(&task.id).then(|| task.lived_ms());
         let mut earlier: Vec<u64> = Vec::with_capacity(MOST_RUNS);
         earlier.extend(runs.iter().copied());
@@ -69,7 +69,8 @@ impl App {
     }
 }
 
-/// What runs of a command are counted under: the command, with its place where there are several.
+/// Returns the key that runs of a command are counted under: the command, with its place if there are
+/// several.
 fn key(task: &TaskView) -> Cow<'_, str> {
     match &task.place {
         Some(place) => format!("{}\0{}", place.id, task.cmd).into(),
@@ -77,7 +78,7 @@ fn key(task: &TaskView) -> Cow<'_, str> {
     }
 }
 
-/// Says a duration as people do: `0.4 s`, `41 s`, `3 min 20 s`.
+/// Formats a duration the way people say it: `0.4 s`, `41 s`, `3 min 20 s`.
 pub(crate) fn roughly(ms: u64) -> String {
     match ms {
         0..9_950 => format!("{}.{} s", (ms + 50) / 1_000, (ms + 50) % 1_000 / 100),

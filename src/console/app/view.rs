@@ -1,5 +1,5 @@
-//! What the console knows of one runtime: its last snapshot and what was fetched from it. Nothing here is about the
-//! person; a console for several runtimes would have several.
+//! What the console knows of one runtime: its last snapshot and what was fetched from it. Contains nothing
+//! about the user; a console for several runtimes would hold several of these.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,32 +14,32 @@ use super::fleet::names::born;
 use super::picture::Picture;
 use super::usage::Usages;
 
-/// Call records cached for the receipts screen.
+/// Maximum number of call records cached for the receipts screen.
 const MOST_RECORDS: usize = 32;
-/// Cached pictures of tasks without a pane.
+/// Maximum number of cached pictures of tasks without a pane.
 const SPARE_PICTURES: usize = 8;
 
-/// One runtime as it is known.
+/// The known state of one runtime.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// What it last published.
+    /// The snapshot it last published.
     pub snapshot: Arc<Snapshot>,
-    /// Last pictures of its tasks.
+    /// The latest pictures of its tasks.
     pub pictures: BTreeMap<TaskId, Picture>,
-    /// Records of calls fetched so far, a few.
+    /// Call records fetched so far; a bounded cache.
     pub records: BTreeMap<u64, Arc<CallRecord>>,
-    /// Fetches under way, with whether the call was answered when they were asked for.
+    /// Fetches in progress, each with whether the call had been answered when the fetch began.
     pub asked: BTreeMap<u64, bool>,
-    /// What its tasks use.
+    /// The resource usage of its tasks.
     pub usage: Usages,
-    /// Finished tasks that are about to be cleared: no list has them any more.
+    /// Finished tasks about to be cleared; already hidden from every list.
     pub cleared: BTreeSet<TaskId>,
-    /// It went away.
+    /// Whether the connection to it was lost.
     pub is_lost: bool,
 }
 
 impl View {
-    /// Returns a runtime of which nothing but its state is known.
+    /// Returns the view of a runtime of which only the snapshot is known.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
         Self {
             snapshot,
@@ -57,7 +57,7 @@ impl View {
         self.snapshot.tasks.iter().find(|task| task.id == *id)
     }
 
-    /// Returns the number of tasks that are not at their end.
+    /// Returns the number of tasks that have not ended.
     pub fn live(&self) -> usize {
         self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
     }
@@ -67,7 +67,7 @@ impl View {
         self.snapshot.calls.iter().rev()
     }
 
-    /// Returns all tasks in the order of the list: live ones first, newest first.
+    /// Returns all tasks in list order: live ones first, each group newest first.
     pub fn all_tasks(&self) -> Vec<&Arc<TaskView>> {
         let kept = |task: &&Arc<TaskView>| !self.cleared.contains(&task.id);
         let mut tasks: Vec<_> = self.snapshot.tasks.iter().filter(kept).collect();
@@ -82,7 +82,7 @@ impl View {
         self.snapshot.calls.iter().filter(is_input).map(|call| call.seq).collect()
     }
 
-    /// Keeps a record that was fetched; the oldest call's leaves beyond a number.
+    /// Caches a fetched record; beyond the limit, the oldest call's record is dropped.
     pub(super) fn keep_record(&mut self, record: Arc<CallRecord>) {
         self.asked.remove(&record.seq);
         self.records.insert(record.seq, record);
@@ -91,7 +91,8 @@ impl View {
         }
     }
 
-    /// Forgets pictures of tasks that have no pane at the moment, but for a few; returns whose.
+    /// Drops the pictures of tasks that currently have no pane, except for a few; returns the ids of those
+    /// tasks.
     pub(super) fn drop_pictures(&mut self, shown: &[TaskId]) -> Vec<TaskId> {
         let spare: Vec<_> = self.pictures.keys().filter(|id| !shown.contains(id)).cloned().collect();
         let many = spare.len().saturating_sub(SPARE_PICTURES);
@@ -102,7 +103,7 @@ impl View {
         over
     }
 
-    /// Takes in what tasks use; returns whether it reads differently on screen.
+    /// Takes new usage measurements; returns whether they change what is displayed.
     pub(super) fn take_usage(&mut self, now: Timestamp, seen: Vec<TaskUsage>) -> bool {
         let bytes = |usage: &TaskUsage| Some(self.task(&usage.task)?.output.bytes);
         let seen = seen.into_iter().filter_map(|usage| Some((bytes(&usage)?, usage)));

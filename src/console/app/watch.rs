@@ -1,5 +1,6 @@
-//! Watch rules: what to ring for beside what waits for the person. A task that failed, has gone silent, is busy for long, or
-//! printed a line somebody looks for stands in the attention list until it was looked at. Pure.
+//! Watch rules: what to ring for in addition to what waits for the user. A task that failed, has gone silent,
+//! has been busy for long, or has printed a matching line stays in the attention list until the user has
+//! looked at it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,38 +17,38 @@ use super::{App, Screen, alias};
 use crate::console::msg::Effect;
 use crate::console::text::visible;
 
-/// Characters of a line that matched.
+/// Maximum length of a matched line, in characters.
 const MOST_CHARS: usize = 200;
-/// Tasks measured for rules about the processor, besides those on screen.
+/// Maximum number of tasks measured because of CPU rules, in addition to those on screen.
 const MOST_MEASURED: usize = 50;
 
-/// The rules of tasks and what came of them.
+/// The watch rules of tasks and what they have found.
 #[derive(Debug, Clone, Default)]
 pub struct Watching {
-    /// When the console was opened: what happened before is not rung for.
+    /// When the console was opened; earlier events do not ring.
     began: Timestamp,
-    /// The rules that were typed for a task.
+    /// Rules the user typed for individual tasks.
     own: BTreeMap<TaskId, Vec<WatchRule>>,
-    /// How far the output of a task was read.
+    /// How far each task's output has been read.
     read: BTreeMap<TaskId, Read>,
-    /// Since when tasks use more of a processor than so many percent.
+    /// Since when tasks have used more than a given percentage of a CPU.
     busy: BTreeMap<(TaskId, u32), Timestamp>,
-    /// What was seen and not yet looked at, by its name.
+    /// Findings that have not been looked at yet, by id.
     seen: BTreeMap<String, Seen>,
-    /// What was looked at and is not to come back.
+    /// Findings that were looked at and must not come back.
     over: BTreeSet<String>,
-    /// When a task will have been silent or busy for long enough.
+    /// When the next task will have been silent or busy for long enough.
     pub(in crate::console) next: Option<Timestamp>,
 }
 
-/// How far the output of a task was read.
+/// How far a task's output has been read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Read {
-    /// Where to read on.
+    /// The offset at which to continue reading.
     next: u64,
-    /// The bytes there were when it was last read, and whether the task had ended.
+    /// The number of bytes when it was last read, and whether the task had ended.
     at: (u64, bool),
-    /// It is being read.
+    /// Whether a read is in progress.
     is_under_way: bool,
 }
 
@@ -57,7 +58,7 @@ impl Read {
     }
 }
 
-/// What was seen of a task.
+/// Something a watch rule has found about a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::console) struct Seen {
     pub(in crate::console) task: TaskId,
@@ -67,7 +68,7 @@ pub(in crate::console) struct Seen {
     pub(in crate::console) line: Option<String>,
 }
 
-/// What rules are applied to: those of the settings, the tasks, the time.
+/// What the rules are applied to: the rules from the settings, the tasks and the current time.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::console) struct Watched<'a> {
     pub(in crate::console) rules: &'a [WatchRule],
@@ -76,7 +77,7 @@ pub(in crate::console) struct Watched<'a> {
 }
 
 impl Watching {
-    /// Begins with what happens from now on.
+    /// Starts with events from now on.
     pub(in crate::console) fn since(began: Timestamp) -> Self {
         Self { began, ..Self::default() }
     }
@@ -87,12 +88,13 @@ impl Watching {
         self.read.entry(task.id.clone()).or_insert(Read::from(task.output.bytes));
     }
 
-    /// Takes the rules for one task away.
+    /// Removes a task's own rules.
     pub(in crate::console) fn clear(&mut self, task: &TaskId) {
         self.own.remove(task);
     }
 
-    /// Looks what the rules say of the tasks as they are now. Returns the tasks whose output is to be read, and from where.
+    /// Applies the rules to the current state of the tasks. Returns the tasks whose output is to be read,
+    /// each with its offset.
     pub(in crate::console) fn look(&mut self, watched: Watched<'_>) -> Vec<(Arc<TaskView>, u64)> {
         self.next = None;
         if watched.rules.is_empty() && self.own.is_empty() {
@@ -106,7 +108,7 @@ impl Watching {
         self.over.retain(|id| known.iter().any(|task| id.starts_with(task.as_str())));
         let mut reads = Vec::new();
         for task in tasks {
-            // What ended before the console was opened has nothing new to say.
+            // Tasks that ended before the console was opened have nothing new to report.
             if task.ended.as_ref().is_none_or(|ended| ended.at >= self.began) {
                 let rules = self.rules_of(watched.rules, task);
                 rules.iter().for_each(|rule| self.apply(rule, task, watched.now));
@@ -115,7 +117,7 @@ impl Watching {
                 }
             }
         }
-        // A silence that has ended needs nobody, nor does a task that is no longer busy.
+        // A task that is no longer silent or busy needs no attention.
         let busy = &self.busy;
         self.seen.retain(|id, seen| {
             let task = tasks.iter().find(|task| task.id == seen.task);
@@ -159,7 +161,7 @@ impl Watching {
         }
     }
 
-    /// Takes note of what has lasted for long enough, or of when it will have.
+    /// Records a condition that has lasted long enough, or otherwise when it will have.
     fn lasts(
         &mut self,
         task: &TaskView,
@@ -176,7 +178,7 @@ impl Watching {
         self.see(id, Seen { task: task.id.clone(), since: due, what, line: None });
     }
 
-    /// Returns from where the output of a task is to be read, when there is more of it.
+    /// Returns the offset from which to read a task's output, if there is more of it.
     fn read_on(&mut self, task: &TaskView) -> Option<u64> {
         let first = if task.created_at >= self.began { 0 } else { task.output.bytes };
         let read = self.read.entry(task.id.clone()).or_insert(Read::from(first));
@@ -188,7 +190,7 @@ impl Watching {
         Some(read.next)
     }
 
-    /// Takes in output that was read, whole lines, and where to read on.
+    /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
     pub(in crate::console) fn printed(
         &mut self,
         watched: Watched<'_>,
@@ -196,7 +198,7 @@ impl Watching {
         (text, next): (&str, u64),
     ) {
         if let Some(read) = self.read.get_mut(&task.id) {
-            // Where no whole line came yet, the next change reads it again.
+            // If there is no complete line yet, the next change triggers another read.
             (read.next, read.is_under_way) = (next, false);
         }
         for (number, rule) in self.rules_of(watched.rules, task).iter().enumerate() {
@@ -208,7 +210,7 @@ impl Watching {
         }
     }
 
-    /// Returns the tasks that are measured because of a rule about the processor.
+    /// Returns the tasks that are measured because of CPU rules.
     pub(in crate::console) fn measured<'a>(
         &self,
         rules: &[WatchRule],
@@ -222,7 +224,7 @@ impl Watching {
         running.filter(is_meant).take(MOST_MEASURED).collect()
     }
 
-    /// Takes note of what tasks use: percent of a processor, where it is known.
+    /// Records the CPU usage of tasks in percent, where it is known.
     pub(in crate::console) fn used(&mut self, watched: Watched<'_>, of: impl Fn(&TaskId) -> Option<u64>) {
         for task in self.measured(watched.rules, watched.tasks) {
             let used = of(&task.id);
@@ -237,7 +239,7 @@ impl Watching {
         }
     }
 
-    /// Returns what was seen, for the attention list.
+    /// Returns the findings as attention items.
     pub(super) fn items(&self, app: &App) -> Vec<Item> {
         let item = |(id, seen): (&String, &Seen)| {
             let task = app.view.task(&seen.task)?;
@@ -254,13 +256,13 @@ impl Watching {
         self.seen.iter().filter_map(item).collect()
     }
 
-    /// Returns what was seen since the last time; it counts as looked at.
+    /// Returns the findings since the last call, and marks them as looked at.
     pub(in crate::console) fn news(&mut self) -> Vec<Seen> {
         let ids: Vec<String> = self.seen.keys().cloned().collect();
         ids.iter().filter_map(|id| self.settle(id)).collect()
     }
 
-    /// Records that something was looked at.
+    /// Marks a finding as looked at.
     pub(super) fn settle(&mut self, id: &str) -> Option<Seen> {
         let seen = self.seen.remove(id)?;
         if seen.line.is_none() {
@@ -277,7 +279,7 @@ impl Watching {
 }
 
 impl App {
-    /// Sets what is typed as a rule for a task; nothing takes its rules away.
+    /// Sets the typed text as a watch rule for a task; an empty text removes the task's rules.
     pub(super) fn watch_for(&mut self, task: &TaskId, text: &str) {
         let Some(view) = self.view.task(task).cloned() else { return };
         let name = alias(&view);
@@ -296,7 +298,7 @@ impl App {
         }
     }
 
-    /// Looks what the rules say of the tasks as they are now.
+    /// Applies the watch rules to the current state of the tasks.
     pub(super) fn watch(&mut self) {
         if self.setup.recording.is_some() {
             return;
@@ -316,7 +318,7 @@ impl App {
         }
     }
 
-    /// Takes in output that was read, whole lines, and where to read on.
+    /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
     pub(super) fn watched(&mut self, id: &TaskId, text: &str, next: u64) {
         let Some(task) = self.view.task(id).cloned() else { return };
         let watched =
@@ -325,7 +327,7 @@ impl App {
         self.ring();
     }
 
-    /// Takes note of what tasks with a rule about the processor use.
+    /// Records the usage of tasks that have CPU rules.
     pub(super) fn watch_usage(&mut self) {
         let watched =
             Watched { rules: &self.setup.ui.watch, tasks: &self.view.snapshot.tasks, now: self.now };

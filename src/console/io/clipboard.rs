@@ -1,4 +1,5 @@
-//! Text on its way to a clipboard: the person's terminal is asked (OSC 52), and whatever clipboard tool is there.
+//! Copying text to the clipboard: by asking the user's terminal (OSC 52), and with whatever clipboard tools
+//! are available.
 
 use std::ffi::OsString;
 use std::process::Stdio;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// Terminals drop longer ones whole.
+/// Terminals drop longer texts altogether.
 const MOST_BYTES: usize = 74_994;
 /// How long a tool may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -15,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A program and its arguments.
 pub(in crate::console) type Tool = &'static [&'static str];
 
-/// Tells whether a terminal takes so much.
+/// Tells whether a text is short enough for the terminal.
 pub(in crate::console) fn fits_terminal(text: &str) -> bool {
     text.len() <= MOST_BYTES
 }
 
-/// Returns the tools that this environment calls for, the nearest first.
+/// Returns the clipboard tools suitable for this environment, the most direct first.
 #[must_use]
 pub fn tools(variable: impl Fn(&str) -> Option<OsString>) -> Vec<&'static [&'static str]> {
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
@@ -40,7 +41,7 @@ pub fn tools(variable: impl Fn(&str) -> Option<OsString>) -> Vec<&'static [&'sta
     tools
 }
 
-/// Hands a text to each tool; returns the names of those that took it.
+/// Passes a text to each tool; returns the names of those that accepted it.
 pub(in crate::console) async fn hand_over(
     text: &str,
     tools: &[&'static [&'static str]],

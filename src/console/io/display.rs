@@ -1,4 +1,5 @@
-//! Frames on their way to the terminal: gathered whole, held together by mode 2026, written at once.
+//! Writing frames to the terminal: each is assembled in full, wrapped in synchronized output (mode 2026), and
+//! written at once.
 
 use crate::console::app::draw;
 use std::cell::RefCell;
@@ -23,24 +24,24 @@ use crate::console::app::App;
 use crate::console::app::painter::Drawn;
 use crate::console::theme::colour::Level;
 
-/// Characters of a notification.
+/// Maximum length of a notification, in characters.
 const RING_CHARS: usize = 200;
-/// Characters of a window's title.
+/// Maximum length of a window title, in characters.
 const TITLE_CHARS: usize = 100;
-/// Hold what is shown until the frame is whole, and show it.
+/// Suspends display updates until the frame is complete, then shows it.
 const HOLD: &str = "\x1b[?2026h";
 const SHOW: &str = "\x1b[?2026l";
-/// Styles off and the screen blank.
+/// Resets styles and clears the screen.
 const WIPE: &str = "\x1b[0m\x1b[2J";
-/// Time between two frames when the terminal keeps up.
+/// Minimum time between two frames when the terminal keeps up.
 const FRAME: Duration = Duration::from_millis(16);
-/// And when it does not.
+/// Upper limit for that time when it does not.
 const SLOWEST: Duration = Duration::from_millis(66);
 
-/// The last frame, the next one, and the way to the terminal.
+/// The last frame, the next one, and the connection to the terminal.
 ///
-/// ratatui's own `Terminal` asks for the cursor's position when it clears: an answer that the thread
-/// reading keys would swallow. Two buffers and their difference are all that is needed of it.
+/// ratatui's own `Terminal` queries the cursor position when it clears, but the thread that reads keys would
+/// swallow the answer. Two buffers and their difference are all we need from it.
 pub(in crate::console) struct Display {
     backend: CrosstermBackend<Out>,
     bytes: Rc<RefCell<Vec<u8>>>,
@@ -49,13 +50,14 @@ pub(in crate::console) struct Display {
     last: Buffer,
     next: Buffer,
     is_fresh: bool,
-    /// Where the cursor stands since the last frame.
+    /// The cursor as of the last frame.
     cursor: Option<(Position, CursorShape)>,
     shape: CursorShape,
     last_write: Duration,
 }
 
-/// Where ratatui writes: the bytes of one frame, shared with the display, which sends them in one piece.
+/// The writer given to ratatui: collects the bytes of one frame, shared with the display, which writes them
+/// in one piece.
 struct Out(Rc<RefCell<Vec<u8>>>);
 
 impl Write for Out {
@@ -64,14 +66,15 @@ impl Write for Out {
         Ok(bytes.len())
     }
 
-    /// A frame is whole only when `Display::draw` says so.
+    /// Does nothing: only `Display::draw` knows when a frame is complete.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Puts the blank behind an emoji with U+FE0F before it. Terminals do not agree on its columns: where it takes two, that
-/// blank, and what follows it without a movement of the cursor, would come a column too late.
+/// Moves the blank that follows an emoji with U+FE0F in front of it. Terminals disagree about the width of
+/// such an emoji: if the terminal takes it for two columns wide, that blank, and whatever follows without a
+/// cursor movement, would end up one column too far to the right.
 fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
     for at in 1..changes.len() {
         let ((x, y, emoji), (next_x, next_y, _)) = (changes[at - 1], changes[at]);
@@ -82,11 +85,11 @@ fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
 }
 
 impl Display {
-    /// Draws on `tty` from now on.
+    /// Creates a display that draws on `tty`.
     #[must_use]
     pub(in crate::console) fn new(tty: File, clock: Clock) -> Self {
-        // Under NO_COLOR crossterm writes an empty SGR for each colour, which is a reset: colours
-        // are left out by the theme instead.
+        // Under NO_COLOR, crossterm writes an empty SGR for each colour, which is a reset; the theme omits
+        // colours instead.
         crossterm::style::force_color_output(true);
         let bytes = Rc::default();
         Self {
@@ -103,7 +106,7 @@ impl Display {
         }
     }
 
-    /// Draws a frame; one that would show nothing new is not sent.
+    /// Draws a frame, and sends it unless it would change nothing.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -112,7 +115,7 @@ impl Display {
         self.next.resize(area);
         self.next.reset();
         let drawn = draw::draw(app, &mut self.next);
-        // Chrome and panes alike: what the terminal does not have, the nearest it has.
+        // For chrome and panes alike: map colours the terminal does not have to the nearest ones it has.
         let level = app.setup.ui.level;
         if level != Level::True {
             for cell in &mut self.next.content {
@@ -145,13 +148,13 @@ impl Display {
         Ok(drawn)
     }
 
-    /// Makes the next frame a full one.
+    /// Makes the next frame a full redraw.
     pub(in crate::console) fn clear(&mut self) {
         self.is_fresh = true;
         self.shape = CursorShape::Default;
     }
 
-    /// Writes an escape sequence that is no part of a frame.
+    /// Writes an escape sequence that is not part of a frame.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -160,7 +163,7 @@ impl Display {
         self.send()
     }
 
-    /// Returns the least time between two frames: longer when the terminal takes its time.
+    /// Returns the minimum time between two frames, which is longer if the terminal is slow.
     pub(in crate::console) fn pace(&self) -> Duration {
         (self.last_write * 2).clamp(FRAME, SLOWEST)
     }
@@ -175,22 +178,23 @@ impl Display {
     }
 }
 
-/// A sequence for the person's terminal; only this file makes one.
+/// An escape sequence for the user's terminal; only this file creates any.
 pub(in crate::console) struct Sequence(String);
 
-/// Returns the sequence that puts text on the clipboard of the person's own terminal (OSC 52).
+/// Returns the sequence that puts text on the clipboard of the user's own terminal (OSC 52).
 pub(in crate::console) fn copy_sequence(text: &str) -> Sequence {
     Sequence(format!("\x1b]52;c;{}\x07", BASE64.encode(text)))
 }
 
-/// Returns the sequence that calls the person back: the bell, and a notification in the two forms that
-/// terminals know (OSC 9, OSC 777). What ends a sequence or parts its fields is no part of the text.
+/// Returns the sequence that gets the user's attention: the bell, and a notification in the two forms
+/// terminals understand (OSC 9, OSC 777). Characters that would end a sequence or separate its fields are
+/// removed from the text.
 pub(in crate::console) fn ring_sequence(text: &str) -> Sequence {
     let text: String = SafeText::line(text).chars().filter(|c| *c != ';').take(RING_CHARS).collect();
     Sequence(format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07"))
 }
 
-/// Returns the sequence that names the terminal's window (OSC 2).
+/// Returns the sequence that sets the title of the terminal's window (OSC 2).
 pub(in crate::console) fn title_sequence(text: &str) -> Sequence {
     let text: String = SafeText::line(text).chars().take(TITLE_CHARS).collect();
     Sequence(format!("\x1b]2;{text}\x1b\\"))

@@ -1,5 +1,5 @@
-//! The console's loop: waits for whatever comes first, keys before all else, lets `App` decide, carries
-//! the effects out and draws when there is something new. No decision of its own.
+//! The console's event loop: waits for whatever comes first, with keys ahead of everything else, lets `App`
+//! decide, carries out the effects, and draws when there is anything new. Makes no decisions of its own.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -26,18 +26,18 @@ use crate::console::app::App;
 use crate::console::msg::{Effect, Leave, Msg};
 use crate::console::{Cue, Error};
 
-/// While keys wait, a frame is drawn this often.
+/// While keys are queued, the minimum time between two frames.
 pub(super) const KEYS_PACE: Duration = Duration::from_millis(100);
-/// Sizes that follow each other this closely are one.
+/// Resizes that follow each other this closely are handled as one.
 const RESIZING: Duration = Duration::from_millis(50);
-/// Changes of files that follow each other this closely are one.
+/// File changes that follow each other this closely are handled as one.
 const SETTLING: Duration = Duration::from_millis(100);
-/// With nothing to wait for, the loop looks again then.
+/// With nothing scheduled, the loop wakes up after this long.
 const LONG: Duration = Duration::from_hours(24);
-/// How long stopping all tasks may take before the console leaves anyway.
+/// How long to wait for all tasks to stop before the console exits anyway.
 const STOPPING: Duration = Duration::from_secs(15);
 
-/// Everything the loop holds.
+/// The state of the loop.
 pub(in crate::console) struct Driver {
     pub(in crate::console) app: App,
     pub(in crate::console) display: Display,
@@ -53,42 +53,42 @@ pub(in crate::console) struct Driver {
     pub(in crate::console) frames: Frames,
 }
 
-/// Moments of the loop, on the monotonic clock.
+/// Points in time that the loop keeps track of, on the monotonic clock.
 #[derive(Debug, Default)]
 pub(in crate::console) struct Times {
     pub(super) last_frame: Duration,
-    /// When a key came whose echo was not drawn yet.
+    /// When a key arrived whose echo has not been drawn yet.
     pub(super) last_key: Option<Duration>,
-    /// When the key came whose echo the next frame shows.
+    /// When the key arrived whose echo the next frame shows.
     pub(super) echoes: Option<Duration>,
-    /// The next frame does not wait for its time.
+    /// Draw the next frame at once, without waiting for its turn.
     pub(super) is_urgent: bool,
-    /// A text on the last frame reads differently then.
+    /// When a text on the last frame will change.
     pub(super) wake: Option<Duration>,
     resize: Option<Duration>,
-    /// The settings are read again then.
+    /// When to reread the settings.
     reload: Option<Duration>,
     give_up: Option<Duration>,
-    /// A shown screen has something new.
+    /// Whether a screen on display has changed.
     pub(super) screens_changed: bool,
-    /// News come from another hold than before.
+    /// The operator handle was replaced, so the news sources must be replaced too.
     pub(super) has_other_hold: bool,
 }
 
 /// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::console) enum Ending {
-    /// The person left, or all was stopped.
+    /// The user left, or everything was stopped.
     Left,
-    /// The runtime in this process goes on without this terminal.
+    /// The runtime in this process continues without this terminal.
     Detached,
-    /// A signal asked for the end.
+    /// A signal requested the end.
     Signal(u8),
     /// The terminal is gone.
     Gone,
 }
 
-/// What a hold has to say.
+/// The notifications of an operator handle.
 struct News {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     connected: watch::Receiver<bool>,
@@ -118,10 +118,10 @@ impl Driver {
     /// Runs the console until something ends it.
     ///
     /// # Errors
-    /// When the terminal fails in another way than by going away.
+    /// When the terminal fails for any reason other than having gone away.
     pub(in crate::console) async fn run(&mut self) -> Result<Ending, Error> {
         match self.run_while_there().await {
-            // Written to between its end and the news of it: the same hang-up.
+            // The terminal was written to after it went away but before we were notified: also a hang-up.
             Err(Error::Terminal(error)) if is_gone(&error) => Ok(self.gone()),
             ended => ended,
         }
@@ -136,7 +136,8 @@ impl Driver {
         let snapshot = &self.app.view.snapshot;
         self.effects.durations(snapshot.recording.clone(), snapshot.workspace.clone());
         loop {
-            // Looked at each time round: news that never ends would keep the select from it.
+            // Checked on every iteration: a steady stream of news would keep the select from ever reaching
+            // the timer.
             if let Some(ending) = self.on_time()? {
                 return Ok(ending);
             }
@@ -152,13 +153,13 @@ impl Driver {
         }
     }
 
-    /// Waits for the next event: keys, then signals, then answers, then news, then time.
+    /// Waits for the next event. Priority: keys, signals, answers, news, time.
     async fn next(&mut self, news: &mut News) -> Event {
         let News { snapshots, connected, changed } = news;
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
         let wake = self.clock.instant(wake);
         let is_lost = self.app.view.is_lost;
-        // A flood has something new for each frame: once that is known, only an echo is news.
+        // Under a flood of output every frame has something new: once that is known, only an echo matters.
         let is_open = !self.times.screens_changed || self.times.last_key.is_some();
         tokio::select! {
             biased;
@@ -203,7 +204,7 @@ impl Driver {
             Event::Link if self.app.is_leaving => return Ok(Some(Ending::Left)),
             Event::Link => Msg::LinkLost,
             Event::Files => {
-                // An editor writes in several steps.
+                // Editors write a file in several steps.
                 self.times.reload = Some(self.clock.now().mono + SETTLING);
                 return Ok(None);
             }
@@ -254,7 +255,7 @@ impl Driver {
             }
             Asked::Suspend => {
                 tty::give_back();
-                // The program stands still inside this call until somebody continues it.
+                // The process stays stopped inside this call until it is continued.
                 rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
                     .map_err(|error| Error::Terminal(error.into()))?;
                 self.retake()?;
@@ -264,14 +265,14 @@ impl Driver {
         Ok(None)
     }
 
-    /// How it ends when the terminal is gone.
+    /// Returns how the loop ends when the terminal is gone.
     fn gone(&self) -> Ending {
         let App { setup, is_leaving, .. } = &self.app;
         let detaches = setup.can_detach && setup.ui.on_hangup == OnHangup::Detach && !is_leaving;
         if detaches { Ending::Detached } else { Ending::Gone }
     }
 
-    /// Names the terminal's window, or gives it back the name it had.
+    /// Sets the title of the terminal's window, or restores the original one.
     fn title(&mut self, title: Option<&str>) -> Result<(), Error> {
         tty::keep_title(&self.tty, title.is_some()).map_err(Error::Terminal)?;
         let Some(title) = title else { return Ok(()) };
@@ -294,7 +295,7 @@ impl Driver {
                 Effect::RunProgram { file, place } => self.run_program(&file, place.as_ref()),
                 Effect::Ask(request) => {
                     if let Some(refused) = self.effects.ask(None, request) {
-                        // What follows from a refusal is a message on screen, nothing to carry out.
+                        // A refusal only produces a message on screen, so there is nothing to carry out.
                         let _ = self.app.update(refused);
                     }
                 }
@@ -361,7 +362,7 @@ impl Driver {
         Ok(None)
     }
 
-    /// Returns when the loop must look again though nothing came.
+    /// Returns when the loop must wake up even if no event arrives.
     fn next_time(&self) -> Option<Duration> {
         let times = &self.times;
         let is_new = self.app.is_dirty() || times.screens_changed;
@@ -374,7 +375,7 @@ impl Driver {
     }
 }
 
-/// The time until a moment, none when it has passed.
+/// Returns the time left until a moment, or zero if it has passed.
 pub(super) fn until(now: jiff::Timestamp, at: jiff::Timestamp) -> Duration {
     Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
 }

@@ -1,4 +1,4 @@
-//! What the earlier recordings of a workspace tell, read beside the loop.
+//! Reading the earlier recordings of a workspace, alongside the loop.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use super::effects::Effects;
 use crate::console::msg::Msg;
 use crate::runtime::past;
 
-/// Past recordings listed.
+/// Maximum number of past recordings listed.
 const MOST_RECORDINGS: usize = 50;
 
 impl Effects {
-    /// Lists the recordings of a workspace that are over, newest first; `own` is the one shown.
+    /// Lists the finished recordings of a workspace, newest first; `own` is the current one.
     pub(in crate::console) fn recordings(&mut self, own: PathBuf, workspace: PathBuf) {
         self.running.spawn_blocking(move || {
             let folder = own.parent()?;
@@ -20,7 +20,7 @@ impl Effects {
         });
     }
 
-    /// Reads how long commands took in the earlier recordings of a workspace; `own` is the one shown.
+    /// Reads the durations of commands from the earlier recordings of a workspace; `own` is the current one.
     pub(in crate::console) fn durations(&mut self, own: PathBuf, workspace: PathBuf) {
         self.running.spawn_blocking(move || {
             let earlier = past::durations(own.parent()?, &workspace, &own);

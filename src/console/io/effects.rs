@@ -1,5 +1,5 @@
-//! Carries out what the console decided: requests, pages, files. Each runs beside the loop and comes back as a message;
-//! what is typed goes out in the order it was typed.
+//! Carries out the effects that the console decided on: requests, pages, files. Each runs alongside the loop
+//! and its result comes back as a message; typed input is sent in the order it was typed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use super::pages::Player;
 use crate::console::app::export::FileName;
 use crate::console::msg::{Answered, Effect, Msg, News};
 
-/// Keys that may wait for the runtime.
+/// Maximum number of inputs queued for the runtime.
 pub(super) const KEYS_AHEAD: usize = 256;
-/// Answers that may wait for the loop.
+/// Maximum number of messages queued for the loop.
 const NEWS_AHEAD: usize = 64;
 
-/// How long a task that was started may take to show up.
+/// How long to wait for a started task to be listed.
 const LISTED: Duration = Duration::from_secs(5);
 
-/// What runs beside the loop.
+/// The work that runs alongside the loop.
 pub(in crate::console) struct Effects {
     pub(super) operator: Operator,
     clipboard: Vec<clipboard::Tool>,
     pub(super) player: Arc<Player>,
-    /// Where files go.
+    /// The folder for exported files.
     folder: Option<PathBuf>,
     pub(super) running: JoinSet<Option<Msg>>,
     hooks: Hooks,
@@ -44,7 +44,7 @@ pub(in crate::console) struct Effects {
 }
 
 impl Effects {
-    /// Starts with nothing to do.
+    /// Creates an idle instance.
     pub(in crate::console) fn new(
         operator: Operator,
         clipboard: Vec<clipboard::Tool>,
@@ -63,7 +63,7 @@ impl Effects {
         Self { operator, clipboard, player, folder, running, hooks, typed, refusals, news }
     }
 
-    /// Returns what the next finished job has to say; most have nothing to say.
+    /// Returns the message of the next finished job that has one; most have none.
     pub(in crate::console) async fn next(&mut self) -> Msg {
         loop {
             let said = tokio::select! {
@@ -80,8 +80,8 @@ impl Effects {
         }
     }
 
-    /// Asks the runtime for something; what is typed goes after what was typed before. Returns what there is to say at
-    /// once.
+    /// Sends a request to the runtime; typed input is queued behind earlier input. Returns a message if there
+    /// is one right away.
     pub(in crate::console) fn ask(&mut self, place: Option<PlaceId>, request: Request) -> Option<Msg> {
         if let Request::Send { task, input } = request {
             let full = self.typed.try_send((task.clone(), input)).is_err();
@@ -92,7 +92,7 @@ impl Effects {
         None
     }
 
-    /// Starts the command of a task again; the runtime has the whole of it, for a while.
+    /// Reruns the command of a task; the runtime keeps the full command for a while.
     pub(in crate::console) fn rerun(&mut self, task: TaskId, mut input: Value) {
         let operator = self.operator.clone();
         let place = operator.place_of(&task);
@@ -111,18 +111,19 @@ impl Effects {
         });
     }
 
-    /// Does something beside the loop.
+    /// Runs a job alongside the loop.
     pub(in crate::console) fn spawn(&mut self, job: impl Future<Output = Option<Msg>> + Send + 'static) {
         self.running.spawn(job);
     }
 
-    /// Draws a screen of the task that is played again.
+    /// Draws a screen of a replay.
     pub(in crate::console) fn play(&mut self, task: TaskId, place: usize, marks: usize) {
         let player = Arc::clone(&self.player);
         self.running.spawn_blocking(move || player.draw(task, place, marks));
     }
 
-    /// Hands text to the clipboard tools there are, after the terminal was asked if it takes that much.
+    /// Passes text to the available clipboard tools, after the terminal was asked to copy it if it accepts
+    /// that much.
     pub(in crate::console) fn copy(&mut self, text: String, what: String, was_asked: bool) {
         let tools = self.clipboard.clone();
         self.running.spawn(async move {
@@ -138,7 +139,8 @@ impl Effects {
         self.running.spawn_blocking(move || Some(files::told(folder.as_deref(), &file, Ok(text))));
     }
 
-    /// Writes what a task wrote to a new file; a recording has what agents typed, where their calls still tell.
+    /// Exports a task's output to a new file; a recording includes what agents typed, where the call records
+    /// still have it.
     pub(in crate::console) fn keep_task(&mut self, made: Made) {
         let (operator, folder) = (self.operator.clone(), self.folder.clone());
         self.running.spawn(async move {
@@ -157,7 +159,7 @@ impl Effects {
         });
     }
 
-    /// Runs the person's program and tells it what needs them.
+    /// Runs the user's notification program for an item that needs them.
     pub(in crate::console) fn notify(&mut self, program: &[String], news: News) {
         if !program.is_empty() {
             let workspace = self.workspace_of(&news);
@@ -166,26 +168,26 @@ impl Effects {
         }
     }
 
-    /// Returns the workspace of what waits: with several places that of its place.
+    /// Returns the workspace that an item belongs to: with several places, that of its place.
     fn workspace_of(&self, news: &News) -> PathBuf {
         let snapshots = self.operator.snapshot();
         let snapshot = snapshots.borrow();
         snapshot.place_in(&news.name).map_or(&snapshot.workspace, |place| &place.workspace).clone()
     }
 
-    /// Ends the person's program for what waits no longer.
+    /// Ends the user's notification program for an item that no longer waits.
     pub(in crate::console) fn withdraw(&mut self, id: &str) {
         self.hooks.withdraw(id);
     }
 
-    /// Stops all tasks and ends the runtime; the link goes with it.
+    /// Stops all tasks and ends the runtime; the link ends with it.
     pub(in crate::console) fn shut_down(&mut self) {
         let operator = self.operator.clone();
         self.running.spawn(async move { Some(shut_down(&operator).await) });
     }
 }
 
-/// Asks the runtime for something and returns what there is to say of the reply.
+/// Sends a request to the runtime and returns the message its reply results in, if any.
 async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
     let reply = operator.ask_at(place, request.clone()).await;
     match (request, reply) {
@@ -199,7 +201,7 @@ async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> 
         (Request::Answer { question, .. }, reply) => {
             Some(Msg::AnswerTaken(question, reply.err().map(|error| error.to_string())))
         }
-        // A runtime that has gone is told of elsewhere.
+        // A lost runtime is reported elsewhere.
         (Request::Usage { .. }, Err(_)) => Some(Msg::Usage(Vec::new())),
         (_, Ok(Reply::Usage(usage))) => Some(Msg::Usage(usage)),
         (_, Ok(Reply::Record(record))) => record.map(Msg::Record),
@@ -208,8 +210,9 @@ async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> 
     }
 }
 
-/// As [`Effects`] does it, for the console in plain lines, which takes no further line before it is over: whatever stands
-/// before a `quit` is done, or refused aloud. What belongs to screens is nothing there.
+/// Carries out an effect like [`Effects`], but for the plain-line console, which reads no further line until
+/// it is done: whatever precedes a `quit` is either carried out or visibly refused. Effects that concern the
+/// screen do nothing here.
 pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg> {
     match effect {
         Effect::Ask(request) => ask_to_the_end(&operator, None, request).await,
@@ -219,7 +222,7 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
     }
 }
 
-/// Asks the runtime for something, and waits until what it did is known here.
+/// Sends a request to the runtime and waits until its result is visible here.
 async fn ask_to_the_end(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
     let missing = match &request {
         Request::Record { seq } => Some(Msg::Failed(format!("there is no call {seq}"))),
@@ -232,7 +235,7 @@ async fn ask_to_the_end(operator: &Operator, place: Option<&PlaceId>, request: R
     msg.or(missing)
 }
 
-/// Stops all tasks and ends the runtime; the link goes with it.
+/// Stops all tasks and ends the runtime; the link ends with it.
 async fn shut_down(operator: &Operator) -> Msg {
     let closing = if operator.is_remote() { Closing::OperatorEnded } else { Closing::ConsoleClosed };
     match operator.ask(Request::Shutdown { closing }).await {
@@ -241,16 +244,16 @@ async fn shut_down(operator: &Operator) -> Msg {
     }
 }
 
-/// Waits until a task that was started is among those that are known: a `quit` right behind it counts it.
+/// Waits until a started task appears in the snapshot, so that a `quit` right behind it counts the task.
 async fn is_listed(operator: &Operator, answer: &Answered) {
     let Some(task) = &answer.started else { return };
     let mut snapshots = operator.snapshot();
     let listed = snapshots.wait_for(|snapshot| snapshot.tasks.iter().any(|known| known.id == *task));
-    // A runtime that has gone is told of elsewhere.
+    // A lost runtime is reported elsewhere.
     let _ = tokio::time::timeout(LISTED, listed).await;
 }
 
-/// Names a request by what it is for.
+/// Describes the purpose of a request.
 fn purpose(request: &Request) -> &str {
     match request {
         Request::Call { tool, .. } => tool,
@@ -265,7 +268,7 @@ fn purpose(request: &Request) -> &str {
     }
 }
 
-/// Says what did not work; that nothing can be done to a recording needs no more words.
+/// Describes a failure; for a read-only recording, the error speaks for itself.
 fn failure(what: &str, error: &Error) -> String {
     match error {
         Error::ReadOnly => error.to_string(),
@@ -294,7 +297,7 @@ fn answered(tool: String, answer: link::Answered) -> Answered {
     }
 }
 
-/// Types what comes, one after the other; keys for the same task that wait together go together.
+/// Sends typed input in order; consecutive queued keys for the same task are sent together.
 pub(super) async fn type_in_order(
     operator: Operator,
     mut keys: mpsc::Receiver<(TaskId, Input)>,
@@ -318,7 +321,7 @@ pub(super) async fn type_in_order(
             }
         }
         let refused = ask(&operator, None, Request::Send { task, input }).await;
-        // With the loop gone nobody is left to be told.
+        // The loop has ended: nobody is left to receive this.
         if let Some(refused) = refused
             && news.send(refused).await.is_err()
         {

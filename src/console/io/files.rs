@@ -1,4 +1,4 @@
-//! Files that the person keeps out of the console: new ones, theirs alone to read, never over another.
+//! Files exported by the user: always new, readable only by them, never overwriting anything.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,24 +12,25 @@ use crate::terminal::Palette;
 use crate::console::app::export::FileName;
 use crate::console::msg::Msg;
 
-/// Names tried before giving up.
+/// How many names are tried before giving up.
 const MOST_NAMES: usize = 1_000;
 
-/// Writes a new file into a folder; returns the name it got.
+/// Writes a new file into a folder; returns the name it was given.
 ///
 /// # Errors
-/// When it cannot be written; none is left behind then.
+/// When it cannot be written; no file is left behind then.
 pub(in crate::console) fn keep(folder: &Path, file: &FileName, text: &str) -> io::Result<String> {
     for taken in 0..MOST_NAMES {
         let name = file.attempt(taken);
         let path = folder.join(&name);
-        // `create_new` follows no link, so that nothing is written through one that lies there.
+        // `create_new` does not follow symlinks, so nothing is written through one that exists there.
         match files::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(mut new) => {
                 if let Err(error) = new.write_all(text.as_bytes()) {
-                    // Half a file is worse than none; that it cannot be removed either is the smaller news.
+                    // Half a file is worse than none; the write error matters more than a failure to remove
+                    // it.
                     let _ = fs::remove_file(&path);
                     return Err(error);
                 }
@@ -40,7 +41,7 @@ pub(in crate::console) fn keep(folder: &Path, file: &FileName, text: &str) -> io
     Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST_NAMES} files of that name are there")))
 }
 
-/// A task to be kept as a file.
+/// A task to be exported to a file.
 pub(in crate::console) struct Made {
     /// The task.
     pub(in crate::console) task: Arc<TaskView>,
@@ -52,7 +53,7 @@ pub(in crate::console) struct Made {
 }
 
 impl Made {
-    /// Makes the text of the file. Blocking: as long as it takes to read the log.
+    /// Produces the text of the file. Blocking: takes as long as reading the log.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -65,7 +66,7 @@ impl Made {
     }
 }
 
-/// Keeps a file and tells what came of it.
+/// Writes a file and reports the result.
 pub(in crate::console) fn told(folder: Option<&Path>, file: &FileName, text: io::Result<String>) -> Msg {
     let Some(folder) = folder else { return Msg::Failed("there is no folder to write into".to_owned()) };
     let made = if folder.is_dir() { Ok(()) } else { files::create_folder(folder) };

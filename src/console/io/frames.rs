@@ -1,4 +1,4 @@
-//! Frames: when one is drawn, what is read for it, and what the last of them cost.
+//! Frames: when one is drawn, what is read for it, and how long the last ones took.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,12 +7,13 @@ use super::driver::{Driver, KEYS_PACE};
 use crate::console::Error;
 use crate::console::msg::Msg;
 
-/// After a key, what its task answers first is drawn at once for so long: on another machine it takes a round trip.
+/// After a key, the task's first response within this time is drawn at once; on another machine it takes a
+/// round trip.
 const ANSWERED: Duration = Duration::from_secs(1);
-/// Frames remembered: two minutes at full pace.
+/// How many frame times are kept: two minutes at full pace.
 const KEPT: usize = 8_192;
 
-/// How long the last frames took, from the state to the terminal.
+/// The time taken by the last frames, from the state to the terminal.
 #[derive(Debug, Default)]
 pub(in crate::console) struct Frames {
     count: u64,
@@ -20,7 +21,7 @@ pub(in crate::console) struct Frames {
 }
 
 impl Frames {
-    /// Takes note of a frame.
+    /// Records the time taken by a frame.
     pub(in crate::console) fn add(&mut self, took: Duration) {
         if self.last.len() == KEPT {
             self.last.pop_front();
@@ -29,7 +30,7 @@ impl Frames {
         self.count += 1;
     }
 
-    /// Returns the shortest time that so many percent of the last frames did not exceed.
+    /// Returns a percentile of the frame times.
     fn percentile(&self, percent: usize) -> Duration {
         let mut sorted: Vec<Duration> = self.last.iter().copied().collect();
         sorted.sort_unstable();
@@ -37,7 +38,7 @@ impl Frames {
         sorted.get(at).copied().unwrap_or_default()
     }
 
-    /// Leaves the figures in the log.
+    /// Writes the figures to the log.
     pub(in crate::console) fn log(&self) {
         let [p50, p99] = [50, 99].map(|percent| self.percentile(percent).as_micros());
         tracing::info!(frames = self.count, p50_us = p50, p99_us = p99, "frames drawn");
@@ -45,13 +46,13 @@ impl Frames {
 }
 
 impl Driver {
-    /// Draws when something is new and the last frame is old enough, or somebody waits for it.
+    /// Draws a frame if something is new and the last frame is old enough, or if it is urgent.
     pub(super) fn draw_if_due(&mut self) -> Result<(), Error> {
         if !self.app.is_dirty() && !self.times.screens_changed {
             return Ok(());
         }
         let now = self.clock.now().mono;
-        // Keys that wait go first: a frame for each of them would put off the last one.
+        // Handle queued keys first: drawing a frame for each would delay the last one.
         let pace = match (self.keys.is_empty(), self.times.is_urgent) {
             (false, _) => KEYS_PACE,
             (true, true) => Duration::ZERO,
@@ -63,7 +64,7 @@ impl Driver {
         (self.times.screens_changed, self.times.is_urgent) = (false, false);
         self.take_pictures();
         if !self.app.is_dirty() {
-            // A screen that could not be read is looked at again in a while, not at once.
+            // If a screen could not be read, try again after a while, not immediately.
             self.times.last_frame = now;
             return Ok(());
         }
@@ -83,7 +84,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes new pictures of the shown screens that have changed; a busy one keeps its last.
+    /// Takes new pictures of the visible screens that have changed; if one is busy, its last picture is kept.
     fn take_pictures(&mut self) {
         for task in self.app.live_panes() {
             let Some(generation) = self.operator.screen_generation(&task) else { continue };
@@ -101,8 +102,8 @@ impl Driver {
         }
     }
 
-    /// Tells whether the task that has the keys has answered one: one frame for each key goes out at once. A flood
-    /// in the same pane gets no more than that.
+    /// Tells whether the task being typed into has responded to a key: one frame per key is drawn
+    /// immediately. A flood of output in the same pane gets no more than that.
     pub(super) fn is_echo(&mut self) -> bool {
         let now = self.clock.now().mono;
         self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ANSWERED);

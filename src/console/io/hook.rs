@@ -1,5 +1,5 @@
-//! The person's program for what waits for them: run beside the console, bounded in time, withdrawn when it
-//! waits no longer, and not heard.
+//! The user's notification program for items that wait for them: run alongside the console, with a timeout,
+//! ended when the item no longer waits, and with its output ignored.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,18 +13,18 @@ use tokio::sync::oneshot;
 
 use crate::console::msg::{Msg, News};
 
-/// So long it may take.
+/// How long the program may run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Resolves when what it runs for waits no longer.
+/// Resolves when the item it runs for no longer waits.
 pub(super) type Withdrawn = oneshot::Receiver<()>;
 
-/// What it was run for and what still waits, as far as it may still run.
+/// The items for which it may still be running, each with the means to end it.
 #[derive(Debug, Default)]
 pub(super) struct Hooks(BTreeMap<String, oneshot::Sender<()>>);
 
 impl Hooks {
-    /// Takes note that it is to run for something.
+    /// Registers an item that it is about to run for.
     pub(super) fn begin(&mut self, news: &News) -> Withdrawn {
         self.0.retain(|_, withdraw| !withdraw.is_closed());
         let (withdraw, withdrawn) = oneshot::channel();
@@ -32,14 +32,14 @@ impl Hooks {
         withdrawn
     }
 
-    /// Ends it for something, or keeps it from beginning.
+    /// Ends the program for an item, or keeps it from starting.
     pub(super) fn withdraw(&mut self, id: &str) {
-        // One that is over has nobody left to tell.
+        // Fails if the program has already ended, which does not matter.
         self.0.remove(id).map(|withdraw| withdraw.send(()));
     }
 }
 
-/// Runs it and says what went wrong, if anything did; that it was withdrawn is nothing wrong.
+/// Runs the program and reports what went wrong, if anything; being withdrawn is not an error.
 pub(super) async fn run(
     program: Vec<String>,
     news: News,
@@ -52,8 +52,8 @@ pub(super) async fn run(
     })
 }
 
-/// It is told in its environment and by its last argument, which begins with the thing's name and so is
-/// never taken for an option.
+/// Runs the program with the item in its environment and in its last argument, which begins with the item's
+/// name and therefore cannot be taken for an option.
 async fn run_within(
     limit: Duration,
     program: &[String],
@@ -91,7 +91,8 @@ async fn run_within(
     }
 }
 
-/// Ends it with all it started. Its leader is not reaped yet, so the number is still that of this group.
+/// Ends the program together with everything it started. The group leader has not been reaped yet, so the
+/// process group id is still valid.
 async fn end(child: &mut Child, group: Option<Pid>) -> io::Result<()> {
     if let Some(group) = group {
         kill_process_group(group, Signal::KILL)?;
@@ -138,7 +139,8 @@ mod tests {
         assert_eq!(told, "input|t07|needs a line|name: $(true)|t07 needs a line: name: $(true)");
     }
 
-    /// It says that it runs, and starts something that holds the same pipe: the pipe ends when both have ended.
+    /// Reports that it runs, then starts something that holds the same pipe: the pipe ends when both have
+    /// ended.
     const STARTS: &str = "exec 3>\"$PILOTHOUSE_WORKSPACE/pipe\"; printf started >&3; sleep 600 & wait";
 
     fn pipe(home: &Path) -> pipe::Receiver {
@@ -153,7 +155,7 @@ mod tests {
         let home = tempfile::tempdir().expect("temp dir");
         let mut pipe = pipe(home.path());
         let (_waits, withdrawn) = oneshot::channel();
-        // Long enough for a shell to begin on a busy machine.
+        // Long enough for a shell to start on a busy machine.
         let limit = Duration::from_secs(3);
         let ran = run_within(limit, &shell(STARTS), &news(), home.path().to_owned(), withdrawn).await;
         assert!(ran.expect_err("too long").to_string().contains("took longer"));

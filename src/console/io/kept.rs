@@ -1,5 +1,5 @@
-//! What a console keeps for the next time: how it was arranged, what it remembers. Nothing depends on it: a file that
-//! cannot be read is an empty one.
+//! What a console saves between runs: its arrangement and what it remembers. None of it is essential: an
+//! unreadable file counts as empty.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,21 +11,21 @@ use serde::de::DeserializeOwned;
 use crate::console::app::typing::KEPT;
 use crate::files;
 
-/// What is remembered, in the state folder.
+/// The file with what is remembered, in the state folder.
 pub(in crate::console) const MEMORY: &str = "console.json";
-/// The largest file read: more is none of ours.
+/// The largest file that is read: anything larger is not one of ours.
 const MOST_BYTES: u64 = 64 << 10;
-/// Bytes of the commands kept.
+/// Maximum size of the saved commands, in bytes.
 const MOST_COMMANDS_BYTES: usize = 60 << 10;
 
-/// Reads what was kept; nothing usable there is the default.
+/// Reads a saved value; falls back to the default if there is nothing usable.
 pub(in crate::console) fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
     let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
     let text = if is_small { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Keeps it, whole or not at all: two consoles may write at once.
+/// Saves a value atomically, because two consoles may write at once.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -36,13 +36,13 @@ pub(in crate::console) fn write(path: &Path, kept: &impl Serialize) -> io::Resul
     files::replace(path, |file| file.write_all(&bytes))
 }
 
-/// Adds a command to those kept, as the last one and once. The oldest go, also where the file would become larger than
-/// is read.
+/// Adds a command to the saved ones as the last entry, without duplicates. The oldest are dropped, also to
+/// keep the file within the size limit for reading.
 ///
 /// # Errors
 /// When the folder cannot be written.
 pub(in crate::console) fn add_command(path: &Path, cmd: &str) -> io::Result<()> {
-    // Read again: another console may have added one.
+    // Reread the file: another console may have added a command.
     let mut commands: Vec<String> = read(path);
     commands.retain(|other| other != cmd);
     commands.push(cmd.to_owned());

@@ -1,4 +1,4 @@
-//! The two threads that wait on the terminal: one reads what it sends, one watches for its end.
+//! The two threads that wait on the terminal: one reads its input, the other watches for it to go away.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
@@ -19,38 +19,39 @@ use super::tty;
 use crate::console::keys::decode::{Decoded, Decoder};
 use crate::console::msg::Msg;
 
-/// Keys that may wait for the loop.
+/// Maximum number of keys queued for the loop.
 const KEYS_AHEAD: usize = 256;
-/// How long the end may take once the terminal is gone.
+/// How long the shutdown may take once the terminal is gone.
 const LAST_WORDS: Duration = Duration::from_secs(8);
-/// How long a terminal may think about what it was asked; what it says later is left out.
+/// How long to wait for the terminal's answers to our queries; later ones are discarded.
 const ANSWERING: Duration = Duration::from_secs(1);
 
-/// What the terminal has to say.
+/// What comes from the terminal.
 #[derive(Debug)]
 pub(in crate::console) enum Heard {
-    /// A key, the mouse, a paste, the focus.
+    /// A key, mouse event, paste or focus change.
     Msg(Msg),
-    /// What it answered to all that it was asked.
+    /// Its answers to all queries.
     Outer(Box<HostTerminal>),
     /// The terminal is gone.
     Gone,
 }
 
-/// Ends the wait for a slow end, and both threads, when dropped: the end has come.
+/// When dropped, cancels the shutdown deadline and ends both threads: the shutdown is complete.
 pub(in crate::console) struct Ended {
     _alive: SyncSender<()>,
-    /// Closed, it wakes both.
+    /// When closed, wakes both threads.
     wake: OwnedFd,
     threads: [JoinHandle<()>; 2],
 }
 
 impl Ended {
-    /// Returns when nothing reads or holds the terminal any more. Whoever takes keys must have gone.
+    /// Returns once nothing reads or holds the terminal any more. The receiver of the keys must have been
+    /// dropped.
     pub(in crate::console) fn stop_reading(self) {
         let Self { _alive: alive, wake, threads } = self;
         drop((alive, wake));
-        // A panic on one of them has ended the program.
+        // A panic on either thread has already ended the program.
         threads.into_iter().for_each(|thread| drop(thread.join()));
     }
 }
@@ -58,7 +59,7 @@ impl Ended {
 /// Starts both threads.
 ///
 /// # Errors
-/// When the terminal cannot be read, or a thread not be started.
+/// When the terminal cannot be read, or a thread cannot be started.
 pub(in crate::console) fn listen(
     tty: &File,
     is_asked: bool,
@@ -78,7 +79,7 @@ pub(in crate::console) fn listen(
         clock: clock.clone(),
     };
     let keys_thread = std::thread::Builder::new().name("keys".into()).spawn(move || {
-        // Whoever listens has gone, or the terminal has: in both cases there is no more to read.
+        // The receiver or the terminal is gone: either way, there is nothing more to read.
         let _ = reader.read(&heard);
     })?;
     let tty_thread = std::thread::Builder::new().name("tty".into()).spawn(move || {
@@ -87,7 +88,8 @@ pub(in crate::console) fn listen(
         }
         drop(tty);
         tty::forget();
-        // A full queue means that the loop has keys to read and then sees the signal, or the deadline.
+        // If the queue is full, the loop has keys to read and will then see the signal, or else the deadline
+        // applies.
         let _ = gone.try_send(Heard::Gone);
         if dead.recv_timeout(LAST_WORDS) == Err(RecvTimeoutError::Timeout) {
             end_now();
@@ -96,13 +98,14 @@ pub(in crate::console) fn listen(
     Ok((keys, Ended { _alive: alive, wake, threads: [keys_thread, tty_thread] }))
 }
 
-/// The tasks' hosts see the console die and end their tasks; the journal has been written all along.
+/// The task hosts notice that the console has died and end their tasks; the journal has been written all
+/// along.
 #[expect(clippy::disallowed_methods, reason = "the dead-terminal path: nothing else is left to do")]
 fn end_now() {
     std::process::exit(129);
 }
 
-/// Standard input where it is the terminal, else the controlling one.
+/// Opens standard input if it is the terminal, or else the controlling terminal.
 fn input() -> io::Result<File> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -111,14 +114,14 @@ fn input() -> io::Result<File> {
     File::open("/dev/tty")
 }
 
-/// Reads the terminal, and gathers its answers while they are due.
+/// Reads the terminal, and collects its answers while they are expected.
 struct Reader {
     input: File,
-    /// Readable when there is no more to read.
+    /// Becomes readable when reading must stop.
     closed: OwnedFd,
     decoder: Decoder,
     survey: Option<HostTerminal>,
-    /// When answers are due no longer.
+    /// Until when answers are expected.
     until: Duration,
     clock: Clock,
 }
@@ -152,7 +155,8 @@ impl Reader {
         }
     }
 
-    /// Waits for a byte, or until what there is has to do; tells whether a byte came. `None`: there is no more to read.
+    /// Waits for input, or until what has been received must be processed; tells whether there is input.
+    /// Returns `None` if reading must stop.
     fn wait(&self) -> rustix::io::Result<Option<bool>> {
         let answers = self.survey.as_ref().map(|_| self.until.saturating_sub(self.clock.now().mono));
         let patience = self.decoder.patience().into_iter().chain(answers).min();
@@ -170,7 +174,7 @@ impl Reader {
             Decoded::Paste(text) => Msg::Paste(text),
             Decoded::Focus(has_focus) => Msg::Focus(has_focus),
             Decoded::Answer(answer) => {
-                // One that comes too late is no key, and nothing else.
+                // A late answer is discarded, and must not be taken for a key.
                 let is_last = self.survey.as_mut()?.record(answer);
                 return is_last.then(|| self.survey.take()).flatten().map(Box::new).map(Heard::Outer);
             }

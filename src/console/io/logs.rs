@@ -1,4 +1,5 @@
-//! Reads logs of tasks beside the loop. That of a task on another machine is copied here first, as far as it is new.
+//! Reading task logs alongside the loop. Logs of tasks on another machine are copied first, as far as they
+//! are new.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::console::msg::{Anchor, Msg};
 use crate::console::plain::output::Purpose;
 
 impl Effects {
-    /// Reads something of logs, once those of other machines are here. What cannot be copied is read as far as it was.
+    /// Reads from logs, once those on other machines have been copied here. If copying fails, reads what was
+    /// copied before.
     fn read_logs(&mut self, tasks: Vec<Arc<TaskView>>, read: impl FnOnce() -> Option<Msg> + Send + 'static) {
         let operator = self.operator.clone();
         let far: Vec<Arc<TaskView>> = tasks.into_iter().filter(|task| operator.is_elsewhere(task)).collect();
@@ -37,13 +39,13 @@ impl Effects {
     pub(in crate::console) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
         self.read_logs(vec![Arc::clone(&task)], move || match pages::read(&task, anchor, size) {
             Ok(page) => Some(Msg::Page(task.id.clone(), page)),
-            // A task that never started has no log, and that is no news.
+            // A task that never started has no log, which is not an error.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
         });
     }
 
-    /// Reads what a watched task wrote: whole lines, while it runs. What cannot be read says nothing.
+    /// Reads the output of a watched task, in whole lines while it runs. Read errors count as no output.
     pub(in crate::console) fn read_watched(&mut self, task: Arc<TaskView>, from: u64) {
         self.read_logs(vec![Arc::clone(&task)], move || {
             let read = pages::since(&task, from, Purpose::Watched);
@@ -52,13 +54,13 @@ impl Effects {
         });
     }
 
-    /// Opens the log of a task that is to be played again.
+    /// Opens the log of a task for a replay.
     pub(in crate::console) fn replay(&mut self, task: Arc<TaskView>) {
         let player = Arc::clone(&self.player);
         self.read_logs(vec![Arc::clone(&task)], move || Some(player.open(&task)));
     }
 
-    /// Reads what an answer may have shown of commands.
+    /// Reads the transcripts behind an answer.
     pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>) {
         let known = shown.iter().filter_map(|(_, task)| task.clone()).collect();
         self.read_logs(known, move || {
@@ -87,7 +89,7 @@ impl Effects {
         });
     }
 
-    /// Looks for a prompt in a task's log.
+    /// Searches a task's log for a prompt.
     pub(in crate::console) fn prompt(&mut self, task: Arc<TaskView>, from: Option<u64>, forward: bool) {
         self.read_logs(vec![Arc::clone(&task)], move || match pages::prompt(&task, from, forward) {
             Ok(line) => Some(Msg::Prompt { task: task.id.clone(), line, forward }),
@@ -98,7 +100,7 @@ impl Effects {
         });
     }
 
-    /// Reads what the last command of a task printed.
+    /// Reads the output of a task's last command.
     pub(in crate::console) fn last_output(&mut self, task: Arc<TaskView>) {
         self.read_logs(vec![Arc::clone(&task)], move || match pages::last_output(&task) {
             Ok((text, is_marked)) => Some(Msg::LastOutput(text, is_marked)),

@@ -1,4 +1,4 @@
-//! The edge: the terminal, its signals, files, clipboards; the loop that carries out what was decided.
+//! The I/O edge: the terminal, signals, files and clipboards, and the loop that carries out the effects.
 
 pub(super) mod clipboard;
 pub(super) mod display;

@@ -1,10 +1,10 @@
-//! What one console has done is told to the others, not to itself.
+//! Notices about what one console has done are shown in the others, not in itself.
 
 use std::sync::Arc;
 
 use crate::runtime::Snapshot;
 
-/// Returns a snapshot without the notices about this very process.
+/// Returns a snapshot without the notices about this process.
 pub(super) fn of_others(snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
     let own = Some(std::process::id());
     if snapshot.notices.iter().all(|notice| notice.from != own) {

@@ -1,5 +1,5 @@
-//! What is read from a task's log on disk: pages for a pane scrolled back and for tasks that have ended, matches,
-//! prompts, transcripts, and the screens of a replay.
+//! Reading a task's log on disk: pages for a scrolled-back pane and for ended tasks, search matches, prompts,
+//! transcripts, and the screens of a replay.
 
 use std::fs::File;
 use std::io;
@@ -21,21 +21,21 @@ use crate::console::msg::{Anchor, Effect, Msg, PageView};
 use crate::console::plain::{Purpose, Reading};
 use crate::console::text::visible;
 
-/// The longest logs that are read for this, all of an answer together.
+/// Maximum number of bytes of logs read for the coverage of an answer, in total.
 const MOST_SEEN: u64 = 4 << 20;
-/// The longest logs whose matches are counted.
+/// Maximum size of a log, in bytes, whose matches are counted.
 const MOST_COUNTED: u64 = 16 << 20;
-/// Lines found in one task when all are searched, and characters of each.
+/// Maximum number of matching lines per task in a search across all tasks, and of characters in each.
 const MOST_PLACES: usize = 50;
 const MOST_PLACE_CHARS: usize = 200;
-/// Bytes of an output read aloud at once.
+/// Maximum number of bytes of output read at once for the plain-line console.
 const MOST_READ: u64 = 256 << 10;
-/// Bytes copied of an output at most.
+/// Maximum number of bytes of output copied.
 const MOST_COPIED: u64 = 1 << 20;
-/// A shell says that the output of a command begins, and that it ended (OSC 133).
+/// The shell's marks for the beginning and the end of a command's output (OSC 133).
 const OUTPUT_BEGINS: &[u8] = b"\x1b]133;C";
 const OUTPUT_ENDS: &[u8] = b"\x1b]133;D";
-/// And that a prompt begins.
+/// The shell's mark for the beginning of a prompt.
 const PROMPT_BEGINS: &[u8] = b"\x1b]133;A";
 
 /// Reads a page of a task's log. Blocking: up to a few milliseconds.
@@ -63,7 +63,7 @@ pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> i
     })
 }
 
-/// Searches a task's log. Blocking: as long as it takes to read it.
+/// Searches a task's log. Blocking: takes as long as reading it.
 ///
 /// # Errors
 /// When the log cannot be read.
@@ -76,15 +76,15 @@ pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<F
     Ok((line, counted))
 }
 
-/// Searches the logs of some tasks, the last part of long ones. Blocking: as long as it takes to read them. What cannot be
-/// read has nothing.
+/// Searches the logs of some tasks, only the last part of long ones. Blocking: takes as long as reading them.
+/// Unreadable logs yield no matches.
 pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> Vec<Place> {
     let mut places = Vec::new();
     for task in tasks {
         let found = StoredLog::open(task)
             .and_then(|log| log.history().last_holding(needle, MOST_PLACES, MOST_COUNTED))
             .unwrap_or_default();
-        // The last line of a task is the one that is looked for more often than not.
+        // The last lines of a task are what people most often look for.
         places.extend(found.into_iter().rev().map(|(line, text)| {
             let text = visible::told(text.trim()).chars().take(MOST_PLACE_CHARS).collect();
             Place { task: task.id.clone(), line, text }
@@ -93,10 +93,10 @@ pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> V
     places
 }
 
-/// The line of a match; which of the matching lines it is, and how many there are, where they were counted.
+/// The line of a match; its position among the matching lines and their number, if counted.
 type Found = (Option<u64>, Option<(u64, u64)>);
 
-/// Looks for a prompt that the shell of a task has marked. Blocking: as long as it takes to read the log.
+/// Searches for a prompt marked by a task's shell. Blocking: takes as long as reading the log.
 ///
 /// # Errors
 /// When the log cannot be read.
@@ -113,8 +113,8 @@ pub(in crate::console) fn prompt(
     }
 }
 
-/// Returns what the last command of a task printed, as text, and whether its shell marked where that begins (OSC 133);
-/// without marks all of it counts. At most the last mebibyte is read. Blocking.
+/// Returns the output of a task's last command as text, and whether its shell marked where it begins (OSC
+/// 133); without marks, all output counts. Reads at most the last mebibyte. Blocking.
 ///
 /// # Errors
 /// When the log cannot be read.
@@ -127,19 +127,19 @@ pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bo
     Ok((clean(part.unwrap_or(&bytes), origin, task.size), part.is_some()))
 }
 
-/// What the last command printed, by the marks of its shell: from the one that says that output begins, or between the
-/// line of its prompt and the next prompt.
+/// Returns the output of the last command according to the shell's marks: from the mark for the beginning of
+/// output or, without one, between the line of its prompt and the next prompt.
 fn last_part(bytes: &[u8]) -> Option<&[u8]> {
     if let Some(at) = memchr::memmem::rfind(bytes, OUTPUT_BEGINS) {
         let output = &bytes[at + OUTPUT_BEGINS.len()..];
         let part = &output[..memchr::memmem::find(output, OUTPUT_ENDS).unwrap_or(output.len())];
-        // The mark itself ends with a terminator that the emulator would take.
+        // The mark ends with a terminator of its own, which is not output.
         return Some(part.strip_prefix(b"\x07").or_else(|| part.strip_prefix(b"\x1b\\")).unwrap_or(part));
     }
     let behind_line = |part: &'_ [u8]| memchr::memchr(b'\n', part).map(|at| at + 1);
     let last = memchr::memmem::rfind(bytes, PROMPT_BEGINS)?;
     if let Some(at) = behind_line(&bytes[last..]) {
-        // The command still runs: its prompt is the last.
+        // The command is still running: its prompt is the last one.
         return Some(&bytes[last + at..]);
     }
     let before = memchr::memmem::rfind(&bytes[..last], PROMPT_BEGINS)?;
@@ -147,8 +147,8 @@ fn last_part(bytes: &[u8]) -> Option<&[u8]> {
     Some(&bytes[before + at..last])
 }
 
-/// Returns what a task wrote from an offset of its log on: all of it, or whole lines while it is followed. At most the
-/// last 256 KiB. Blocking.
+/// Returns a task's output from an offset in its log: all of it, or only whole lines while following. Reads
+/// at most the last 256 KiB. Blocking.
 ///
 /// # Errors
 /// When the log cannot be read.
@@ -166,7 +166,8 @@ pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) ->
     Ok(Reading { purpose, text, left_out: begin - from.min(begin), next })
 }
 
-/// Returns the last screen of a task, drawn anew from its log. Blocking: as long as it takes to read all of it.
+/// Returns the last screen of a task, reconstructed from its log. Blocking: takes as long as reading all of
+/// it.
 ///
 /// # Errors
 /// When the log cannot be read.
@@ -192,7 +193,7 @@ fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<P
     }
 }
 
-/// Returns rows with a line among them, a third down where there are enough before and after it.
+/// Returns rows that include a line, placed a third of the way down if there are enough rows around it.
 fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
     if line >= last.first_line {
@@ -203,14 +204,14 @@ fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result
     if page.rows.iter().any(|row| row.line == line) { Ok(page) } else { history.page(line, size) }
 }
 
-/// Returns rows that begin with a line; the last ones where they show it, so that the page is full.
+/// Returns rows starting with a line, or the last rows if they include it, so that the page is full.
 fn page_with_on_top(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
     if line >= last.first_line { Ok(last) } else { history.page(line, size) }
 }
 
-/// Returns the rows that stand right before a line. Long lines take several rows: as many lines as there are rows are laid
-/// out, fewer where they do not fit, and the last rows are kept.
+/// Returns the rows right before a line. Long lines take several rows: as many lines as there are rows are
+/// laid out, fewer if they do not fit, and the last rows are kept.
 fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let mut lines = u64::from(size.rows());
     let mut first = line.saturating_sub(lines);
@@ -227,10 +228,11 @@ fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result
     Ok(Page { rows, first_line: page.first_line, next_line: line })
 }
 
-/// Reads the streams that an answer shows. Blocking. Of several commands the one that cannot be read says why.
+/// Reads the streams that an answer shows. Blocking. If one of several commands cannot be read, its result
+/// says why.
 ///
 /// # Errors
-/// Why there is nothing to be read of the only one.
+/// Why the only command cannot be read.
 pub(in crate::console) fn seen(
     shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>,
 ) -> Result<Vec<CommandCoverage>, String> {
@@ -273,8 +275,8 @@ fn transcripts(
     Ok(read)
 }
 
-/// The log that is played. Behind a lock because each screen is drawn on another thread; the console asks for one
-/// at a time, so that none ever waits for long.
+/// The log being replayed. Locked because each screen is drawn on another thread; the console requests one at
+/// a time, so nobody ever waits long.
 #[derive(Default)]
 pub(in crate::console) struct Player(Mutex<Option<(TaskId, Playback)>>);
 
@@ -291,10 +293,11 @@ impl Player {
         }
     }
 
-    /// Draws the screen at which so many marks are carried out. Blocking: going back reads the log from its beginning.
+    /// Draws the screen after this many marks have been applied. Blocking: going back rereads the log from
+    /// its beginning.
     pub(in crate::console) fn draw(&self, task: TaskId, place: usize, marks: usize) -> Option<Msg> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another task may be played by now.
+        // Another task may be replayed by now.
         let (_, playback) = open.as_mut().filter(|(other, _)| *other == task)?;
         Some(match playback.seek(marks) {
             Ok(terminal) => {
@@ -308,7 +311,7 @@ impl Player {
 }
 
 impl Driver {
-    /// Looks something up, beside the loop. Of a task that is known no longer there is nothing to look up.
+    /// Looks something up alongside the loop. Does nothing for a task that is no longer known.
     pub(in crate::console) fn look_up(&mut self, effect: Effect) {
         if let Effect::Coverage { call, shown } = effect {
             let known = |shown: ShownCommand| {
@@ -352,12 +355,12 @@ mod tests {
         last_part(log.as_bytes()).map(|part| std::str::from_utf8(part).expect("text"))
     }
 
-    /// The first and the last line of the page that an anchor names, of a log with lines 0 to 99.
+    /// Returns the first and last line of the page for an anchor, in a log with lines 0 to 99.
     fn shown(anchor: Anchor) -> (u64, u64) {
         shown_of("", anchor)
     }
 
-    /// The same with each line so much longer.
+    /// Does the same, with `filler` appended to each line.
     fn shown_of(filler: &str, anchor: Anchor) -> (u64, u64) {
         let mut log = tempfile::tempfile().expect("a file");
         for line in 0..100 {

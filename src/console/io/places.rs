@@ -1,4 +1,4 @@
-//! Opens other places beside the one that the console was opened on.
+//! Opening other places besides the one the console was opened on.
 
 use tokio::sync::mpsc;
 
@@ -9,7 +9,7 @@ use crate::link::{Fleet, Operator, Running};
 use crate::paths::{Locks, workspace_id};
 
 impl Driver {
-    /// Shows another runtime of this machine as well. The console of one runtime becomes one of several.
+    /// Shows another runtime of this machine too. The console of one runtime becomes a console of several.
     pub(in crate::console) fn open_place(&mut self, running: Running) {
         if let Some(fleet) = self.operator.fleet() {
             return fleet.open(running);
@@ -21,14 +21,15 @@ impl Driver {
         fleet.open(running);
         self.operator = Operator::Fleet(fleet);
         self.effects.hold(self.operator.clone());
-        // The fleet contains the handle used so far, but does not know yet which panes are visible: they are reported again.
+        // The fleet contains the handle used so far but does not know yet which panes are visible, so they
+        // are announced again.
         self.times.has_other_hold = true;
         self.app.show_again();
     }
 }
 
 impl Effects {
-    /// Asks another hold from now on. What was typed before goes where it was meant to go.
+    /// Uses another operator handle from now on. Input typed before still goes to where it was meant to go.
     pub(in crate::console) fn hold(&mut self, operator: Operator) {
         let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let typist = type_in_order(operator.clone(), keys, self.news.clone());
@@ -39,7 +40,7 @@ impl Effects {
         });
     }
 
-    /// Lists the runtimes of this user on this machine.
+    /// Lists this user's runtimes on this machine.
     pub(in crate::console) fn list_running(&mut self, locks: Option<Locks>) {
         let all = move || Some(Msg::Running(Running::all(&locks?)));
         self.running.spawn_blocking(all);

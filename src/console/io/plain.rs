@@ -1,4 +1,5 @@
-//! The loop of the console in plain lines: reads lines, lets `Session` decide, writes lines. Needs no terminal.
+//! The event loop of the plain-line console: reads lines, lets `Session` decide, and writes lines. Needs no
+//! terminal.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -25,14 +26,14 @@ use crate::console::options::{Because, Exit, Left, Options};
 use crate::console::plain::{Circumstances, Effect, Event, Purpose, Session};
 use crate::console::theme::Preferences;
 
-/// With nothing to wait for, the loop looks again then.
+/// With nothing scheduled, the loop wakes up after this long.
 const LONG: Duration = Duration::from_hours(24);
-/// How long stopping all tasks may take before the console leaves anyway.
+/// How long to wait for all tasks to stop before the console exits anyway.
 const STOPPING: Duration = Duration::from_secs(15);
-/// Exit code when nobody reads any more: as a shell tells of SIGPIPE.
+/// Exit code when the reader of our output is gone: what a shell reports for SIGPIPE.
 const UNREAD: u8 = 141;
 
-/// Everything the loop holds.
+/// The state of the loop.
 struct Teller {
     session: Session,
     operator: Operator,
@@ -43,14 +44,14 @@ struct Teller {
     clock: Clock,
     give_up: Option<Duration>,
     on_hangup: OnHangup,
-    /// The runtime in this process goes on without this console.
+    /// The runtime in this process continues without this console.
     is_detached: bool,
 }
 
-/// Tells of the runtime until the person leaves, nothing is left to tell of, or a signal comes.
+/// Reports on the runtime until the user leaves, nothing is left to report, or a signal arrives.
 ///
 /// # Errors
-/// When signals cannot be listened to, or standard input not be read.
+/// When signals cannot be listened to, or standard input cannot be read.
 pub(in crate::console) async fn run(
     operator: Operator,
     because: Because,
@@ -104,7 +105,7 @@ pub(in crate::console) async fn run(
 }
 
 impl Teller {
-    /// Goes on until something ends it; returns the exit code.
+    /// Runs until something ends the loop; returns the exit code.
     async fn listen(&mut self) -> u8 {
         let mut snapshots = self.operator.snapshot();
         let mut connected = self.operator.connected();
@@ -132,7 +133,7 @@ impl Teller {
         }
     }
 
-    /// The terminal is gone; returns the exit code.
+    /// Handles the loss of the terminal; returns the exit code.
     fn gone(&mut self) -> u8 {
         self.is_detached = self.on_hangup == OnHangup::Detach && !self.session.is_leaving;
         if self.is_detached { 0 } else { 129 }
@@ -145,7 +146,8 @@ impl Teller {
     ) -> Next {
         let wake = self.clock.instant(self.wake());
         let is_lost = self.session.is_lost;
-        // What was asked for is done and told before the next line counts: nothing is lost to a `quit` right behind it.
+        // Pending requests are carried out and reported before the next line is read, so that a `quit` right
+        // behind them loses nothing.
         let takes_lines = self.reading.is_empty();
         let line = async {
             match &mut self.lines {
@@ -176,7 +178,7 @@ impl Teller {
         }
     }
 
-    /// When the loop must look again though nothing came.
+    /// Returns when the loop must wake up even if no event arrives.
     fn wake(&self) -> Duration {
         let now = self.clock.now();
         let by_itself = self.session.next_time().map(|at| {
@@ -186,7 +188,7 @@ impl Teller {
         by_itself.into_iter().chain(self.give_up).min().unwrap_or(now.mono + LONG)
     }
 
-    /// The program stands still inside this call until somebody continues it.
+    /// Suspends the process: it stays stopped inside this call until it is continued.
     fn suspend(&mut self) {
         let was_off = self.echo.is_off();
         self.echo.hide(false);
@@ -197,7 +199,7 @@ impl Teller {
         self.echo.hide(was_off);
     }
 
-    /// Says and does it; returns the exit code when that is the end.
+    /// Prints and carries out the effects; returns the exit code if they end the console.
     fn carry_out(&mut self, effects: Vec<Effect>) -> Option<u8> {
         let mut said = String::new();
         let mut end = None;
@@ -222,7 +224,7 @@ impl Teller {
             out.write_all(SafeText::lines(&said).as_bytes()).and_then(|()| out.flush())
         };
         self.session.shown(self.clock.now().wall);
-        // Whoever read it has gone.
+        // A failed write means that our reader is gone.
         written.err().map(|_| UNREAD).or(end)
     }
 
@@ -252,7 +254,8 @@ impl Teller {
         });
     }
 
-    /// Looks at the screen of a task: where nothing draws on it any more, at what its log leaves of it.
+    /// Reads the screen of a task; if the task has ended or the console shows a recording, reconstructs it
+    /// from the log.
     fn look(&mut self, task: TaskId) {
         let operator = self.operator.clone();
         let known = operator.snapshot().borrow().tasks.iter().find(|known| known.id == task).cloned();

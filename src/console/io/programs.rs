@@ -1,4 +1,4 @@
-//! Runs a program in the runtime that the console shows, as `pilothouse run` does from a shell.
+//! Running a program in the runtime that the console shows, as `pilothouse run` does from a shell.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use crate::prose::run::Request;
 use crate::prose::vm::Budget;
 use crate::runtime::PlaceId;
 
-/// Events that may wait; nobody reads them, the screen shows the program.
+/// Capacity of the event channel; the events are discarded, because the screen shows the program.
 const EVENTS: usize = 16;
 
 impl Driver {
-    /// Runs the program in a file, at a place where there are several; a refusal is told.
+    /// Runs the program in a file, in the given place if there are several; reports a refusal.
     pub(in crate::console) fn run_program(&mut self, file: &str, place: Option<&PlaceId>) {
         let snapshot = self.app.published_by(place);
         let (socket, workspace) = (snapshot.socket.clone(), snapshot.workspace.clone());
@@ -36,7 +36,7 @@ impl Driver {
     }
 }
 
-/// What is asked for by a person who looks at it.
+/// Returns a run request for a user who is watching the program.
 fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request {
     Request {
         program: Some(program),
@@ -59,7 +59,7 @@ fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request
     }
 }
 
-/// Waits until the program has ended; how it ended is on screen.
+/// Waits until the program has ended; the outcome is visible on screen.
 async fn run(socket: PathBuf, request: Request) -> Result<(), String> {
     let mut scripts = Scripts::dial(&socket, request.cwd.clone()).await.map_err(|error| error.to_string())?;
     let (events, mut received) = mpsc::channel(EVENTS);

@@ -1,4 +1,4 @@
-//! The settings of a console while it runs: read again, kept, remembered.
+//! The settings of a running console: rereading and saving them, and saving what the console remembers.
 
 use super::driver::Driver;
 use super::kept;
@@ -10,7 +10,7 @@ use crate::console::options::Options;
 use crate::console::theme::{Capabilities, Preferences};
 use crate::terminal::host_terminal::HostTerminal;
 
-/// Where settings come from, and when to read them again.
+/// Where settings come from, and when to reread them.
 pub(in crate::console) struct Source {
     pub(in crate::console) options: Options,
     pub(in crate::console) capabilities: Capabilities,
@@ -18,7 +18,7 @@ pub(in crate::console) struct Source {
 }
 
 impl Driver {
-    /// Reads the settings again.
+    /// Rereads the settings.
     pub(in crate::console) fn reload(&mut self) -> Vec<Effect> {
         let Source { options, capabilities, .. } = &self.source;
         let (preferences, faults) =
@@ -27,7 +27,7 @@ impl Driver {
         self.app.update(Msg::Preferences(Box::new(preferences), faults))
     }
 
-    /// Takes note of what the terminal answered. What that changes is drawn, not talked of.
+    /// Applies what the terminal has answered. Any change is drawn without a message.
     pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) {
         let learnt = self.source.capabilities.clone().learn(outer);
         if learnt == self.source.capabilities {
@@ -35,12 +35,12 @@ impl Driver {
         }
         let Source { options, capabilities, .. } = &mut self.source;
         *capabilities = learnt;
-        // Faults in the files were told of when they were first read.
+        // Errors in the files were reported when they were first read.
         let (preferences, _) = Preferences::read(options.config.as_deref(), &options.flags, capabilities);
         self.app.apply_preferences(preferences);
     }
 
-    /// Writes down what is remembered. Nothing depends on it.
+    /// Saves what is remembered. Not essential.
     pub(in crate::console) fn remember(&self, memory: &Memory) {
         let written =
             self.source.options.state.as_deref().map(|state| kept::write(&state.join(kept::MEMORY), memory));
@@ -49,7 +49,7 @@ impl Driver {
         }
     }
 
-    /// Writes down how the console is arranged. Nothing depends on it.
+    /// Saves how the console is arranged. Not essential.
     pub(in crate::console) fn keep_arrangement(&self, arrangement: &Arrangement) {
         let is_past = self.app.setup.recording.is_some();
         let Some(path) = self.source.options.layout.as_ref().filter(|_| !is_past) else { return };
@@ -58,7 +58,7 @@ impl Driver {
         }
     }
 
-    /// Writes down a command for the next time. Nothing depends on it.
+    /// Saves a command for the history of later runs. Not essential.
     pub(in crate::console) fn keep_command(&self, cmd: &str) {
         let written = self.source.options.commands.as_deref().map(|path| kept::add_command(path, cmd));
         if let Some(Err(error)) = written {
@@ -66,7 +66,7 @@ impl Driver {
         }
     }
 
-    /// Keeps a theme in the settings; from now on they say it, and no flag any more.
+    /// Saves a theme in the settings; from now on it is taken from there and no longer from a flag.
     pub(in crate::console) fn save_theme(&mut self, name: &str) {
         self.source.options.flags.theme = None;
         let Some(config) = self.source.options.config.as_deref() else { return };
@@ -78,7 +78,7 @@ impl Driver {
         self.app.touch();
     }
 
-    /// What the mouse does when it is ours: all, unless the settings say the wheel alone.
+    /// Returns how to use the mouse when it is captured: fully, unless the settings say wheel only.
     pub(in crate::console) fn mouse(&self, is_ours: bool) -> Mouse {
         match self.app.setup.ui.mouse {
             _ if !is_ours => Mouse::Off,

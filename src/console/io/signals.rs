@@ -8,19 +8,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::console) enum Asked {
-    /// The end, with this exit code.
+    /// Exit with this code.
     End(u8),
-    /// The end; the terminal is gone.
+    /// Exit; the terminal is gone.
     HangUp,
-    /// The terminal has another size.
+    /// The terminal was resized.
     Resize,
-    /// Stop until continued.
+    /// Suspend until continued.
     Suspend,
-    /// Continued after a stop nobody announced.
+    /// Continued after an unannounced stop.
     Continue,
 }
 
-/// Signals that would end the program where it stands, with its terminal taken: they end it in order.
+/// Signals that would kill the program while it has the terminal taken over: they end it in an orderly way
+/// instead.
 const STRAY: [libc::c_int; 10] = [
     libc::SIGUSR1,
     libc::SIGUSR2,
@@ -34,7 +35,7 @@ const STRAY: [libc::c_int; 10] = [
     libc::SIGXFSZ,
 ];
 
-/// Listens to all of them.
+/// Listens to all of these signals.
 pub(in crate::console) struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -43,12 +44,12 @@ pub(in crate::console) struct Signals {
     resize: Signal,
     suspend: Signal,
     resume: Signal,
-    /// With the exit code of each.
+    /// Each with its exit code.
     stray: Vec<(Signal, u8)>,
 }
 
 impl Signals {
-    /// Listens from now on; none of them ends the process by itself any more.
+    /// Starts listening; none of these signals ends the process by itself any more.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -69,10 +70,10 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(in crate::console) async fn next(&mut self) -> Asked {
         tokio::select! {
-            // The kernel continues whom it tells of a hang-up: the hang-up came first and comes first.
+            // The kernel sends SIGCONT along with a hang-up: handle the hang-up first.
             biased;
             _ = self.hang_up.recv() => Asked::HangUp,
             _ = self.terminate.recv() => Asked::End(143),
@@ -86,7 +87,7 @@ impl Signals {
     }
 }
 
-/// Waits for any of some signals and returns its exit code.
+/// Waits for any of the given signals and returns its exit code.
 async fn any(signals: &mut [(Signal, u8)]) -> u8 {
     std::future::poll_fn(|cx| {
         let come =

@@ -1,4 +1,4 @@
-//! Standard input as lines, and whether what is written there is seen.
+//! Standard input as lines, and whether typed text is echoed there.
 
 use std::io::{self, IsTerminal as _};
 use std::os::fd::OwnedFd;
@@ -14,31 +14,31 @@ use jiff::Timestamp;
 
 use crate::clock::Clock;
 
-/// Lines that may wait for the loop.
+/// Maximum number of lines queued for the loop.
 const LINES_AHEAD: usize = 64;
-/// Bytes of a line; what is longer is cut into several.
+/// Maximum length of a line in bytes; longer ones are split.
 const MOST: usize = 64 << 10;
 
-/// Lines, each with the time at which it was read; closed when no more will come.
+/// Lines, each with the time it was read; closed when no more will come.
 pub(super) type Lines = mpsc::Receiver<(String, Timestamp)>;
 
-/// Who reads standard input.
+/// The reader of standard input.
 pub(super) struct Reading {
-    /// Closed, it ends the reading.
+    /// When closed, ends the reading.
     wake: OwnedFd,
     thread: JoinHandle<()>,
 }
 
 impl Reading {
-    /// Returns when nothing reads standard input any more. Whoever takes lines must have gone.
+    /// Returns once nothing reads standard input any more. The receiver of the lines must have been dropped.
     pub(super) fn stop(self) {
         drop(self.wake);
-        // A panic on it has ended the program.
+        // A panic on the thread has already ended the program.
         drop(self.thread.join());
     }
 }
 
-/// Reads lines from now on, on a thread of its own.
+/// Starts reading lines, on a thread of its own.
 ///
 /// # Errors
 /// When the thread cannot be started.
@@ -65,7 +65,7 @@ pub(super) fn lines(clock: Clock) -> io::Result<(Lines, Reading)> {
     Ok((lines, Reading { wake, thread }))
 }
 
-/// Waits for more; `None` when no more will come, or nobody wants it.
+/// Waits for more input; returns `None` when no more will come, or nobody wants it.
 fn read(closed: &OwnedFd, waiting: &mut Vec<u8>) -> Option<()> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(closed, PollFlags::empty())];
@@ -80,25 +80,25 @@ fn read(closed: &OwnedFd, waiting: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The length of the first line, end included, or of as much of it as one may have.
+/// Returns the length of the first line including its end, or the maximum length if it is longer.
 fn line_length(waiting: &[u8]) -> Option<usize> {
     let end = waiting.iter().take(MOST).position(|byte| *byte == b'\n').map(|at| at + 1);
     end.or_else(|| (waiting.len() >= MOST).then_some(MOST))
 }
 
-/// Tells whether somebody sits at standard input.
+/// Tells whether standard input is a terminal, with a person in front of it.
 pub(super) fn is_person() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Whether the terminal shows what is written. Dropped, it shows it again.
+/// Whether the terminal echoes typed text. Echo is restored on drop.
 #[derive(Debug, Default)]
 pub(super) struct Echo {
     is_off: bool,
 }
 
 impl Echo {
-    /// Hides what is written from now on, or shows it again. A line's end is shown in any case.
+    /// Turns echo off or on. The end of a line is echoed in any case.
     pub(super) fn hide(&mut self, hide: bool) {
         if hide == self.is_off || !is_person() {
             return;

@@ -1,7 +1,7 @@
-//! The person's terminal: taken over whole, given back whole, on every way out. Draws nothing.
+//! The user's terminal: taken over completely, and restored completely on every way out. Draws nothing.
 //!
-//! Whoever ends the program (the console itself, a signal, a panic on any thread) calls `give_back`;
-//! the first call does it, the others do nothing. A terminal that is gone is `forget`ted instead.
+//! Whatever ends the program (the console itself, a signal, a panic on any thread) calls `give_back`; the
+//! first call does the work, later calls do nothing. A terminal that has gone away is `forget`ted instead.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
@@ -16,32 +16,34 @@ use crate::config::Mouse;
 use crate::process;
 use crate::terminal::{self, Size, host_terminal};
 
-/// Alternate screen, cursor off, paste and focus told.
+/// Alternate screen, hidden cursor, bracketed paste and focus reporting.
 const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
-/// Everything that may be on goes off: frame held, styles, mouse, focus, paste, cursor, screen.
+/// Turns off everything that may be on: synchronized output, styles, mouse, focus reporting, bracketed paste,
+/// cursor changes, alternate screen.
 const GIVE: &[u8] =
     b"\x1b[?2026l\x1b[0m\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0 q\x1b[?25h\x1b[?1049l";
-/// Presses, drags and the wheel, in decimal numbers.
+/// Reports presses, drags and the wheel, as decimal numbers (SGR).
 const MOUSE: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const NO_MOUSE: &[u8] = b"\x1b[?1000l\x1b[?1002l\x1b[?1006l";
-/// The wheel as arrow keys, clicks as the terminal's own; how it was is kept and brought back.
+/// Wheel as arrow keys, clicks left to the terminal; the previous setting is saved and restored.
 const WHEEL: &[u8] = b"\x1b[?1007s\x1b[?1007h";
 const NO_WHEEL: &[u8] = b"\x1b[?1007l\x1b[?1007r";
 
-/// The wheel was made arrow keys and has to be made itself again.
+/// Whether the wheel was turned into arrow keys and must be restored.
 static HAS_WHEEL: AtomicBool = AtomicBool::new(false);
-/// The title of the window is kept, and brought back.
+/// Saves the title of the window, and restores it.
 const KEEP_TITLE: &[u8] = b"\x1b[22;2t";
 const OWN_TITLE: &[u8] = b"\x1b[23;2t";
 
-/// The window has a title of ours.
+/// Whether the window has a title set by us.
 static HAS_TITLE: AtomicBool = AtomicBool::new(false);
-/// What is said when the program ends where it stands.
+/// Printed when the program is aborted.
 const FAREWELL: &[u8] = b"pilothouse was aborted (a signal, or no memory was left); its tasks end with it\n";
 
-/// The terminal as it was found. A lock, not a message: a panic on any thread must reach it.
+/// The terminal's original state. A lock rather than a message, because a panic on any thread must be able to
+/// reach it.
 static FOUND: Mutex<Option<Found>> = Mutex::new(None);
-/// The terminal is ours and has to be given back.
+/// Whether the terminal is taken over and must be restored.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
@@ -50,7 +52,7 @@ struct Found {
     termios: Termios,
 }
 
-/// Opens the terminal of this process: standard output, else the controlling terminal.
+/// Opens the terminal of this process: standard output, or else the controlling terminal.
 ///
 /// # Errors
 /// When there is none.
@@ -62,16 +64,16 @@ pub fn open() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
-/// Returns the columns and rows of the terminal, at most as many as a task's may have: what a window says of its size
-/// is nothing to allocate by.
+/// Returns the size of the terminal in columns and rows, limited to the largest size of a task, so that
+/// allocations do not depend on what a window claims.
 ///
 /// # Errors
-/// When it cannot be asked.
+/// When the size cannot be queried.
 pub fn size() -> io::Result<(u16, u16)> {
     crossterm::terminal::size().map(|(columns, rows)| (columns.min(Size::MAX), rows.min(Size::MAX)))
 }
 
-/// Takes the terminal over, and again after it was given back.
+/// Takes over the terminal, the first time or again after it was restored.
 ///
 /// # Errors
 /// When its state cannot be read or set.
@@ -79,7 +81,8 @@ pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
     HOOK.call_once(give_back_when_it_breaks);
     let found = Found { fd: tty.as_fd().try_clone_to_owned()?, termios: tcgetattr(tty)? };
     let mut raw = found.termios.clone();
-    // Stopped from outside, its state was changed by the shell meanwhile: what was found first is what it gets back.
+    // If we were stopped from outside, the shell has changed the state meanwhile: the state found first is
+    // the one to restore.
     if !IS_TAKEN.swap(true, Ordering::SeqCst) {
         *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
     }
@@ -89,7 +92,7 @@ pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
     mouse(tty, with)
 }
 
-/// Takes the mouse, or leaves it to the terminal.
+/// Captures the mouse, or leaves it to the terminal.
 ///
 /// # Errors
 /// When the terminal cannot be written to.
@@ -106,7 +109,7 @@ pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
     write_all(tty.as_fd(), &sequence)
 }
 
-/// Keeps the title of the window before it gets another, or brings it back.
+/// Saves the title of the window before it is changed, or restores it.
 ///
 /// # Errors
 /// When the terminal cannot be written to.
@@ -118,7 +121,8 @@ pub fn keep_title(tty: &File, keep: bool) -> io::Result<()> {
     }
 }
 
-/// Asks the terminal for its colours and the width of a mark. What is drawn for that is gone with the first frame.
+/// Queries the terminal's colours and the width of a glyph. Anything printed for that disappears with the
+/// first frame.
 ///
 /// # Errors
 /// When the terminal cannot be written to.
@@ -126,12 +130,12 @@ pub fn ask(tty: &File) -> io::Result<()> {
     write_all(tty.as_fd(), host_terminal::queries().as_bytes())
 }
 
-/// Gives the terminal back as it was found. Errors have nobody left to be told to.
+/// Restores the terminal. There is nobody left to report errors to.
 pub fn give_back() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // A panic while the lock was held leaves what is needed in it.
+    // A panic while the lock was held leaves the needed state intact.
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = &*found {
         found.restore();
@@ -139,7 +143,7 @@ pub fn give_back() {
 }
 
 impl Found {
-    /// Writes and sets only, which a signal handler may.
+    /// Only writes and sets attributes, which is allowed in a signal handler.
     fn restore(&self) {
         if HAS_WHEEL.swap(false, Ordering::SeqCst) {
             let _ = write_all(self.fd.as_fd(), NO_WHEEL);
@@ -152,8 +156,8 @@ impl Found {
     }
 }
 
-/// Gives the terminal back inside a signal handler, where nothing may be waited for: a lock that is held just now is
-/// that of a thread that takes or gives back the terminal.
+/// Restores the terminal from a signal handler, which must not block: if the lock is held, its owner is a
+/// thread that is taking over or restoring the terminal.
 fn give_back_at_once() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
@@ -169,21 +173,22 @@ fn give_back_at_once() {
     }
 }
 
-/// Holds it no longer, given back. The last descriptor of the terminal beside the standard streams is closed.
+/// Drops the state of the restored terminal, and with it the last descriptor for the terminal apart from the
+/// standard streams.
 pub fn close() {
     *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// The terminal is gone: from now on nothing is written to it.
+/// Records that the terminal has gone away: nothing is written to it from now on.
 pub fn forget() {
     IS_TAKEN.store(false, Ordering::SeqCst);
 }
 
-/// Blocks until the other end of the terminal is gone, or of the pipe; tells whether it was the terminal's.
+/// Blocks until the other end of the terminal or of the pipe is gone; tells whether it was the terminal's.
 pub fn wait_until_gone(tty: &File, pipe: &OwnedFd) -> bool {
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
     loop {
-        // No flag is asked for; a hang-up is reported all the same.
+        // No event is requested; a hang-up is reported anyway.
         let mut fds = [PollFd::new(tty, PollFlags::empty()), PollFd::new(pipe, PollFlags::empty())];
         match poll(&mut fds, None) {
             Ok(_) if fds[1].revents().intersects(gone) => return false,
@@ -194,9 +199,9 @@ pub fn wait_until_gone(tty: &File, pipe: &OwnedFd) -> bool {
     }
 }
 
-/// A panic outside of a contained parser leaves nothing that could go on: the terminal is given back,
-/// the report goes to the log and the normal screen, and the task hosts end the tasks. The same holds for the signals
-/// that no loop hears of, and for memory that has run out, which aborts.
+/// Restores the terminal on failures the program cannot survive. After a panic outside a contained parser,
+/// the terminal is restored, the report goes to the log and the normal screen, and the task hosts end the
+/// tasks. The same applies to signals that no loop handles, and to running out of memory, which aborts.
 fn give_back_when_it_breaks() {
     process::before_death(give_back_at_once);
     let report = std::panic::take_hook();

@@ -1,9 +1,9 @@
-//! Everything a key can do, said once: name, hint, description and the same act elsewhere.
+//! Everything a key can do, defined in one place: name, hint, description and equivalent.
 //!
-//! The keymap binds keys to these names; help, hints and dialogs are made from this table. What an
+//! The keymap binds keys to these names; help, hints and dialogs are generated from this table. What an
 //! action does is decided in `update`, never here.
 
-/// Actions that have another name than before; keymaps and the palette know the old one too.
+/// Actions that were renamed; keymaps and the palette accept the old name too.
 const RENAMED: [(Action, &str); 14] = [
     (Action::Type, "input"),
     (Action::Line, "send-line"),
@@ -21,7 +21,7 @@ const RENAMED: [(Action, &str); 14] = [
     (Action::ExportScreenAnsi, "screenshot-ansi"),
 ];
 
-/// Other words that people look for an action by.
+/// Other words by which people look for an action.
 const SYNONYMS: [(Action, &str); 32] = [
     (Action::Places, "fleet runtimes workspaces worktrees hosts machines switch"),
     (Action::Type, "type interactive attach"),
@@ -58,7 +58,7 @@ const SYNONYMS: [(Action, &str); 32] = [
 ];
 
 impl Action {
-    /// Tells whether it is reached by its name in the palette, also without a key.
+    /// Tells whether it is available by name in the palette even if no key is bound to it.
     #[must_use]
     pub fn is_by_name(self) -> bool {
         matches!(self, Self::Messages | Self::Themes | Self::EditSettings | Self::ExportMetrics)
@@ -66,28 +66,28 @@ impl Action {
             || matches!(self, Self::ExportScreenHtml | Self::ExportScreenText | Self::ExportScreenAnsi)
     }
 
-    /// Returns the action of a name, also of one that it had before.
+    /// Returns the action with a given name, current or former.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let renamed = RENAMED.iter().find(|(_, now)| *now == name).map(|(action, _)| *action);
-        // What `restart` was called while it did that to finished tasks alone.
+        // `restart` was called that while it only applied to finished tasks.
         let name = if name == "rerun" { "restart" } else { name };
         renamed.or_else(|| name.parse().ok())
     }
 
-    /// Returns the name it had before it was called as it is now.
+    /// Returns its former name, if it was renamed.
     #[must_use]
     pub fn old_name(self) -> Option<&'static str> {
         RENAMED.iter().any(|(action, _)| *action == self).then(|| self.into())
     }
 
-    /// Returns other words that people look for it by.
+    /// Returns other words by which people look for it.
     #[must_use]
     pub fn synonyms(self) -> &'static str {
         SYNONYMS.iter().find(|(action, _)| *action == self).map_or("", |(_, words)| words)
     }
 
-    /// Tells whether it does something to a task or starts one: what a recording refuses.
+    /// Tells whether it affects a task or starts one, which recordings do not allow.
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};

@@ -1,5 +1,5 @@
-//! What a terminal sends, byte by byte: keys, mouse, pastes, focus, and answers to what it was asked. An answer never
-//! becomes keys, however late or broken it comes; what is unknown is left out whole. Pure.
+//! Decoding what a terminal sends, byte by byte: keys, mouse, pastes, focus, and answers to queries. An
+//! answer is never taken for keys, however late or malformed; unknown sequences are discarded whole. Pure.
 
 mod csi;
 
@@ -8,15 +8,15 @@ use std::time::Duration;
 use crate::terminal::host_terminal::{self, Answer};
 use crate::terminal::{Key, KeyPress, MouseInput};
 
-/// A lone Escape that nothing follows for so long is the key.
+/// A lone Escape that nothing follows within this time is the Escape key.
 const ESCAPE: Duration = Duration::from_millis(25);
-/// The same while answers are due.
+/// The same while answers are expected.
 const ASKED: Duration = Duration::from_millis(150);
-/// A sequence or a paste that has begun goes on within this time, or has broken off.
+/// A sequence or paste that has begun must continue within this time, or it counts as aborted.
 const BROKEN: Duration = Duration::from_millis(500);
-/// Bytes of an answer; the rest of a longer one is left out.
+/// Maximum length of an answer in bytes; the rest of a longer one is discarded.
 const MOST_ANSWER: usize = 4_096;
-/// Bytes of a paste that are delivered at once.
+/// Maximum number of bytes of a paste that are delivered at once.
 const MOST_PASTE: usize = 8 << 20;
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
@@ -25,51 +25,52 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 pub enum Decoded {
     /// A key was pressed.
     Key(KeyPress),
-    /// The mouse moved, clicked or turned its wheel.
+    /// The mouse was moved, clicked or scrolled.
     Mouse(MouseInput),
     /// Text was pasted.
     Paste(String),
-    /// The window got or lost the focus.
+    /// The window gained or lost focus.
     Focus(bool),
-    /// The terminal answers.
+    /// The terminal answered a query.
     Answer(Answer),
-    /// A paste begins; never delivered.
+    /// A paste begins; used internally, never delivered.
     PasteBegins,
 }
 
-/// Takes bytes as they come.
+/// A streaming decoder of terminal input.
 #[derive(Debug, Default)]
 pub struct Decoder {
     held: Vec<u8>,
     is_pasting: bool,
-    /// An answer was too long: all up to its end is left out.
+    /// Whether an overlong answer is being discarded up to its end.
     is_skipping: bool,
-    /// Answers are due: what may begin one is waited on for longer.
+    /// Whether answers are expected, so that anything that may begin one is waited for longer.
     pub is_asked: bool,
 }
 
-/// What the bytes held come to.
+/// The result of decoding the bytes held.
 enum Step {
-    /// So many bytes, and what they are, if anything.
+    /// This many bytes were consumed, and what they mean, if anything.
     Took(usize, Option<Decoded>),
-    /// More have to come.
+    /// More bytes are needed.
     More,
 }
 
 impl Decoder {
-    /// Takes bytes in. Where they are cut into pieces makes no difference, as long as they come in time.
+    /// Decodes more bytes. It makes no difference how they are split into pieces, as long as they arrive in
+    /// time.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Decoded> {
         self.held.extend_from_slice(bytes);
         self.drain(false)
     }
 
-    /// Returns how long to wait for the next byte before `time_out`; none when nothing is held.
+    /// Returns how long to wait for the next byte before calling `time_out`; none when no bytes are held.
     #[must_use]
     pub fn patience(&self) -> Option<Duration> {
         if self.held.is_empty() && !self.is_pasting && !self.is_skipping {
             return None;
         }
-        // Behind these a person may have stopped; anything longer a person does not type.
+        // A person may stop after these; anything longer was not typed by a person.
         let is_key = !self.is_pasting && self.held.len() <= 2 && self.held.first() == Some(&0x1b);
         Some(match (is_key, self.is_asked) {
             (true, false) => ESCAPE,
@@ -78,7 +79,7 @@ impl Decoder {
         })
     }
 
-    /// Nothing came in time: what is held is all there is.
+    /// Handles a timeout: the bytes held will not be continued.
     pub fn time_out(&mut self) -> Vec<Decoded> {
         self.is_skipping = false;
         self.drain(true)
@@ -114,7 +115,7 @@ impl Decoder {
         }
     }
 
-    /// Returns a paste that is whole, too long to wait on, or broken off.
+    /// Returns a paste that is complete, too long to wait for, or aborted.
     fn paste(&mut self, is_all: bool) -> Option<String> {
         let end = memchr::memmem::find(&self.held, PASTE_ENDS);
         let bytes = match end {
@@ -129,7 +130,7 @@ impl Decoder {
                 std::mem::take(&mut self.held)
             }
             None if self.held.len() > MOST_PASTE => {
-                // Its end may be among the last bytes.
+                // Its terminator may be among the last bytes.
                 self.held.drain(..MOST_PASTE - PASTE_ENDS.len()).collect()
             }
             None => return None,
@@ -137,7 +138,7 @@ impl Decoder {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Leaves out the rest of an answer; tells whether its end was found.
+    /// Discards the rest of an answer; tells whether its end was found.
     fn skip(&mut self) -> bool {
         match self.held.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b)) {
             Some(at) => {
@@ -182,7 +183,8 @@ fn step(held: &[u8], is_all: bool) -> Step {
     }
 }
 
-/// Some terminals put an Escape before the sequence of a key that is pressed with Alt; else it is the key itself.
+/// Decodes a double Escape: some terminals put an Escape before the sequence of a key pressed with Alt;
+/// otherwise the first is the Escape key.
 fn escaped_twice(rest: &[u8], is_all: bool) -> Step {
     if !matches!(rest, [b'[' | b'O', ..]) {
         return Step::Took(1, Some(Decoded::Key(Key::Esc.into())));
@@ -198,7 +200,7 @@ fn escaped_twice(rest: &[u8], is_all: bool) -> Step {
     }
 }
 
-/// `ESC ] number …`: nothing that a person types begins like that.
+/// Decodes an answer, `ESC ] number …`; nothing that a person types begins like that.
 fn answer(held: &[u8], is_all: bool) -> Step {
     let end = held[2..].iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b));
     let Some(at) = end.map(|at| at + 2) else {
@@ -210,7 +212,7 @@ fn answer(held: &[u8], is_all: bool) -> Step {
         [0x1b, b'\\', ..] => Step::Took(at + 2, answer),
         [0x1b] if !is_all => Step::More,
         [0x1b] => Step::Took(held.len(), None),
-        // Broken off by another sequence, or called off.
+        // Interrupted by another sequence, or cancelled.
         [0x1b, ..] => Step::Took(at, None),
         _ => Step::Took(at + 1, None),
     }
@@ -220,7 +222,7 @@ fn alt(letter: u8) -> Decoded {
     Decoded::Key(KeyPress { alt: true, ..Key::Char(char::from(letter)).into() })
 }
 
-/// A character or a control: how many bytes, and its key; nothing while it is not whole.
+/// Decodes a character or control: the number of bytes and the key, or `None` if it is incomplete.
 fn plain(held: &[u8]) -> Option<(usize, Option<KeyPress>)> {
     let ctrl = |c: char| Some(KeyPress { ctrl: true, ..Key::Char(c).into() });
     let first = *held.first()?;
@@ -243,13 +245,13 @@ fn character(held: &[u8]) -> Option<(usize, Option<KeyPress>)> {
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,
         0xf0..=0xf4 => 4,
-        // No character begins so.
+        // Not a valid first byte of a character.
         _ => return Some((1, None)),
     };
     let whole = held.get(..bytes.min(held.len()))?;
     match std::str::from_utf8(whole) {
         Ok(text) => Some((bytes, text.chars().next().map(|c| Key::Char(c).into()))),
-        // Not yet whole, and right so far.
+        // Incomplete, but valid so far.
         Err(error) if error.error_len().is_none() => None,
         Err(_) => Some((1, None)),
     }

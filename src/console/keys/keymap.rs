@@ -1,5 +1,5 @@
-//! Which key does what, and where. Read from assets/keymap.toml, a preset and the person's own file; never
-//! hard-wired in a view.
+//! Key bindings: which key does what, and where. Read from assets/keymap.toml, a preset and the user's own
+//! file; never hard-wired in a view.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::terminal::{Key, KeyPress};
 use super::action::Action;
 
 const DEFAULT: &str = include_str!("../../../assets/keymap.toml");
-/// The presets beside the default: what they change of it.
+/// The presets other than the default, as changes to it.
 const PRESETS: [(&str, &str); 3] = [
     ("vim", include_str!("../../../assets/keys/vim.toml")),
     ("emacs", include_str!("../../../assets/keys/emacs.toml")),
     ("plain", include_str!("../../../assets/keys/plain.toml")),
 ];
-/// The preset that changes nothing.
+/// The name of the preset that changes nothing.
 const NO_PRESET: &str = "default";
 
 macro_rules! contexts {
@@ -82,32 +82,32 @@ contexts! {
 }
 
 impl Context {
-    /// Tells whether the keys of `observe` hold here too.
+    /// Tells whether the keys of `observe` apply here too.
     fn adds_to_observe(self) -> bool {
         matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics | Self::Program)
             || matches!(self, Self::Text | Self::Replay)
     }
 
-    /// Tells whether characters are written here, so that none can be a key.
+    /// Tells whether text is typed here, so that no character can be a key binding.
     fn is_written_in(self) -> bool {
         use Context::{Answer, Line, List, Note, Reason, Search, Start, Tell};
         matches!(self, Line | Start | Search | Note | List | Answer | Reason | Tell)
     }
 }
 
-/// The keys of an action and the file and line that say so.
+/// The keys of an action, and where they are defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Binding {
     keys: Vec<KeyPress>,
-    /// Index of the source, and the line in it.
+    /// The index of the source, and the line in it.
     place: (usize, usize),
 }
 
-/// The keys, by context and action.
+/// The key bindings by context and action.
 #[derive(Debug, Clone)]
 pub struct Keymap {
     bindings: BTreeMap<Context, BTreeMap<Action, Binding>>,
-    /// Arrows are words: their signs are no ASCII.
+    /// Whether arrow keys are spelled out in words, because the arrow symbols are not ASCII.
     is_ascii: bool,
 }
 
@@ -118,7 +118,7 @@ impl Keymap {
         Self::layered(&[default_source()]).expect("the embedded keymap parses: a test reads it")
     }
 
-    /// Reads a preset and, over it, the person's file.
+    /// Reads a preset with the user's file on top.
     ///
     /// # Errors
     /// When there is no such preset, or the file has an unknown context, action or key, or binds one twice.
@@ -139,10 +139,11 @@ impl Keymap {
         Self::layered(&sources)
     }
 
-    /// Reads sources, each over the ones before it: an action has the keys of the last that names it.
+    /// Reads sources, each on top of the previous ones: an action has the keys of the last source that names
+    /// it.
     ///
     /// # Errors
-    /// When one names an unknown context, action or key, or when a key means two things in the end.
+    /// When one names an unknown context, action or key, or when a key ends up with two meanings.
     pub fn layered(sources: &[Source]) -> Result<Self, Faults> {
         let mut keymap = Self { bindings: BTreeMap::new(), is_ascii: false };
         let mut faults = Vec::new();
@@ -190,7 +191,7 @@ impl Keymap {
                         seen.push((key, from, action, binding));
                         continue;
                     };
-                    // Two rows of `observe` are told of once, there.
+                    // A conflict between two rows of `observe` is reported only once, there.
                     if context != Context::Observe && from == Context::Observe && *other == Context::Observe {
                         continue;
                     }
@@ -233,7 +234,7 @@ impl Keymap {
         self.keys(context).find(|(bound, _)| *bound == action).map(|(_, key)| self.spelled(key))
     }
 
-    /// Returns every action of `context` with the names of its keys, in the order of help.
+    /// Returns all actions of `context` with the names of their keys, in the order of help.
     #[must_use]
     pub fn list(&self, context: Context) -> Vec<(Action, Vec<String>)> {
         let mut found: BTreeMap<Action, Vec<String>> = BTreeMap::new();
@@ -243,7 +244,7 @@ impl Keymap {
         found.into_iter().collect()
     }
 
-    /// Writes keys in ASCII alone from now on, or not.
+    /// Sets whether key names use only ASCII.
     pub fn spell_out(&mut self, is_ascii: bool) {
         self.is_ascii = is_ascii;
     }
@@ -257,7 +258,7 @@ impl Keymap {
         words.into_iter().fold(name, |name, (sign, word)| name.replace(sign, word))
     }
 
-    /// Returns the keys that a context itself names, without those of `observe`.
+    /// Returns the keys that a context defines itself, without those of `observe`.
     #[must_use]
     pub fn own(&self, context: Context) -> Vec<(Action, Vec<String>)> {
         let rows = self.bindings.get(&context).into_iter().flatten();
@@ -273,7 +274,7 @@ fn asset(name: &str, text: &str) -> Source {
     Source { name: name.to_owned(), text: text.to_owned() }
 }
 
-/// Reads one row: `action = ["key", …]`.
+/// Parses one row: `action = ["key", …]`.
 fn binding(source: &Source, context: Context, entry: &Entry, at: usize) -> Result<(Action, Binding), Fault> {
     let path = format!("{}.{}", context.name(), entry.key);
     let Some(action) = Action::named(&entry.key) else {
@@ -300,7 +301,7 @@ fn binding(source: &Source, context: Context, entry: &Entry, at: usize) -> Resul
     Ok((action, Binding { keys, place: (at, entry.line) }))
 }
 
-/// Tells of a key that means two things, at the row that was said last.
+/// Builds the error for a key with two meanings, at the later of the two rows.
 fn conflict(sources: &[Source], key: KeyPress, sides: [(Context, Action, (usize, usize)); 2]) -> Fault {
     let [first, second] = sides;
     let (early, late) = if first.2 > second.2 { (second, first) } else { (first, second) };
@@ -317,7 +318,7 @@ fn conflict(sources: &[Source], key: KeyPress, sides: [(Context, Action, (usize,
     )
 }
 
-/// Returns a key as people write it: `Ctrl-]`, `PgUp`, `G`.
+/// Returns the conventional name of a key: `Ctrl-]`, `PgUp`, `G`.
 #[must_use]
 pub fn name(press: KeyPress) -> String {
     let mut text = String::new();

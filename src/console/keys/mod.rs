@@ -1,4 +1,4 @@
-//! Keys: what a terminal sends as one, what they are bound to, and what can be asked for with them.
+//! Keys: decoding terminal input, key bindings, and the actions that keys can request.
 
 pub mod action;
 pub mod decode;

@@ -1,5 +1,5 @@
-//! What waits for the person: how it is listed and opened, how it is told in full, what may be written then, and what
-//! a line written about it does.
+//! What waits for the user: how it is listed and opened, how it is presented in full, which answers it
+//! accepts, and what a typed answer does.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -21,11 +21,11 @@ use crate::console::msg;
 use crate::console::text::document::Piece;
 use crate::console::text::visible;
 
-/// Characters told of a command that a wider yes would let run.
+/// Maximum length, in characters, of a command shown in the preview of a rule.
 const MOST_COLUMNS: usize = 400;
 
 impl Session {
-    /// What waits for the person, the oldest first.
+    /// Returns what waits for the user, oldest first.
     pub(super) fn waiting(&self) -> Vec<(Timestamp, Subject, String)> {
         let all = waiting(&self.snapshot, None).into_iter();
         all.filter_map(|(since, waits)| Some((since, waits.subject(), headline(waits)?))).collect()
@@ -93,7 +93,8 @@ impl Session {
         effects
     }
 
-    /// What only the operator may say is not taken from a pipe: nobody can tell who is behind it.
+    /// Accepts an operator-only answer from a terminal but not from a pipe, because nobody can tell who is
+    /// behind it.
     fn only_by_a_person(&mut self, mut effects: Vec<Effect>, step: Step) -> Vec<Effect> {
         if self.about.is_person {
             self.step = step;
@@ -169,7 +170,7 @@ impl Session {
     }
 }
 
-/// Returns everything there is to know before answering a question, and what may be answered.
+/// Returns everything to know before answering a question, and the possible answers.
 fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
     let mut lines = vec![Line::reply(dialog.title())];
     lines.extend(said(dialog.lines()));
@@ -192,7 +193,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
     lines
 }
 
-/// Returns everything that a held call would run, and what may be answered.
+/// Returns everything that a held call would run, and the possible answers.
 fn call_lines(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
     let mut lines = vec![Line::reply(title(held, 1, 1, "..."))];
     lines.extend(said(card::lines(held, &held.call.to_string(), zone)));
@@ -213,16 +214,17 @@ fn call_words(held: &HeldCall) -> String {
     format!("run (once){allow}{wider} or deny")
 }
 
-/// A word about a wider yes.
+/// An answer that concerns a rule for a broader approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wider {
-    /// To tell what a rule would let run.
+    /// Preview what a rule would allow.
     Rule(String),
-    /// To let it run.
+    /// Give the approval that was previewed.
     Yes,
 }
 
-/// Reads a word about a wider yes; none where it is none, or the call cannot get one.
+/// Parses an answer about a broader approval; `None` if it is something else, or if no such approval is
+/// offered for the call.
 fn read_wider(held: &HeldCall, line: &str) -> Option<Wider> {
     let offered = wider_for(held)?;
     let (word, rest) = first_word(line);
@@ -233,7 +235,7 @@ fn read_wider(held: &HeldCall, line: &str) -> Option<Wider> {
     })
 }
 
-/// Returns what a wider yes would let run, and how it is given.
+/// Returns what a broader approval would allow, and how to give it.
 fn preview_lines(held: &HeldCall, preview: &Result<Preview, Unfit>) -> Vec<Line> {
     match preview {
         Ok(preview) => {
@@ -250,7 +252,7 @@ fn said(rows: Vec<Vec<Piece>>) -> impl Iterator<Item = Line> {
     rows.into_iter().map(text).filter(|text| !text.trim().is_empty()).map(Line::reply)
 }
 
-/// Reads an answer to a question; none when it is none.
+/// Parses an answer to a question; `None` if it is not one.
 fn read_answer(question: &Question, line: &str) -> Option<Given> {
     let kind = &question.kind;
     if let QuestionKind::Text { .. } = kind {
@@ -269,7 +271,7 @@ fn read_answer(question: &Question, line: &str) -> Option<Given> {
     kind.accepts(&value).then_some(Given { value, note })
 }
 
-/// Reads the word about a held call; none when it is none.
+/// Parses a decision on a held call; `None` if it is not one.
 fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
     let (word, note) = first_word(line);
     let is_ruled = matches!(held.reason, HoldReason::Rule(_));
@@ -281,7 +283,7 @@ fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
     }
 }
 
-/// Says what waits, in a line of the list; none for what can only be looked at.
+/// Returns the line for an item in the list; `None` for items that can only be looked at.
 fn headline(waits: Waits<'_>) -> Option<String> {
     Some(match waits {
         Waits::Question(question) => {

@@ -1,4 +1,4 @@
-//! What happened between two snapshots, as lines. Pure: the same two snapshots, the same lines.
+//! What happened between two snapshots, as lines. Pure: the same two snapshots give the same lines.
 
 use crate::console::app::question;
 use crate::console::app::task_words;
@@ -15,10 +15,10 @@ use super::tasks::{after, command, end};
 use crate::console::app::alias;
 use crate::console::text::{self, visible};
 
-/// Characters told of a statement.
+/// Maximum length of a quoted statement, in characters.
 const MOST: usize = 200;
 
-/// Returns what is new in `after`, in the order in which it is best understood.
+/// Returns what is new in `after`, in the most understandable order.
 #[must_use]
 pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -118,13 +118,13 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
     }
 }
 
-/// What a timeline gained: it is bounded, so it may have lost its beginning as well.
+/// Returns what was appended to a timeline, which is bounded and may therefore have lost its beginning too.
 fn fresh<'a>(before: &[TaskEvent], after: &'a [TaskEvent]) -> &'a [TaskEvent] {
     let lost = (0..=before.len()).find(|&lost| after.starts_with(&before[lost..])).unwrap_or(before.len());
     &after[before.len() - lost..]
 }
 
-/// Says an event of a timeline, unless the task's state says it as well.
+/// Describes a timeline event, unless the task's state already covers it.
 fn told(name: &str, event: &TaskEvent) -> Option<Line> {
     let note = event.fact.note();
     let note = if note.is_empty() { String::new() } else { format!(": {note}") };
@@ -156,7 +156,7 @@ fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-/// Calls that failed, and batches: what no task tells of.
+/// Reports failed calls and batches, which no task reports.
 fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     let status = |known: &CallSummary| known.status.clone();
     for call in &after.calls {
@@ -165,7 +165,7 @@ fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
             continue;
         };
         let is_told = status == "error" || call.tool == "ExecCommandBatch" && status == "success";
-        // What the operator asked for is answered where they asked.
+        // The operator's own requests get their reply elsewhere.
         if is_told && call.actor != Actor::Operator {
             let summary = visible::told(&call.summary);
             lines.push(Line::by(&call.actor, format!("call {} {status}: {summary}", call.seq)));
@@ -183,7 +183,7 @@ fn record(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-/// Says what is new of the programs.
+/// Reports what is new in the programs.
 fn programs(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     for program in &after.programs {
         let known = before.programs.iter().find(|known| known.run == program.run).map(|known| &**known);
@@ -206,7 +206,7 @@ fn programs(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-/// Says that a program runs.
+/// Reports that a program is running.
 pub(super) fn program_runs(program: &ProgramView) -> Line {
     Line::by(&program.started_by, format!("runs the program {}, {}", name(program), program.run))
 }
@@ -222,7 +222,7 @@ fn loops(known: Option<&ProgramView>, program: &ProgramView, lines: &mut Vec<Lin
     }
 }
 
-/// Says how far a statement has come. That it asks is told by what it asks.
+/// Reports the progress of a statement. If it asks a question, the question itself is reported instead.
 fn statement(program: &ProgramView, known: Option<&StepView>, step: &StepView, lines: &mut Vec<Line>) {
     let place = format!("{} line {}", name(program), step.lines.first);
     if step.state == StepState::Skipped {
@@ -250,7 +250,7 @@ fn statement(program: &ProgramView, known: Option<&StepView>, step: &StepView, l
     lines.push(Line::system(format!("{place} {how}")));
 }
 
-/// Tells whether a statement is carried out from its beginning: for the first time, or in another pass.
+/// Tells whether a statement is executing from its beginning: for the first time, or in another pass.
 fn begins_anew(known: Option<&StepView>, step: &StepView) -> bool {
     let is_over = |state| matches!(state, StepState::Done | StepState::Failed | StepState::Cancelled);
     known.is_none_or(|known| {

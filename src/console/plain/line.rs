@@ -1,4 +1,5 @@
-//! One line for the person: who, and what. Whatever the parts say, it is one line and shows all it contains.
+//! One line of output: who did something, and what. Whatever its parts contain, it is printed as a single
+//! line that shows all of it.
 
 use std::fmt;
 
@@ -6,41 +7,41 @@ use crate::envelope::{Actor, SafeText};
 
 use crate::console::text::visible;
 
-/// A line.
+/// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// Somebody did something, or something happened.
+    /// Somebody did something, or something happened by itself.
     Event {
-        /// Who.
+        /// Who did it.
         by: Actor,
-        /// What.
+        /// What happened.
         text: String,
     },
-    /// Something that a task wrote.
+    /// A line of a task's output.
     Output {
         /// The task's short name.
         task: String,
-        /// A line of it.
+        /// The text of the line.
         text: String,
     },
-    /// An answer to what the person wrote.
+    /// A reply to the user's input.
     Reply(String),
 }
 
 impl Line {
-    /// Says what somebody did.
+    /// Creates a line about what somebody did.
     #[must_use]
     pub fn by(by: &Actor, text: impl Into<String>) -> Self {
         Self::Event { by: by.clone(), text: text.into() }
     }
 
-    /// Says what happened by itself.
+    /// Creates a line about something that happened by itself.
     #[must_use]
     pub fn system(text: impl Into<String>) -> Self {
         Self::by(&Actor::System, text)
     }
 
-    /// Answers the person.
+    /// Creates a reply to the user.
     #[must_use]
     pub fn reply(text: impl Into<String>) -> Self {
         Self::Reply(text.into())
@@ -48,7 +49,7 @@ impl Line {
 }
 
 impl Line {
-    /// Returns it as it is printed.
+    /// Returns it as printed.
     #[must_use]
     pub fn shown(&self) -> SafeText {
         SafeText::line(&self.to_string())
@@ -67,7 +68,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// Says who somebody is.
+/// Returns the displayed name of an actor.
 #[must_use]
 pub fn who(actor: &Actor) -> String {
     match actor {

@@ -1,48 +1,48 @@
-//! The menu: what can be written when nothing is asked, by number or by word.
+//! The menu: what can be entered when no question is open, by number or by word.
 
 use super::line::Line;
 use crate::console::keys::action::Action;
 
-/// What the person wants.
+/// A menu command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// The tasks.
+    /// List the tasks.
     Tasks,
-    /// What a task wrote since it was last read.
+    /// Show a task's output since it was last read.
     Output,
-    /// The screen of a task as it looks now.
+    /// Show the screen of a task as it looks now.
     Screen,
-    /// Reading on as a task writes, or not any more.
+    /// Start or stop following a task's output.
     Follow,
-    /// A line for a task.
+    /// Send a line to a task.
     Line,
-    /// A command.
+    /// Start a command.
     Start,
-    /// The end of a task.
+    /// Stop a task.
     Stop,
-    /// What waits.
+    /// Attend to what waits.
     Attend,
-    /// Holding the calls of agents, or not any more.
+    /// Pause or resume agent calls.
     Pause,
-    /// What agents were told.
+    /// Show what agents were told.
     Receipts,
-    /// A signal for a task.
+    /// Send a signal to a task.
     Signal,
-    /// A name for a task.
+    /// Name a task.
     Rename,
-    /// A rule that a task is told of by.
+    /// Set a watch rule for a task.
     Watch,
-    /// Words for an agent.
+    /// Send a message to an agent.
     Tell,
-    /// The places, where there are several.
+    /// List the places, where there are several.
     Places,
-    /// This menu.
+    /// Show this menu.
     Help,
-    /// The end.
+    /// Quit.
     Quit,
 }
 
-/// A line of the menu. Where the console has an action of that name, it is that action.
+/// A line of the menu. If the console has an action with that name, it is that action.
 struct Entry {
     number: u8,
     verb: Verb,
@@ -84,14 +84,14 @@ const MENU: [Entry; 17] = [
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
 
-/// Returns the menu: all of it, or what can be done to a recording.
+/// Returns the menu: all of it, or only what is possible in a recording.
 #[must_use]
 pub fn lines(of_recording: bool) -> Vec<Line> {
     let line = |entry: &Entry| Line::reply(format!("{} {}: {}", entry.number, entry.word, entry.about));
     MENU.iter().filter(|entry| !of_recording || !entry.verb.needs_a_runtime()).map(line).collect()
 }
 
-/// Reads what was written: what is wanted, and the rest of the line.
+/// Parses input: the command, and the rest of the line.
 #[must_use]
 pub fn read(line: &str) -> Option<(Verb, &str)> {
     let line = line.trim();
@@ -107,7 +107,7 @@ pub fn read(line: &str) -> Option<(Verb, &str)> {
     MENU.iter().find(is_meant).map(|entry| (entry.verb, rest.trim_start()))
 }
 
-/// Tells whether a line begins with the word of a command, not its number.
+/// Tells whether a line begins with the word of a command, as opposed to its number.
 #[must_use]
 pub fn is_word(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
@@ -115,14 +115,14 @@ pub fn is_word(line: &str) -> bool {
 }
 
 impl Verb {
-    /// Tells whether it means something only where commands can still run: a recording refuses it.
+    /// Tells whether it requires a running runtime; recordings refuse it.
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
         matches!(self, Self::Attend | Self::Follow | Self::Watch | Self::Places)
             || self.action().is_some_and(Action::changes)
     }
 
-    /// Returns the console's action that it is, where there is one.
+    /// Returns the equivalent action of the console, if there is one.
     #[must_use]
     pub fn action(self) -> Option<Action> {
         Some(match self {

@@ -1,5 +1,6 @@
-//! The console in plain lines: for screen readers, dumb terminals and CI. Nothing is drawn, moved or coloured: what
-//! happens is said once, line after line, and lines are read. Pure; `console/io/plain.rs` reads, writes and carries out.
+//! The plain-line console, for screen readers, dumb terminals and CI. Nothing is drawn, moved or coloured:
+//! every event is printed once, line by line, and commands are read as lines. Pure; `console/io/plain.rs`
+//! does the reading, writing and carrying out.
 
 mod attention;
 pub mod events;

@@ -1,4 +1,4 @@
-//! What a task wrote, and how its screen looks, as lines.
+//! The output of a task and the look of its screen, as lines.
 
 use crate::envelope::TaskId;
 
@@ -7,32 +7,32 @@ use super::session::{Effect, Session};
 use crate::console::app::alias;
 use crate::console::text;
 
-/// Lines of an output told at once.
+/// Maximum number of output lines printed at once.
 const MOST_LINES: usize = 200;
 
-/// What a task wrote since it was last read.
+/// Output read from a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// Why it was read.
     pub purpose: Purpose,
     /// The text.
     pub text: String,
-    /// Bytes left out before it.
+    /// The number of bytes left out before it.
     pub left_out: u64,
-    /// Where to read on.
+    /// The offset at which to continue reading.
     pub next: u64,
 }
 
 /// Why a task's output is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The person asked.
+    /// The user asked for it.
     Asked,
-    /// It is read on with, whole lines at a time.
+    /// The task is being followed, in whole lines.
     Followed,
-    /// It waits: its last line says for what.
+    /// The task waits for input: its last line says for what.
     Prompt,
-    /// A watch rule looks for a pattern: whole lines, while it runs.
+    /// A watch rule looks for a pattern, in whole lines while the task runs.
     Watched,
 }
 
@@ -48,7 +48,7 @@ impl Session {
             let last = reading.text.lines().rfind(|line| !line.trim().is_empty());
             return last.map(said).into_iter().collect();
         }
-        // A slower answer must not take back what was read since.
+        // A slower reply must not set back what was read meanwhile.
         if reading.next < self.read_to(task) {
             return Vec::new();
         }

@@ -1,4 +1,4 @@
-//! Several places: how each stands, and where a command starts.
+//! Several places: the state of each, and where a command starts.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Session {
         }
     }
 
-    /// Starts a command; with several places at the one that stands before it: `in web-fix npm test`.
+    /// Starts a command; with several places, in the one named in front: `in web-fix npm test`.
     pub(super) fn start(&self, written: &str) -> Vec<Effect> {
         let places = &self.snapshot.places;
         if places.len() < 2 {
@@ -45,13 +45,13 @@ impl Session {
     }
 }
 
-/// Names the places there are.
+/// Names the existing places.
 pub(super) fn names(snapshot: &Snapshot) -> String {
     let names: Vec<&str> = snapshot.places.iter().map(|place| place.name.name.as_str()).collect();
     format!("places: {}", names.join(", "))
 }
 
-/// Reads `in PLACE COMMAND`.
+/// Parses `in PLACE COMMAND`.
 fn named_place(written: &str) -> Option<(&str, &str)> {
     let (name, cmd) = written.strip_prefix("in ")?.trim_start().split_once(char::is_whitespace)?;
     Some((name, cmd.trim())).filter(|(_, cmd)| !cmd.is_empty())

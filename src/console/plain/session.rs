@@ -1,5 +1,5 @@
-//! The conversation: what was asked last, what is read on with, when there is something to say by itself. Pure: the
-//! time comes in, what is to be said and done goes out.
+//! The conversation: what was asked last, which task is being followed, and when there is something to say
+//! unprompted. Pure: events and the time go in, lines and effects come out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,71 +22,71 @@ use crate::console::app::watch::Watching;
 use crate::console::msg::{self, Msg};
 use crate::console::text::visible;
 
-/// With something running, silence lasts no longer.
+/// Maximum silence while anything is running.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(30);
-/// Once nothing more can be written: how long nothing runs before the console leaves.
+/// How long nothing must have been running, once input has ended, before the console exits.
 const IDLE: SignedDuration = SignedDuration::from_secs(3);
 
-/// What the conversation is told.
+/// An event the conversation reacts to.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A line was written, and was read at this time.
+    /// A line was entered, and was read at this time.
     Line(String, Timestamp),
-    /// No line will come any more.
+    /// No more lines will come.
     InputEnded,
-    /// The runtime published a new state.
+    /// The runtime published a new snapshot.
     News(Arc<Snapshot>),
-    /// Something that was asked for is done, with what there is to say of it.
+    /// A request was carried out, with its result.
     Done(Msg),
-    /// What a task wrote.
+    /// A task's output was read.
     Read(TaskId, Reading),
-    /// The screen of a task, or why there is none.
+    /// The screen of a task was read, or why it could not be.
     Screen(TaskId, Result<String, String>),
     /// Control-C.
     Interrupted,
-    /// The runtime went away.
+    /// The connection to the runtime was lost.
     LinkLost,
     /// Time has passed.
     Time,
 }
 
-/// What is to be said or done.
+/// Something to print or to do.
 #[derive(Debug, Clone)]
 pub enum Effect {
-    /// Say a line.
+    /// Print a line.
     Say(Line),
-    /// Do what the console does.
+    /// Carry out an effect of the console.
     Do(msg::Effect),
-    /// Read what a task wrote from here on.
+    /// Read a task's output from this offset on.
     Read(TaskId, u64, Purpose),
-    /// Look at the screen of a task.
+    /// Read the screen of a task.
     Screen(TaskId),
-    /// What is written from now on is not shown, or shown again.
+    /// Turn the echo of typed text off or back on.
     Hide(bool),
     /// End the console.
     Leave,
 }
 
-/// Whom the conversation is with, and about what.
+/// The circumstances of the conversation.
 #[derive(Debug, Clone)]
 pub struct Circumstances {
-    /// How this form of the console was asked for.
+    /// How this form of the console was requested.
     pub because: String,
-    /// For local times.
+    /// The time zone for local times.
     pub zone: TimeZone,
-    /// The runtime is another process and can go on without this console.
+    /// Whether the runtime is another process and can outlive this console.
     pub is_remote: bool,
-    /// The runtime is in this process, which can go on without its terminal.
+    /// Whether the runtime is in this process, which can continue without its terminal.
     pub can_detach: bool,
-    /// The recording that is looked at; nothing can be done to it.
+    /// The recording being shown, read-only.
     pub recording: Option<String>,
-    /// Lines come from a terminal: a person writes them.
+    /// Whether input comes from a terminal, with a person typing.
     pub is_person: bool,
-    /// What tasks are told of for besides.
+    /// The watch rules from the settings.
     pub watch: Vec<WatchRule>,
 }
 
-/// What the next line is.
+/// What the next line is taken as.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// A choice from the menu.
@@ -97,31 +97,31 @@ pub(super) enum Step {
     Start,
     /// Whether to stop a task.
     Stop(TaskId),
-    /// What to look at of what waits.
+    /// Which of the waiting items to open.
     Waits(Vec<Subject>),
     /// The answer to a question.
     Question(Box<QuestionDialog>),
-    /// The word about a held call.
+    /// The decision on a held call.
     Held(Word),
-    /// More lines of an answer, with those that were written.
+    /// Further lines of an answer, along with those entered so far.
     Lines(Box<Step>, String),
     /// Which signal to send to a task.
     Signal(TaskId),
-    /// What to call a task.
+    /// The name for a task.
     Rename(TaskId),
     /// How to leave.
     Quit,
 }
 
-/// What a word about a held call is given for.
+/// The held call that a decision is for.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) ticket: u64,
-    /// The request that was told.
+    /// The hash of the request that was shown.
     pub(super) hash: String,
-    /// Since when all of it can have been read.
+    /// Since when it has been possible to have read all of it.
     pub(super) shown: Option<Timestamp>,
-    /// What a wider yes would let run, as it was told last.
+    /// The rule whose preview was shown last.
     pub(super) wider: Option<Prefix>,
 }
 
@@ -132,7 +132,7 @@ pub struct Session {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) step: Step,
     pub(super) now: Timestamp,
-    /// How far each task was read.
+    /// How far each task's output has been read.
     pub(super) read: BTreeMap<TaskId, u64>,
     pub(super) follows: Option<TaskId>,
     pub(super) watching: Watching,
@@ -140,14 +140,14 @@ pub struct Session {
     last_said: Timestamp,
     has_input: bool,
     idle_since: Option<Timestamp>,
-    /// The runtime went away.
+    /// Whether the connection to the runtime was lost.
     pub is_lost: bool,
-    /// Tasks are being stopped before the end.
+    /// Quitting: the tasks are being stopped first.
     pub is_leaving: bool,
 }
 
 impl Session {
-    /// Begins, with what there is to know first.
+    /// Starts the conversation, with the introductory lines.
     #[must_use]
     pub fn begin(about: Circumstances, snapshot: Arc<Snapshot>, now: Timestamp) -> (Self, Vec<Effect>) {
         let mut said = vec![Line::system(format!(
@@ -196,7 +196,7 @@ impl Session {
         (session, said.into_iter().map(Effect::Say).collect())
     }
 
-    /// Takes something in; says and does what follows from it.
+    /// Handles an event; returns the lines to print and the effects to carry out.
     pub fn update(&mut self, heard: Event, now: Timestamp) -> Vec<Effect> {
         self.now = now;
         let mut effects = match heard {
@@ -224,7 +224,7 @@ impl Session {
         effects
     }
 
-    /// Takes note that all that was to be said has been written: from now on it can have been read.
+    /// Records that everything to be printed has been printed, so it can have been read from now on.
     pub fn shown(&mut self, now: Timestamp) {
         match &mut self.step {
             Step::Question(dialog) => drop(dialog.shown_at.get_or_insert(now)),
@@ -233,7 +233,7 @@ impl Session {
         }
     }
 
-    /// Returns when time alone changes something.
+    /// Returns when something is due without any event.
     #[must_use]
     pub fn next_time(&self) -> Option<Timestamp> {
         let after = |from: Timestamp, wait| from.checked_add(wait).ok();
@@ -256,7 +256,7 @@ impl Session {
         self.about.recording.is_none() && (has_program || self.live().next().is_some())
     }
 
-    /// What time brings: a sign of life, and the end once nothing is left to wait for.
+    /// Handles the passage of time: the heartbeat, and the exit once there is nothing left to wait for.
     fn by_itself(&mut self) -> Vec<Effect> {
         let has_agent = self.snapshot.agents.iter().any(|agent| agent.connected);
         let is_idle = !self.has_input && !self.is_busy() && !has_agent;
@@ -299,7 +299,7 @@ impl Session {
         effects
     }
 
-    /// What is being answered may have been settled by somebody else.
+    /// Handles the case that what is being answered was settled by somebody else.
     fn overtaken(&mut self) -> Vec<Effect> {
         let step = match &self.step {
             Step::Lines(step, _) => &**step,
@@ -331,7 +331,7 @@ impl Session {
         let reply = |text: String| vec![Effect::Say(Line::reply(text))];
         match msg {
             Msg::Answered(answered) if answered.is_error => reply(format!("not done: {}", answered.text)),
-            // What came of it is news.
+            // Its result is reported as news.
             Msg::Answered(_) => Vec::new(),
             Msg::Failed(why) | Msg::Refused(_, why) => reply(format!("not done: {why}")),
             Msg::AnswerTaken(_, Some(why)) => reply(format!("the answer was not taken: {why}")),
@@ -348,7 +348,8 @@ impl Session {
         }
     }
 
-    /// The first Control-C asks, as in the drawn console; the second, or one that no person can answer, ends.
+    /// Handles Control-C: the first asks for confirmation, as in the drawn console; a second one, or one that
+    /// no person can confirm, exits.
     fn interrupted(&mut self) -> Vec<Effect> {
         if matches!(self.step, Step::Quit) || !self.has_input || !self.about.is_person {
             return vec![Effect::Leave];

@@ -1,4 +1,4 @@
-//! What a line means: a choice from the menu, or the answer to what was asked last.
+//! What an input line means: a menu command, or the answer to what was asked last.
 
 use jiff::Timestamp;
 
@@ -17,14 +17,14 @@ use crate::console::app::{alias, takes_input};
 use crate::console::msg::{self, Leave};
 use crate::console::text::visible;
 
-/// Calls listed.
+/// Maximum number of calls listed.
 const MOST_CALLS: usize = 10;
-/// What begins an answer of several lines, and what ends it.
+/// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";
 const END: &str = ".";
-/// Bytes of such an answer.
+/// Maximum length of such an answer, in bytes.
 const MOST_WRITTEN: usize = 64 << 10;
-/// What leaves a question open, or a line unwritten.
+/// Leaves a question open, or abandons a line.
 pub(super) const BACK: &str = "/back";
 
 impl Session {
@@ -48,8 +48,8 @@ impl Session {
         }
     }
 
-    /// Tells whether a line is a command though something else was asked: behind a slash everywhere but for a secret,
-    /// and by its word where it is no answer.
+    /// Tells whether a line is a command although something else was asked: with a leading slash anywhere
+    /// except in secrets, or by its word where it cannot be an answer.
     fn is_command(&self, step: &Step, line: &str) -> bool {
         let line = line.trim();
         let is_hidden = match step {
@@ -67,7 +67,8 @@ impl Session {
         }
     }
 
-    /// Carries out a command in the middle of something else. What was asked is still asked, unless the command asks too.
+    /// Carries out a command while something else is being asked. That question stays open, unless the
+    /// command asks one too.
     fn command_within(&mut self, step: Step, line: &str) -> Vec<Effect> {
         let command = line.trim();
         let mut effects = self.choose(command.strip_prefix('/').unwrap_or(command));
@@ -78,7 +79,7 @@ impl Session {
         effects
     }
 
-    /// Takes what was written for what was asked: a line, or several at once.
+    /// Handles the answer to what was asked, consisting of one or more lines.
     fn take(&mut self, step: Step, line: &str, at: Timestamp) -> Vec<Effect> {
         match step {
             Step::Line(task) => {
@@ -106,7 +107,7 @@ impl Session {
         }
     }
 
-    /// Tells whether several lines can be an answer: where each is seen as it is written.
+    /// Tells whether a multi-line answer is possible: only where input is visible as it is typed.
     fn takes_lines(&self, step: &Step) -> bool {
         match step {
             Step::Line(task) => self.task(task).is_some_and(|task| !wants_secret(task)),
@@ -170,7 +171,7 @@ impl Session {
         }
     }
 
-    /// The menu: of a recording, what can be done to one.
+    /// Returns the menu; for a recording, only what is possible there.
     pub(super) fn menu(&self) -> Vec<Line> {
         menu::lines(self.about.recording.is_some())
     }
@@ -184,7 +185,7 @@ impl Session {
         tasks.into_iter().map(|task| reply(tasks::standing(task, self.now))).collect()
     }
 
-    /// Does something with the task that is named, or the only one that it can be done with.
+    /// Acts on the named task, or on the only one that the action applies to.
     pub(super) fn with_task(
         &mut self,
         rest: &str,
@@ -364,7 +365,7 @@ impl Session {
     }
 }
 
-/// The signals by their names, with what they ask for.
+/// Lists the signals by name, with what they ask for.
 fn signals() -> String {
     let named: Vec<String> =
         SIGNALS.iter().map(|(action, name)| format!("{name}, {}", action.hint())).collect();

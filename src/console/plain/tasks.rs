@@ -1,4 +1,4 @@
-//! Tasks in words: what one runs, how it stands, how it ended.
+//! Descriptions of tasks: what one runs, its state, how it ended.
 
 use crate::console::app::task_words;
 use jiff::Timestamp;
@@ -10,10 +10,10 @@ use crate::console::app::alias;
 use crate::console::text;
 use crate::console::text::visible;
 
-/// Characters of a command in an event.
+/// Maximum length of a command in an event, in characters.
 const MOST: usize = 200;
 
-/// Returns what a task runs, on one line: its name if it has one, its place in a batch, its command.
+/// Returns what a task runs, on one line: its position in a batch and its name, if any, and its command.
 #[must_use]
 pub fn command(task: &TaskView) -> String {
     let place = task.item.map(|item| format!("item {} of {}, ", item.index, item.count)).unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn command(task: &TaskView) -> String {
     text::cut(&format!("{place}{name}{}", visible::told(task.cmd.trim())), MOST, "...")
 }
 
-/// Returns how a task stands now, with its name and what it runs.
+/// Returns the current state of a task, with its name and what it runs.
 #[must_use]
 pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
@@ -37,7 +37,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
     format!("{} {state}{age}, by {}: {}", alias(task), who(&task.started_by), command(task))
 }
 
-/// Returns how a task ended: `exit 0`, `cancelled by operator`.
+/// Describes how a task ended: `exit 0`, `cancelled by operator`.
 #[must_use]
 pub fn end(task: &TaskView) -> String {
     let how = task_words::how(task.ended.as_ref());
@@ -54,7 +54,7 @@ pub fn end(task: &TaskView) -> String {
     }
 }
 
-/// Returns what there is to say of an end besides how it came: how long, how much, what is left.
+/// Returns further facts about the end of a task: how long it ran, how much it printed, what it left behind.
 #[must_use]
 pub fn after(task: &TaskView) -> String {
     let mut said = String::new();

@@ -1,4 +1,4 @@
-//! Watch rules in plain lines: what they find is said once, as a line of its own.
+//! Watch rules in plain lines: each finding is printed once, as a line of its own.
 
 use crate::config::WatchRule;
 use crate::envelope::TaskId;
@@ -16,7 +16,7 @@ use crate::console::msg;
 use crate::console::text::visible;
 
 impl Session {
-    /// Sets a rule for a task: `watch t01 fail`; without one, the task has none of its own any more.
+    /// Sets a rule for a task: `watch t01 fail`; without a rule, removes the task's own rules.
     pub(super) fn watch_for(&mut self, rest: &str) -> Vec<Effect> {
         let text = rest.split_once(char::is_whitespace).map_or("", |(_, text)| text.trim()).to_owned();
         let mut effects = self.with_task(
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// Looks what the rules say; says what is new, reads and measures what they need.
+    /// Applies the rules; prints what is new, and requests the reads and measurements they need.
     pub(super) fn look(&mut self) -> Vec<Effect> {
         if self.about.recording.is_some() {
             return Vec::new();
@@ -69,7 +69,7 @@ impl Session {
         effects
     }
 
-    /// Takes in output that was read for the rules.
+    /// Applies the rules to output that was read for them.
     pub(super) fn watched(&mut self, task: &TaskId, reading: &Reading) -> Vec<Effect> {
         let Some(task) = self.task(task).cloned() else { return Vec::new() };
         let snapshot = self.snapshot.clone();
@@ -78,7 +78,7 @@ impl Session {
         self.look()
     }
 
-    /// Takes in what tasks use.
+    /// Takes measurements of resource usage.
     pub(super) fn used(&mut self, seen: Vec<TaskUsage>) -> Vec<Effect> {
         let snapshot = self.snapshot.clone();
         let bytes = |usage: &TaskUsage| {

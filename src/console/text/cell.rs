@@ -1,4 +1,5 @@
-//! One place of a frame: the character in it, and the columns it takes. No character reaches a frame but by this file.
+//! A cell of a frame: the character in it, and the columns it takes. All characters in a frame go through
+//! this file.
 
 use std::num::NonZeroU16;
 
@@ -6,8 +7,8 @@ use ratatui::buffer::{Cell, CellDiffOption, CellWidth};
 
 use crate::envelope::{SafeText, is_hidden};
 
-/// Puts a character of so many columns into a place of the frame. Ratatui counts some characters differently, and leaves
-/// out what stands behind them.
+/// Puts a character of the given width into a cell of the frame. ratatui counts some characters differently
+/// and would leave out what follows them.
 pub fn fill(slot: &mut Cell, symbol: &str, columns: u16) {
     if symbol.chars().any(is_hidden) && !SafeText::is_line(symbol) {
         let seen: String = symbol.chars().filter(|c| !is_hidden(*c)).collect();
@@ -25,7 +26,7 @@ mod tests {
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
 
-    /// What is written to a terminal for these characters, each in a place of its own.
+    /// Returns what is written to a terminal for these characters, each in a cell of its own.
     fn written(characters: &[(&str, u16)]) -> String {
         let area = Rect::new(0, 0, 10, 1);
         let (blank, mut frame) = (Buffer::empty(area), Buffer::empty(area));

@@ -1,4 +1,5 @@
-//! How two texts differ, line by line: said by a mark at each line, and by colour only besides.
+//! The difference between two texts, line by line: indicated by a mark at each line, with colour only as an
+//! addition.
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
@@ -6,21 +7,22 @@ use super::document::{Document, Piece, piece};
 use super::visible;
 use crate::console::theme::Role;
 
-/// Lines compared of each text. What takes longer than a moment is compared by other programs.
+/// Maximum number of lines compared of each text. Comparisons that take longer than a moment are left to
+/// other programs.
 const MOST_LINES: usize = 3_000;
 
-/// The difference of two texts.
+/// The difference between two texts.
 #[derive(Debug)]
 pub struct Diff {
-    /// All lines of both, each with its mark.
+    /// The lines of both, each with its mark.
     pub document: Document,
-    /// The lines in which changes begin.
+    /// The lines at which changes begin.
     pub changes: Vec<usize>,
-    /// Lines that only the second has.
+    /// The number of lines only in the second text.
     pub added: usize,
-    /// Lines that only the first has.
+    /// The number of lines only in the first text.
     pub removed: usize,
-    /// Not all lines were compared.
+    /// Whether some lines were not compared.
     pub is_cut: bool,
 }
 

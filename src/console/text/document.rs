@@ -1,4 +1,4 @@
-//! A text to read: pieces with roles, wrapped once for its width, scrolled by rows.
+//! A text to read: pieces with roles, wrapped once per width, scrolled by rows.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::console::theme::Role;
 /// A run of text in one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The text, safe to show.
+    /// The text, safe to display.
     pub text: String,
     /// Its role.
     pub role: Role,
 }
 
-/// Lines of pieces and the rows they make at one width.
+/// Lines of pieces, and the rows they are wrapped into at the current width.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     lines: Vec<Vec<Piece>>,
@@ -28,38 +28,39 @@ pub struct Document {
     /// The first row of each line.
     starts: Vec<usize>,
     columns: usize,
-    /// Lines put before the text itself.
+    /// The number of header lines before the text itself.
     heads: usize,
-    /// What can be folded, counted in lines of the text.
+    /// The foldable groups, in lines of the text.
     groups: Vec<Group>,
-    /// The first lines of what is folded.
+    /// The first lines of folded groups.
     folded: BTreeSet<usize>,
-    /// What stands before each line of the text, in every row of it.
+    /// The mark in front of each line of the text, repeated in all of its rows.
     gutter: Vec<Piece>,
 }
 
 impl Document {
-    /// Makes a document of lines.
+    /// Creates a document from lines.
     #[must_use]
     pub fn new(lines: Vec<Vec<Piece>>) -> Self {
         Self { lines, ..Self::default() }
     }
 
-    /// Makes a document of plain text.
+    /// Creates a document from plain text.
     #[must_use]
     pub fn plain(text: &str) -> Self {
         let line = |line: &str| vec![piece(visible::in_text(line).into_owned(), Role::Text)];
         Self::new(text.split('\n').map(line).collect())
     }
 
-    /// Makes a document of a JSON value, indented, its keys set off.
+    /// Creates a document from a JSON value, indented, with its keys highlighted.
     #[must_use]
     pub fn json(value: &Value) -> Self {
         let Layout { lines, groups } = Layout::of(value);
         Self { lines, groups, ..Self::default() }
     }
 
-    /// Makes a document of a shortened JSON value, each field marked with what became of it.
+    /// Creates a document from a shortened JSON value, with a mark at each field that says what happened to
+    /// it.
     #[must_use]
     pub fn marked(value: &Value, marks: &Marks<'_>) -> Self {
         let Layout { lines, groups } = Layout::of(value);
@@ -75,14 +76,14 @@ impl Document {
         Self { lines: marked.collect(), groups, ..Self::default() }
     }
 
-    /// Puts lines before all others.
+    /// Inserts header lines before all others.
     pub fn head(&mut self, lines: Vec<Vec<Piece>>) {
         self.heads += lines.len();
         self.lines.splice(0..0, lines);
         self.columns = 0;
     }
 
-    /// Wraps the text for `columns`.
+    /// Wraps the text to `columns`.
     pub fn wrap(&mut self, columns: usize) {
         if self.columns != columns {
             self.columns = columns;
@@ -108,13 +109,13 @@ impl Document {
         }
     }
 
-    /// Puts a mark before each line of the text.
+    /// Sets the mark in front of each line of the text.
     pub fn set_gutter(&mut self, marks: Vec<Piece>) {
         (self.gutter, self.columns) = (marks, 0);
     }
 
-    /// Folds the smallest group that a row is of, or unfolds the one that is folded there; returns the row it then
-    /// begins in.
+    /// Folds the smallest group that contains a row, or unfolds the one folded there; returns the row at
+    /// which it begins afterwards.
     pub fn fold(&mut self, row: usize) -> usize {
         let Some(line) = self.line_of(row) else { return row };
         let mut first = line;
@@ -130,7 +131,7 @@ impl Document {
         self.row_of(first).unwrap_or(row)
     }
 
-    /// Unfolds all; returns the row that the line of a row has gone to.
+    /// Unfolds everything; returns the new row of the line that was at `row`.
     pub fn unfold(&mut self, row: usize) -> usize {
         let line = self.line_of(row);
         if self.folded.is_empty() {
@@ -145,19 +146,19 @@ impl Document {
         self.groups.iter().find(|group| *group.lines.start() == line)
     }
 
-    /// Returns the rows, once wrapped.
+    /// Returns the rows, once the text is wrapped.
     #[must_use]
     pub fn rows(&self) -> &[Vec<Piece>] {
         &self.rows
     }
 
-    /// Returns the columns it was wrapped for.
+    /// Returns the width it was wrapped to.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Returns where a text stands in the rows, each place row by row.
+    /// Returns where a needle occurs in the rows; each occurrence is a list of spans by row.
     #[must_use]
     pub fn find(&self, needle: &Needle) -> Vec<Vec<Span>> {
         let mut found = Vec::new();
@@ -176,7 +177,7 @@ impl Document {
         found
     }
 
-    /// Returns the line of the text that a row is of; none for lines put before it.
+    /// Returns the line of the text that a row belongs to; none for header lines.
     #[must_use]
     pub fn line_of(&self, row: usize) -> Option<usize> {
         self.spot(row).0.checked_sub(self.heads)
@@ -188,7 +189,7 @@ impl Document {
         self.starts.get(line + self.heads).copied()
     }
 
-    /// Wraps the text for `columns` and returns where the row `at` has gone: it stays on its line.
+    /// Wraps the text to `columns` and returns the new position of row `at`, which stays on its line.
     pub fn wrap_at(&mut self, columns: usize, at: usize) -> usize {
         if self.columns == columns {
             return at;
@@ -200,30 +201,31 @@ impl Document {
         (first + further).min(next.saturating_sub(1)).max(first)
     }
 
-    /// Returns the line a row is of, heads counted too, and how many rows of it stand before.
+    /// Returns the line a row belongs to, counting header lines, and the number of that line's rows before
+    /// it.
     fn spot(&self, row: usize) -> (usize, usize) {
         let last = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
         let start = self.starts.get(last).copied().unwrap_or(0);
-        // Lines that are folded away begin where the one they are folded into does.
+        // Lines hidden in a fold start at the same row as the line they are folded into.
         let line = self.starts.partition_point(|other| *other < start);
         (line, row - start.min(row))
     }
 }
 
-/// The marks of a shortened value, and the whole one.
+/// The glyphs for marking a shortened value, and the original value.
 #[derive(Debug, Clone, Copy)]
 pub struct Marks<'a> {
-    /// A field that is as it was.
+    /// A field that was kept unchanged.
     pub kept: &'static str,
-    /// A text that is shorter.
+    /// A text that was shortened.
     pub cut: &'static str,
-    /// A field that is gone.
+    /// A field that was removed.
     pub gone: &'static str,
-    /// The value as it was.
+    /// The original value.
     pub whole: &'a Value,
 }
 
-/// What became of a field.
+/// What happened to a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Kept,
@@ -231,7 +233,8 @@ enum Fate {
     Gone,
 }
 
-/// Tells for each line of the layout what became of the field on it; brackets have none.
+/// Appends, for each line of the layout, what happened to the field on it; lines with just a bracket have
+/// none.
 fn tell_fates(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
     tell_fate(fates, value, whole);
     let below = value.as_str().map_or(0, super::json::lines_below);
@@ -261,19 +264,19 @@ fn tell_fate(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>
     }
 }
 
-/// Makes a piece.
+/// Creates a piece.
 #[must_use]
 pub fn piece(text: impl Into<String>, role: Role) -> Piece {
     Piece { text: text.into(), role }
 }
 
-/// Returns lines wrapped for `columns`.
+/// Returns lines wrapped to `columns`.
 #[must_use]
 pub fn wrapped(lines: &[Vec<Piece>], columns: usize) -> Vec<Vec<Piece>> {
     lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect()
 }
 
-/// Wraps a line: after a blank where one stands in the row's second half, else where the row is full.
+/// Wraps a line: after a blank in the second half of the row, or else where the row is full.
 fn wrap(line: &[Piece], columns: usize) -> Vec<Vec<Piece>> {
     let clusters: Vec<(&str, Role)> =
         line.iter().flat_map(|part| part.text.graphemes(true).map(|cluster| (cluster, part.role))).collect();

@@ -1,51 +1,51 @@
-//! Finding a text where it is seen: the cells of one line as a text, and the places a needle stands in.
+//! Finding text as displayed: the cells of one line as a text, and where a needle occurs in it.
 
 use std::ops::Range;
 
-/// A row and some columns of it.
+/// A row, and a range of its columns.
 pub type Span = (usize, Range<u16>);
 
-/// What is looked for. Without capitals in it, it stands for both cases.
+/// A text to find. Matches case-insensitively unless it contains a capital letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needle {
-    /// As it was written.
+    /// The needle as typed.
     pub text: String,
     is_exact: bool,
 }
 
 impl Needle {
-    /// Makes a needle that minds the case if there is a capital in it.
+    /// Creates a needle that is case-sensitive if it contains a capital letter.
     #[must_use]
     pub fn smart(text: &str) -> Self {
         Self { text: text.to_owned(), is_exact: text.chars().any(char::is_uppercase) }
     }
 
-    /// Makes a needle that minds the case.
+    /// Creates a case-sensitive needle.
     #[must_use]
     pub fn exact(text: &str) -> Self {
         Self { text: text.to_owned(), is_exact: true }
     }
 }
 
-/// Words that are looked for in what is told of something: all of them, in any order. A word without capitals stands for
-/// both cases.
+/// Words to find in a text: all of them, in any order. A word matches case-insensitively unless it contains a
+/// capital letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words(Vec<Needle>);
 
 impl Words {
-    /// Takes words as they were written, apart at blanks.
+    /// Splits a typed text into words at blanks.
     #[must_use]
     pub fn smart(text: &str) -> Self {
         Self(text.split_whitespace().map(Needle::smart).collect())
     }
 
-    /// Tells whether nothing is looked for.
+    /// Tells whether there are no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Tells whether a text holds all of them.
+    /// Tells whether a text contains all of the words.
     #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
         let small = self.0.iter().any(|word| !word.is_exact).then(|| text.to_lowercase());
@@ -56,7 +56,7 @@ impl Words {
     }
 }
 
-/// The rows of one line as a text, and the cell each of its bytes stands in.
+/// The rows of one line as a text, with the cell that each of its bytes came from.
 #[derive(Debug)]
 pub struct Line<'a> {
     needle: &'a Needle,
@@ -65,15 +65,15 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Begins a line that is looked through for a needle.
+    /// Starts a line in which to look for a needle.
     #[must_use]
     pub fn new(needle: &'a Needle) -> Self {
         Self { needle, text: String::new(), cells: Vec::new() }
     }
 
-    /// Adds what stands in a cell.
+    /// Appends the contents of a cell.
     pub fn push(&mut self, symbol: &str, row: usize, column: u16) {
-        // Small letters may take another number of bytes: the cells are counted after they were made.
+        // Lower-casing may change the number of bytes, so the cells are extended afterwards.
         match self.needle.is_exact || symbol.is_ascii() && !symbol.bytes().any(|b| b.is_ascii_uppercase()) {
             true => self.text.push_str(symbol),
             false => self.text.push_str(&symbol.to_lowercase()),
@@ -81,7 +81,7 @@ impl<'a> Line<'a> {
         self.cells.resize(self.text.len(), (row, column));
     }
 
-    /// Returns the places of the needle, each row by row.
+    /// Returns the occurrences of the needle; each is a list of spans by row.
     #[must_use]
     pub fn places(&self) -> Vec<Vec<Span>> {
         let needle = &self.needle.text;

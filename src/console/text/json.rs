@@ -1,4 +1,4 @@
-//! A JSON value as lines of pieces: indented as serde indents it, its keys set off, its groups noted.
+//! A JSON value as lines of pieces: indented as by serde, with keys highlighted and groups recorded.
 
 use std::ops::RangeInclusive;
 
@@ -9,18 +9,18 @@ use super::document::{Piece, piece};
 use super::visible;
 use crate::console::theme::Role;
 
-/// The lines of a value, and the groups in them.
+/// The lines of a value, and its groups.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) lines: Vec<Vec<Piece>>,
     pub(super) groups: Vec<Group>,
 }
 
-/// An object or array that is not empty: from the line it opens in to the line it closes in.
+/// A non-empty object or array, from the line where it opens to the line where it closes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) lines: RangeInclusive<usize>,
-    /// What is in it, in words: `5 keys`.
+    /// A description of its contents: `5 keys`.
     pub(super) holds: String,
 }
 
@@ -93,7 +93,7 @@ impl Layout {
 }
 
 impl Group {
-    /// Writes the group on one line: what it opens with, and what it closes with.
+    /// Returns the folded group as a single line, from its opening to its closing bracket.
     pub(super) fn folded(&self, open: &[Piece], close: &[Piece]) -> Vec<Piece> {
         let close = close.iter().skip_while(|part| part.text.trim().is_empty()).cloned();
         let mut line = open.to_vec();
@@ -104,18 +104,18 @@ impl Group {
     }
 }
 
-/// Returns the lines of a text that has several: it is read as it was printed, not as a wall of `\n`.
+/// Returns the lines of a multi-line text, which is shown as printed rather than as a wall of `\n`.
 fn unfolded(text: &str) -> Option<impl Iterator<Item = &str>> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.contains('\n').then(|| text.split('\n'))
 }
 
-/// Returns how many lines a text takes below the one of its key.
+/// Returns how many lines a text takes up below the line of its key.
 pub(in crate::console) fn lines_below(text: &str) -> usize {
     unfolded(text).map_or(0, Iterator::count)
 }
 
-/// Returns a value as it is shown, a line a line.
+/// Returns a value as displayed, line by line.
 #[must_use]
 pub(in crate::console) fn text(value: &Value) -> String {
     let line = |line: Vec<Piece>| line.into_iter().map(|part| part.text).collect::<String>();

@@ -1,4 +1,4 @@
-//! Small facts about text and numbers on screen: widths, cuts, counts, ages.
+//! Text utilities: widths, cutting, counts, ages.
 
 pub mod cell;
 pub mod diff;
@@ -13,13 +13,13 @@ use unicode_width::UnicodeWidthStr;
 
 pub use document::{Document, Piece, piece, wrapped};
 
-/// Returns the columns that `text` takes.
+/// Returns the width of `text` in columns.
 #[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns `text` cut to `columns`, ending in `mark` when something was cut.
+/// Returns `text` cut to `columns`, ending in `mark` if anything was cut.
 #[must_use]
 pub fn cut(text: &str, columns: usize, mark: &str) -> String {
     if width(text) <= columns {
@@ -66,7 +66,7 @@ pub fn prefix(text: &str, columns: usize) -> &str {
     text
 }
 
-/// Parts `text` at a column: what lies before it, and the rest as it stands from there on.
+/// Splits `text` at a column: returns what precedes it, and the rest as it appears from there on.
 #[must_use]
 pub fn panned(text: &str, columns: usize) -> (&str, String) {
     let before = prefix(text, columns);
@@ -74,12 +74,12 @@ pub fn panned(text: &str, columns: usize) -> (&str, String) {
     let Some(cluster) = rest.graphemes(true).next().filter(|_| width(before) < columns) else {
         return (before, rest.to_owned());
     };
-    // A wide character that the column goes through leaves its other half blank.
+    // If the column splits a wide character, its second half becomes blank.
     let half = (width(before) + width(cluster)).saturating_sub(columns);
     (before, format!("{}{}", " ".repeat(half), &rest[cluster.len()..]))
 }
 
-/// Returns `text` cut or filled with blanks to exactly `columns`.
+/// Returns `text` cut or padded with blanks to exactly `columns`.
 #[must_use]
 pub fn column(text: &str, columns: usize, mark: &str) -> String {
     let mut out = cut(text, columns, mark);
@@ -88,14 +88,14 @@ pub fn column(text: &str, columns: usize, mark: &str) -> String {
     out
 }
 
-/// Returns `text` filled with blanks on its left to at least `columns`.
+/// Returns `text` right-aligned: padded with blanks on the left to at least `columns`.
 #[must_use]
 pub fn right(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     format!("{}{text}", " ".repeat(missing))
 }
 
-/// Returns a number with its thousands apart: `1,106`.
+/// Returns a number with thousands separators: `1,106`.
 #[must_use]
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -109,7 +109,7 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// Returns a number of bytes in the unit a person reads: `412 B`, `12.4 MiB`.
+/// Returns a number of bytes in a human-readable unit: `412 B`, `12.4 MiB`.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -129,13 +129,13 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Returns the tokens that so many characters are estimated to be: a quarter, rounded up.
+/// Estimates the number of tokens in this many characters: a quarter, rounded up.
 #[must_use]
 pub fn tokens(chars: u64) -> u64 {
     chars.div_ceil(4)
 }
 
-/// Returns milliseconds as a duration a person reads: `12 ms`, `2.4 s`, `3m20s`.
+/// Returns milliseconds as a human-readable duration: `12 ms`, `2.4 s`, `3m20s`.
 #[must_use]
 pub fn millis(ms: u64) -> String {
     match ms {
@@ -145,16 +145,16 @@ pub fn millis(ms: u64) -> String {
     }
 }
 
-/// A span of time as shown, and when that text will change.
+/// A time span as displayed, and when that text will change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Age {
     /// `42s`, `2m`, `1h02m`, `3d04h`.
     pub text: String,
-    /// When it reads differently, if `now` goes on.
+    /// When the text changes, as `now` advances.
     pub until: Timestamp,
 }
 
-/// Returns the time from `since` to `now`, coarse, so that an idle screen seldom changes.
+/// Returns the time from `since` to `now`, rounded so that an idle screen seldom changes.
 #[must_use]
 pub fn age(since: Timestamp, now: Timestamp) -> Age {
     let ms = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
@@ -165,12 +165,13 @@ pub fn age(since: Timestamp, now: Timestamp) -> Age {
         3_600..86_400 => (format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60), true),
         _ => (format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24), true),
     };
-    // Minutes change together, with the clock: an idle screen is drawn once a minute, not once for each task.
+    // All minutes change together with the clock, so that an idle screen is redrawn once a minute and not
+    // once per task.
     let until = if is_coarse { next_minute(now) } else { later(since, seconds + 1) };
     Age { text, until }
 }
 
-/// Returns when the clock shows the next minute.
+/// Returns when the next minute begins.
 #[must_use]
 pub fn next_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)

@@ -1,4 +1,5 @@
-//! Foreign text made safe and honest to show: what does not print is named, never dropped or sent on.
+//! Makes foreign text safe and honest to display: non-printing characters are named, never dropped or passed
+//! on.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,14 +8,14 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::envelope::{self, mask};
 
-/// Blanks in a row that are shown as they are; more are counted.
+/// Maximum run of blanks shown as is; longer ones are counted.
 const BLANKS: usize = 32;
-/// Combining marks on one character that are shown as they are.
+/// Maximum number of combining marks on one character that are shown as is.
 const MARKS: usize = 4;
 const TAB: usize = 8;
 
-/// Returns `text` on one line: controls, invisible and direction-changing characters as `⟨U+202E⟩`,
-/// a line break as `⏎ `, a tab as `→`, a long run of blanks as `⟨64 spaces⟩`.
+/// Returns `text` on one line: controls, invisible and direction-changing characters as `⟨U+202E⟩`, a line
+/// break as `⏎ `, a tab as `→`, a long run of blanks as `⟨64 spaces⟩`.
 #[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
     let blanks = " ".repeat(BLANKS + 1);
@@ -43,13 +44,14 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns what somebody said of a task (its command, name or reason) on one line, secrets masked.
+/// Returns user- or agent-supplied text about a task (its command, name or reason) on one line, with secrets
+/// masked.
 #[must_use]
 pub fn told(text: &str) -> String {
     one_line(&mask(text)).into_owned()
 }
 
-/// Returns one line of a longer text: as `one_line`, but blanks stay and tabs reach their stop.
+/// Returns one line of a longer text: like `one_line`, but blanks are kept and tabs are expanded.
 #[must_use]
 pub fn in_text(line: &str) -> Cow<'_, str> {
     if !line.chars().any(is_hidden) && !has_tower(line) {
@@ -76,7 +78,7 @@ pub fn in_text(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Tells whether `text` holds characters a reader would not see.
+/// Tells whether `text` contains characters a reader would not see.
 #[must_use]
 pub fn has_hidden(text: &str) -> bool {
     text.chars().any(|c| is_hidden(c) && !matches!(c, '\n' | '\t'))
@@ -106,7 +108,8 @@ fn has_tower(text: &str) -> bool {
     })
 }
 
-/// What a terminal hides, and what no font shows: private use and noncharacters.
+/// Tells whether a terminal hides a character or no font shows it: this includes private use and
+/// noncharacters.
 fn is_hidden(c: char) -> bool {
     envelope::is_hidden(c)
         || matches!(u32::from(c), 0xE000..=0xF8FF | 0xFDD0..=0xFDEF | 0xFFFE..=0xFFFF | 0xF_0000..=0x10_FFFF)

@@ -1,4 +1,5 @@
-//! Colours as numbers: how far two stand apart, and the nearest one a poorer terminal has.
+//! Colour arithmetic: the contrast between two colours, and the nearest colour available at a lower colour
+//! level.
 
 use ratatui::style::Color;
 
@@ -7,7 +8,7 @@ use crate::config;
 /// Red, green and blue.
 pub type Rgb = (u8, u8, u8);
 
-/// The least contrast at which text is read without effort (WCAG 2, level AA).
+/// The least contrast at which text is easy to read (WCAG 2, level AA).
 pub const LEGIBLE: f64 = 4.5;
 
 /// How many colours a terminal has.
@@ -15,24 +16,24 @@ pub const LEGIBLE: f64 = 4.5;
 pub enum Level {
     /// None.
     None,
-    /// The sixteen with names.
+    /// The sixteen named colours.
     Sixteen,
-    /// 256.
+    /// 256 colours.
     Many,
-    /// 16 million.
+    /// True colour: 16 million.
     True,
 }
 
-/// The background of a terminal and its sixteen colours, where they are known.
+/// The background of a terminal and its sixteen named colours, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backdrop {
     /// The background.
     pub background: Rgb,
-    /// The colours with names, `black` first, `bright-white` last.
+    /// The named colours, from `black` to `bright-white`.
     pub palette: [Rgb; 16],
 }
 
-/// The palette of xterm: what is assumed where a terminal does not tell.
+/// The palette of xterm, assumed for terminals that do not report theirs.
 pub const XTERM: [Rgb; 16] = [
     (0, 0, 0),
     (205, 0, 0),
@@ -53,7 +54,7 @@ pub const XTERM: [Rgb; 16] = [
 ];
 
 impl Level {
-    /// Returns what `TERM` and `COLORTERM` say of a terminal.
+    /// Derives the level from `TERM` and `COLORTERM`.
     #[must_use]
     pub fn of_terminal(term: &str, colorterm: &str) -> Self {
         match (colorterm, term) {
@@ -67,7 +68,7 @@ impl Level {
         }
     }
 
-    /// Returns what was asked for; none when the terminal is to say.
+    /// Returns the level requested in the settings, or `None` if it depends on the terminal.
     #[must_use]
     pub fn asked(color: config::Color) -> Option<Self> {
         match color {
@@ -79,7 +80,7 @@ impl Level {
         }
     }
 
-    /// Returns the nearest colour that there is at this level.
+    /// Returns the nearest colour available at this level.
     #[must_use]
     pub fn map(self, color: Color) -> Color {
         match (self, color) {
@@ -93,7 +94,7 @@ impl Level {
     }
 }
 
-/// Returns one of the sixteen as ratatui calls it.
+/// Returns one of the sixteen as a ratatui colour.
 #[must_use]
 pub fn sixteen(index: u8) -> Color {
     const NAMED: [Color; 16] = [
@@ -117,7 +118,7 @@ pub fn sixteen(index: u8) -> Color {
     NAMED.get(usize::from(index)).copied().unwrap_or(Color::Reset)
 }
 
-/// Returns the contrast of two colours, from 1 to 21.
+/// Returns the contrast between two colours, from 1 to 21.
 #[must_use]
 pub fn contrast(one: Rgb, other: Rgb) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
@@ -134,7 +135,7 @@ fn luminance((red, green, blue): Rgb) -> f64 {
 
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// What one of the 256 looks like.
+/// Returns the RGB value of one of the 256 colours.
 fn indexed(index: u8) -> Rgb {
     match index {
         0..=15 => XTERM[usize::from(index)],
@@ -152,12 +153,12 @@ fn indexed(index: u8) -> Rgb {
 
 fn distance((red, green, blue): Rgb, other: Rgb) -> u32 {
     let part = |one: u8, other: u8, weight: u32| weight * u32::from(one.abs_diff(other)).pow(2);
-    // The eye tells greens apart best and blues worst.
+    // The eye distinguishes greens best and blues worst.
     part(red, other.0, 3) + part(green, other.1, 6) + part(blue, other.2, 1)
 }
 
 fn nearest_of_256(color: Rgb) -> u8 {
-    // The sixteen are left out: every terminal has others.
+    // The first sixteen are excluded, because they differ between terminals.
     (16..=255).min_by_key(|index| distance(color, indexed(*index))).unwrap_or(16)
 }
 

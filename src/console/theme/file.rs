@@ -1,4 +1,4 @@
-//! What each role looks like. Read from a theme's file; views name roles, never colours.
+//! Theme files: the style of each role. Views name roles, never colours.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::config::{Entry, Fault, Faults, Node, Source, nearest};
 
 const DEFAULT: &str = include_str!("../../../themes/default.toml");
 
-/// A part that text on screen can play. To add one: name it here and give it a style in `themes/default.toml`.
+/// The role of a text on screen. To add one, name it here and give it a style in `themes/default.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names say it; themes/default.toml shows it")]
@@ -52,47 +52,47 @@ impl Role {
     }
 }
 
-/// Whether the chrome uses colour.
+/// Which colours the chrome uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colours {
-    /// Those of the theme.
+    /// The theme's colours.
     Named,
-    /// Those of the theme for terminals that have sixteen only.
+    /// The theme's colours for terminals with only sixteen.
     Sixteen,
     /// None: bold, reverse and underline only (NO_COLOR).
     None,
 }
 
-/// What a theme's file says.
+/// The contents of a theme file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ThemeFile {
-    /// One line about it.
+    /// A one-line description.
     pub about: String,
-    /// The backgrounds it is made for: `dark`, `light`.
+    /// The backgrounds it is designed for: `dark`, `light`.
     pub on: Vec<String>,
     roles: BTreeMap<Role, RoleStyle>,
     plain: BTreeMap<Role, RoleStyle>,
 }
 
-/// What a role looks like.
+/// The style of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct RoleStyle {
     paint: Option<Paint>,
-    /// Its colour where there are sixteen only.
+    /// Its colour on terminals with only sixteen.
     few: Option<Paint>,
     flags: Modifier,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paint {
-    /// The terminal's own.
+    /// The terminal's default colour.
     Default,
-    /// One of the sixteen.
+    /// One of the sixteen named colours.
     Named(u8),
     Rgb(Rgb),
 }
 
-/// Styles by role, and the glyphs.
+/// A theme: the styles by role, and the glyphs.
 #[derive(Debug, Clone)]
 pub struct Theme {
     styles: BTreeMap<Role, Style>,
@@ -115,17 +115,17 @@ impl Theme {
 }
 
 impl ThemeFile {
-    /// Returns what the default theme's file says.
+    /// Returns the contents of the default theme's file.
     #[must_use]
     pub fn built_in() -> Self {
         let source = Source { name: "themes/default.toml".into(), text: DEFAULT.into() };
         Self::default().over(&source).expect("the embedded theme parses: a test reads it")
     }
 
-    /// Reads a theme's file; a role it does not name stays as it is here.
+    /// Reads a theme file; roles it does not name keep their current style.
     ///
     /// # Errors
-    /// When it is no TOML, or has an unknown role, colour or key.
+    /// When it is not valid TOML, or has an unknown role, colour or key.
     pub fn over(&self, source: &Source) -> Result<Self, Faults> {
         let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
         let mut file = Self { about: String::new(), on: Vec::new(), ..self.clone() };
@@ -159,8 +159,8 @@ impl ThemeFile {
         if faults.is_empty() { Ok(file) } else { Err(Faults(faults)) }
     }
 
-    /// Makes the theme: without colour where that is asked for, and with none that cannot be read on the
-    /// backdrop, where one is known.
+    /// Builds the theme: without colours if so requested, and without any that would be illegible on the
+    /// backdrop, if that is known.
     #[must_use]
     pub fn theme(&self, colours: Colours, ascii: bool, backdrop: Option<&Backdrop>) -> Theme {
         let style = |(role, style): (&Role, &RoleStyle)| {
@@ -181,7 +181,7 @@ impl ThemeFile {
         Theme { styles: self.roles.iter().map(style).collect(), glyphs }
     }
 
-    /// Returns the contrast of every role that has a colour, on a backdrop.
+    /// Returns the contrast with a backdrop for every role that has a colour.
     #[must_use]
     pub fn contrasts(&self, backdrop: &Backdrop) -> Vec<(Role, f64)> {
         let rows = self.roles.iter().filter_map(|(role, style)| {
@@ -203,7 +203,7 @@ impl Paint {
 }
 
 impl RoleStyle {
-    /// Returns the style in its colour, or in the brighter or darker variant of it, whichever is legible.
+    /// Returns the style with its colour or the brighter or darker variant, whichever is legible.
     fn legible(self, backdrop: &Backdrop) -> Option<Self> {
         let Some(paint) = self.paint else { return Some(self) };
         let sister = match paint {
@@ -296,7 +296,7 @@ fn style(source: &Source, path: &str, row: &Entry) -> Result<RoleStyle, Fault> {
     Ok(style)
 }
 
-/// The colours with names, in the order of their numbers.
+/// The names of the sixteen colours, in numerical order.
 const NAMES: [&str; 16] = [
     "black",
     "red",
@@ -337,27 +337,27 @@ fn paint(source: &Source, path: &str, line: usize, name: &str) -> Result<Paint, 
 /// The glyphs of the chrome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Queued, running, waiting, cancelling or cancelled, completed, failed, interrupted, capped.
+    /// The states: queued, running, waiting, cancelling or cancelled, completed, failed, interrupted, capped.
     pub states: [&'static str; 8],
-    /// Mark of the selected row.
+    /// The mark of the selected row.
     pub selected: &'static str,
-    /// Connected, gone.
+    /// Connected and disconnected.
     pub link: [&'static str; 2],
-    /// Horizontal and vertical rule.
+    /// Horizontal and vertical rules.
     pub rules: [&'static str; 2],
-    /// Corners of a dialog: top left, top right, bottom left, bottom right.
+    /// The corners of a dialog: top left, top right, bottom left, bottom right.
     pub corners: [&'static str; 4],
-    /// More to the left, more to the right.
+    /// Continues to the left, and to the right.
     pub more: [&'static str; 2],
-    /// Text that was cut ends in this.
+    /// The end of a text that was cut.
     pub cut: &'static str,
-    /// Between facts on one line.
+    /// The separator between facts on one line.
     pub dot: &'static str,
-    /// Levels of a graph, lowest first.
+    /// The levels of a graph, lowest first.
     pub levels: [&'static str; 8],
 }
 
-/// The usual ones. Some are two columns wide where text is Chinese, Japanese or Korean.
+/// The default glyphs. Some are two columns wide in Chinese, Japanese or Korean locales.
 pub(in crate::console) const UNICODE: Glyphs = Glyphs {
     states: ["◌", "●", "◐", "■", "✓", "✗", "!", "▲"],
     selected: "▸",
@@ -370,7 +370,7 @@ pub(in crate::console) const UNICODE: Glyphs = Glyphs {
     levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
 };
 
-/// Those that every terminal has.
+/// Glyphs available on every terminal.
 pub(in crate::console) const ASCII: Glyphs = Glyphs {
     states: [".", "*", "?", "#", "+", "x", "!", "^"],
     selected: ">",

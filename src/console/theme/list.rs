@@ -1,4 +1,4 @@
-//! The themes there are: those built in, and the person's own files beside the settings.
+//! The available themes: the built-in ones, and the user's own files beside the settings.
 
 use std::fs;
 use std::path::Path;
@@ -16,21 +16,21 @@ pub const BUILT_IN: [(&str, &str); 7] = [
     ("tritanopia", include_str!("../../../themes/tritanopia.toml")),
     ("mono", include_str!("../../../themes/mono.toml")),
 ];
-/// Most files of a person's own that are read.
+/// Maximum number of the user's own theme files that are read.
 const MOST_OWN: usize = 64;
 
-/// A theme by its name.
+/// A named theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
     /// Its name.
     pub name: String,
-    /// What its file says.
+    /// The contents of its file.
     pub file: ThemeFile,
-    /// It is a file of the person's.
+    /// Whether it is one of the user's own files.
     pub is_own: bool,
 }
 
-/// The themes.
+/// The available themes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Themes(Vec<Listed>);
 
@@ -47,13 +47,13 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// Reads the built-in themes and those in the folder of settings; also returns the files that were read
-    /// and what is wrong with others.
+    /// Reads the built-in themes and those in the settings folder; also returns the files that were read, and
+    /// the errors in others.
     #[must_use]
     pub fn read(config: &Path) -> (Self, Vec<String>, Vec<Fault>) {
         let mut themes = Self::default();
         let (mut files, mut faults) = (Vec::new(), Vec::new());
-        // Without a folder there are none.
+        // Without a folder there are no own themes.
         let folder = fs::read_dir(config.join(THEMES_FOLDER)).into_iter().flatten().flatten();
         let mut paths: Vec<_> = folder.map(|entry| entry.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
@@ -72,7 +72,7 @@ impl Themes {
         (themes, files, faults)
     }
 
-    /// Adds a theme of the person's; over the built-in one of its name, else over the default.
+    /// Adds a theme of the user's, on top of the built-in one of the same name or else of the default.
     fn add(&mut self, name: &str, source: &Source) -> Result<(), Faults> {
         let base = self.find(name).or_else(|| self.0.first()).map(|listed| listed.file.clone());
         let file = base.unwrap_or_default().over(source)?;
@@ -84,13 +84,13 @@ impl Themes {
         Ok(())
     }
 
-    /// Returns all.
+    /// Returns all themes.
     #[must_use]
     pub fn list(&self) -> &[Listed] {
         &self.0
     }
 
-    /// Returns one.
+    /// Returns the theme with a given name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Listed> {
         self.0.iter().find(|listed| listed.name == name)
@@ -270,7 +270,7 @@ mod tests {
                 let about = |role: Role| format!("{} at {level:?}: {}", listed.name, role.name());
                 for (at, &one) in STATES.iter().enumerate() {
                     for &other in &STATES[at + 1..] {
-                        // Without colour, a glyph and a word tell what runs from what has completed.
+                        // Without colour, a glyph and a word distinguish running from completed.
                         let is_told = [one, other] == [Role::Running, Role::Completed];
                         let needs_colour = colours != Colours::None && listed.name != "mono";
                         let differ = look(one) != look(other) || (is_told && !needs_colour);

@@ -1,4 +1,4 @@
-//! Theme, keys and behaviour of the console: what the settings files, the flags and the terminal add up to.
+//! Theme, keys and behaviour of the console, as determined by the settings files, the flags and the terminal.
 //! A file that cannot be used is reported, and its settings keep their defaults.
 
 pub mod colour;
@@ -18,10 +18,10 @@ use colour::{Backdrop, Level, contrast};
 pub use file::{Colours, Glyphs, Role, Theme, ThemeFile};
 use list::Themes;
 
-/// The theme used on a light background when nobody has chosen one.
+/// The theme used on a light background if none was chosen.
 const LIGHT: &str = "light";
 
-/// What was asked for on the command line: it wins over the settings.
+/// Command-line flags, which override the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--theme`.
@@ -40,75 +40,75 @@ pub struct Flags {
     pub accessible: bool,
 }
 
-/// What is known of the terminal.
+/// What is known about the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     /// `NO_COLOR`, or `CLICOLOR=0`.
     pub no_color: bool,
-    /// How many colours it says it has.
+    /// The number of colours it claims to support.
     pub level: Level,
-    /// The marks of the chrome are two columns wide here: by the locale, or as it was measured.
+    /// Whether the glyphs of the chrome are two columns wide, according to the locale or as measured.
     pub is_wide: bool,
-    /// Its colours, where it told.
+    /// Its colours, if it reported them.
     pub backdrop: Option<Backdrop>,
-    /// Its background is light, where it told.
+    /// Whether its background is light, if it reported that.
     pub is_light: Option<bool>,
-    /// It can be asked.
+    /// Whether it answers queries.
     pub answers: bool,
 }
 
-/// What holds in a console.
+/// The effective preferences of a console.
 #[derive(Debug, Clone)]
 pub struct Preferences {
-    /// The looks.
+    /// The theme.
     pub theme: Theme,
-    /// The keys.
+    /// The key bindings.
     pub keymap: Keymap,
-    /// What themes are made with, and which one is active.
+    /// The available themes, and which one is active.
     pub theme_set: ThemeSet,
-    /// The rest.
+    /// All other settings.
     pub ui: UiSettings,
 }
 
-/// The themes and what they are made with.
+/// The available themes, and what is needed to build one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThemeSet {
-    /// All there are.
+    /// All themes.
     pub themes: Themes,
-    /// The name of the one in use.
+    /// The name of the active theme.
     pub active: String,
-    /// Whether the chrome uses colour.
+    /// Which colours the chrome uses.
     pub colours: Colours,
-    /// The chrome keeps to ASCII.
+    /// Whether the chrome uses only ASCII.
     pub ascii: bool,
-    /// The terminal's colours, where it told.
+    /// The terminal's colours, if it reported them.
     pub backdrop: Option<Backdrop>,
 }
 
-/// How the console behaves.
+/// Settings for the behaviour of the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UiSettings {
-    /// Colours that go out to the terminal, a task's as well.
+    /// The colour level of everything sent to the terminal, including the output of tasks.
     pub level: Level,
     /// What the mouse does.
     pub mouse: Mouse,
-    /// Things may move by themselves.
+    /// Whether anything may move by itself.
     pub motion: bool,
-    /// The bar shows the time.
+    /// Whether the bar shows the time.
     pub clock: bool,
-    /// The bell rings when something needs the person.
+    /// Whether the bell rings when something needs the user.
     pub bell: bool,
-    /// What is run then.
+    /// The program to run then.
     pub notify: Vec<String>,
     /// What else it rings for.
     pub watch: Vec<WatchRule>,
-    /// The terminal's window has a title.
+    /// Whether to set the title of the terminal's window.
     pub title: bool,
-    /// What becomes of tasks in this process when the terminal is gone.
+    /// What happens to tasks in this process when the terminal goes away.
     pub on_hangup: OnHangup,
-    /// First-time hints are shown.
+    /// Whether hints for newcomers are shown.
     pub hints: bool,
-    /// The preset of keys, and the person's file.
+    /// The key preset, and the user's own keymap file.
     pub keys: (String, Option<Source>),
 }
 
@@ -120,7 +120,7 @@ impl Default for ThemeSet {
 }
 
 impl ThemeSet {
-    /// Makes a theme; the default one when there is none of that name.
+    /// Builds a theme, or the default one if there is none with that name.
     #[must_use]
     pub fn theme(&self, name: &str) -> Theme {
         let listed = self.themes.find(name).or_else(|| self.themes.list().first());
@@ -132,7 +132,8 @@ impl ThemeSet {
 }
 
 impl ThemeSet {
-    /// Returns the colours for pages and pictures: light where the terminal is, or else the theme.
+    /// Returns the palette for exported pages and pictures: light if the terminal's background is or, if
+    /// unknown, if the theme is for light backgrounds.
     #[must_use]
     pub fn paper(&self) -> Palette {
         let is_light = match &self.backdrop {
@@ -149,7 +150,7 @@ impl Default for UiSettings {
     fn default() -> Self {
         let ConsoleSettings { mouse, motion, clock, bell, notify, watch, on_hangup, keys, .. } =
             ConsoleSettings::default();
-        // Whoever has no settings has nowhere to remember that a hint was understood, and perhaps no window.
+        // Without settings there is nowhere to remember that a hint was understood, and perhaps no window.
         let (level, title, hints, keys) = (Level::True, false, false, (keys, None));
         Self { level, mouse, motion, clock, bell, notify, watch, title, on_hangup, hints, keys }
     }
@@ -163,7 +164,7 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Adds what the terminal itself answered: it knows better than the environment.
+    /// Adds what the terminal itself has reported, which is more reliable than the environment.
     #[must_use]
     pub fn learn(self, outer: &HostTerminal) -> Self {
         let backdrop = outer.background.zip(outer.whole_palette());
@@ -179,7 +180,7 @@ impl Capabilities {
 }
 
 impl Preferences {
-    /// Reads what stands in the folder of settings; without one, the defaults hold.
+    /// Reads the files in the settings folder; without one, the defaults apply.
     #[must_use]
     pub fn read(config: Option<&Path>, flags: &Flags, capabilities: &Capabilities) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
@@ -191,8 +192,8 @@ impl Preferences {
                 (ConsoleSettings::default(), false)
             }
         };
-        // The sixteen colours of a terminal are seldom legible on a light background: where nobody has chosen, the
-        // theme that brings its own is used there.
+        // A terminal's sixteen colours are seldom legible on a light background: if no theme was chosen, the
+        // one with colours of its own is used there.
         let is_pale = capabilities.is_light == Some(true) && capabilities.level >= Level::Many;
         let theme = match &flags.theme {
             Some(theme) => theme.clone(),
@@ -227,7 +228,7 @@ impl Preferences {
         (Self { theme: theme_set.theme(&theme_set.active), keymap, theme_set, ui }, faults)
     }
 
-    /// Names what differs from how it was.
+    /// Describes what has changed from the previous settings.
     #[must_use]
     pub fn changes(&self, theme_set: &ThemeSet, ui: &UiSettings) -> Vec<String> {
         let on = |on: bool| if on { "on" } else { "off" };
@@ -253,7 +254,7 @@ impl Preferences {
     }
 }
 
-/// Reads the settings, and tells whether a theme was chosen in them.
+/// Reads the settings, and whether they choose a theme.
 fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
     let path = config.join(FILE);
     let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
@@ -298,7 +299,7 @@ fn theme_set(
     ThemeSet { themes, active, colours, ascii, backdrop: capabilities.backdrop.clone() }
 }
 
-/// Checks the files that keys and themes stand in: those that are well, and every fault.
+/// Checks the keymap and theme files: returns the valid ones, and all errors.
 #[must_use]
 pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
     let (_, mut files, mut faults) = Themes::read(config);

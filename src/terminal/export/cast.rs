@@ -1,4 +1,4 @@
-//! A log as a recording for players of terminal sessions: asciicast, version 2 or 3.
+//! Exports a log as a recording for terminal session players: asciicast, version 2 or 3.
 
 use std::io;
 
@@ -10,15 +10,15 @@ use crate::terminal::marks::{Mark, MarkKind, Stream};
 use crate::terminal::size::Size;
 use crate::terminal::terminal::Origin;
 
-/// Bytes of output in one line of a recording at most.
+/// Maximum number of bytes of output in one line of a recording.
 const PIECE: usize = 64 * 1024;
 
 /// The version of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CastVersion {
-    /// Times count from the beginning.
+    /// Times are relative to the beginning.
     V2,
-    /// Times count from the event before.
+    /// Times are relative to the previous event.
     V3,
 }
 
@@ -27,9 +27,9 @@ pub enum CastVersion {
 pub struct Cast<'a> {
     /// Its version.
     pub version: CastVersion,
-    /// The size it begins with.
+    /// The initial size.
     pub size: Size,
-    /// A pipe's line feeds become what a terminal would have made of them.
+    /// The origin of the output; a pipe's line feeds are converted to what a terminal would receive.
     pub origin: Origin,
     /// When the task was created, in seconds since the Unix epoch.
     pub started_at: i64,
@@ -37,19 +37,20 @@ pub struct Cast<'a> {
     pub command: &'a str,
 }
 
-/// Something that happened beside the output.
+/// An event other than output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CastEvent {
     /// Text that was typed.
     Input(String),
-    /// A label for what happened.
+    /// A label for an event.
     Marker(String),
     /// The end, with the exit status (version 3 only).
     Exit(i32),
 }
 
 impl Cast<'_> {
-    /// Returns the recording. `events` are in order, each with the milliseconds since the task was created.
+    /// Returns the recording. `events` are in order, each with the time in milliseconds since the task was
+    /// created.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -118,7 +119,7 @@ impl Lines {
         if data.is_empty() {
             return;
         }
-        // The clock of a log never goes back, that of events may by a moment.
+        // The clock of a log never goes back; that of events may, by a moment.
         let at_ms = at_ms.max(self.last_ms);
         let time = match self.version {
             CastVersion::V2 => at_ms,
@@ -141,7 +142,7 @@ impl Lines {
     }
 }
 
-/// Turns bytes into text, whatever pieces they come in; what is not UTF-8 becomes U+FFFD.
+/// Decodes bytes to text, however they are split into pieces; invalid UTF-8 becomes U+FFFD.
 struct Decoder {
     pending: Vec<u8>,
     feed_returns: bool,

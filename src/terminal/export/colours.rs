@@ -1,16 +1,16 @@
-//! The colours of HTML and SVG: a terminal has its own, a file has to bring them.
+//! The colours of HTML and SVG exports: a terminal has its own, but a file must contain them.
 
 use crate::terminal::cell::{CellStyle, Color};
 
 /// Red, green, blue.
 type Rgb = (u8, u8, u8);
 
-/// What the default colours and the 16 named ones look like.
+/// The RGB values of the default colours and the 16 named ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Palette {
-    /// Text in the default colour.
+    /// The default text colour.
     pub fore: Rgb,
-    /// The background.
+    /// The background colour.
     pub back: Rgb,
     /// Black, red, green, yellow, blue, magenta, cyan, white; then the same, bright.
     pub named: [Rgb; 16],
@@ -55,7 +55,7 @@ impl Palette {
         ]),
     };
 
-    /// Returns the colours of a cell's text and background; no background when it is the page's own.
+    /// Returns the text and background colours of a cell; no background if it is the page's own.
     pub(super) fn inks(&self, style: CellStyle) -> (String, Option<String>) {
         let fore = self.ink(style.fg).unwrap_or(self.fore);
         let back = self.ink(style.bg);

@@ -1,5 +1,6 @@
-//! A drawing as HTML and as SVG. HTML: one `pre`, with a `span` for each run that has a style. SVG: each run at its
-//! column, stretched to exactly the columns it takes, so that it is right in whatever fixed-width font the viewer has.
+//! Renders a drawing as HTML or SVG. HTML: one `pre`, with a `span` for each styled run. SVG: each run is
+//! placed at its column and stretched to exactly its width in columns, so that it is right with whatever
+//! fixed-width font the viewer has.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ const BORDER: f64 = 12.0;
 /// The baseline of text in its cell.
 const BASELINE: f64 = 13.5;
 
-/// Returns a page for a browser.
+/// Returns an HTML page.
 pub(super) fn html(drawing: &Drawing, title: &str, palette: &Palette) -> String {
     let title = escaped(title);
     let (fore, back) = (hex(palette.fore), hex(palette.back));
@@ -44,7 +45,7 @@ fn span(page: &mut String, run: &Run, palette: &Palette) {
     let _ = write!(page, "<span style=\"color:{fore}{background}{attributes}\">{text}</span>");
 }
 
-/// Returns a picture.
+/// Returns an SVG image.
 pub(super) fn svg(drawing: &Drawing, title: &str, palette: &Palette) -> String {
     let widest = drawing.rows.iter().map(Vec::len).max().unwrap_or(0).max(usize::from(drawing.columns));
     let width = widest as f64 * CELL.0 + 2.0 * BORDER;
@@ -96,7 +97,8 @@ fn text(picture: &mut String, run: &Run, top: f64, palette: &Palette) {
     );
 }
 
-/// Returns those of the four texts whose attribute is set: bold, dim, italic, underlined.
+/// Returns the concatenation of those of the four texts whose attribute is set: bold, dim, italic,
+/// underlined.
 fn attributes(style: CellStyle, texts: [&str; 4]) -> String {
     let flags = [style.bold, style.dim, style.italic, style.underline];
     flags.into_iter().zip(texts).filter(|(set, _)| *set).map(|(_, text)| text).collect()

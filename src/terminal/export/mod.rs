@@ -1,5 +1,5 @@
-//! What a screen or a log shows, in forms that can be kept: text, text with colours, HTML, SVG, a recording that can be
-//! played. Pure; all but the recording are made of cells, never of what the program printed.
+//! Exports of a screen or log: text, text with colours, HTML, SVG, or a playable recording. Pure; everything
+//! except the recording is made from cells, never from what the program printed.
 
 mod cast;
 mod colours;
@@ -11,26 +11,26 @@ pub use colours::Palette;
 use super::cell::{Cell, CellStyle};
 use super::terminal::Terminal;
 
-/// Rows of cells, as a screen or a log shows them.
+/// Rows of cells, as shown on a screen or in a log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Drawing {
-    /// Columns of the widest row, at least.
+    /// The width in columns; longer rows extend it.
     pub columns: u16,
-    /// The rows, top down; a wide character is followed by its second half.
+    /// The rows from top to bottom; a wide character is followed by its second half.
     pub rows: Vec<Vec<Cell<'static>>>,
 }
 
-/// Neighbouring cells of one style.
+/// Adjacent cells of the same style.
 struct Run {
     text: String,
     style: CellStyle,
-    /// The column it begins in, and how many it takes.
+    /// The column it begins in, and its width in columns.
     column: usize,
     columns: usize,
 }
 
 impl Drawing {
-    /// Draws what a terminal shows now.
+    /// Draws the current contents of a terminal.
     #[must_use]
     pub fn of(terminal: &Terminal) -> Self {
         let size = terminal.size();
@@ -38,7 +38,7 @@ impl Drawing {
         Self { columns: size.cols(), rows: (0..size.rows()).map(row).collect() }
     }
 
-    /// Returns the text alone: no blanks at the end of a row.
+    /// Returns just the text, without trailing blanks.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -50,7 +50,7 @@ impl Drawing {
         text
     }
 
-    /// Returns the text with the sequences for its colours and attributes, and no others.
+    /// Returns the text with the sequences for its colours and attributes, but no others.
     #[must_use]
     pub fn ansi(&self) -> String {
         let mut text = String::new();
@@ -68,20 +68,20 @@ impl Drawing {
         text
     }
 
-    /// Returns a page for a browser, complete in itself.
+    /// Returns a self-contained HTML page.
     #[must_use]
     pub fn html(&self, title: &str, palette: &Palette) -> String {
         markup::html(self, title, palette)
     }
 
-    /// Returns a picture of it.
+    /// Returns an SVG image.
     #[must_use]
     pub fn svg(&self, title: &str, palette: &Palette) -> String {
         markup::svg(self, title, palette)
     }
 }
 
-/// Splits a row where its style changes, blanks at its end left out.
+/// Splits a row where its style changes, without blanks at its end.
 fn runs(row: &[Cell<'_>]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (column, cell) in row.iter().enumerate() {

@@ -1,28 +1,28 @@
-//! The bytes of a log, wherever they are kept.
+//! Access to the bytes of a log, wherever they are stored.
 
 use std::io;
 use std::ops::Range;
 
-/// How much is read at once.
+/// Number of bytes read at once.
 const BLOCK: u64 = 256 * 1024;
 
 /// The bytes of a log, readable at any offset.
 pub trait LogBytes {
-    /// Returns how many there are.
+    /// Returns the number of bytes.
     fn len(&self) -> u64;
 
-    /// Reads some bytes from `offset` on; 0 at the end.
+    /// Reads bytes from `offset` on; returns how many, 0 at the end.
     ///
     /// # Errors
     /// When they cannot be read.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
 
-    /// Tells whether there are none.
+    /// Tells whether the log is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads the bytes of a range, fewer when the log ends before.
+    /// Reads the bytes of a range, fewer if the log ends before it does.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -39,7 +39,7 @@ pub trait LogBytes {
         Ok(bytes)
     }
 
-    /// Hands the bytes of a range to `take`, in blocks with their offsets, until it returns false.
+    /// Passes the bytes of a range to `take`, in blocks with their offsets, until it returns false.
     ///
     /// # Errors
     /// When they cannot be read.

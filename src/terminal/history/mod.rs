@@ -1,4 +1,4 @@
-//! Pages and search over a raw log: what has scrolled off the screen, drawn again from the bytes.
+//! Pages and search over a raw log: what has scrolled off the screen, redrawn from the bytes.
 
 mod log;
 mod page;
@@ -15,31 +15,34 @@ use super::marks::{Mark, MarkKind, Stream};
 use super::size::Size;
 use super::terminal::Origin;
 
-/// A raw log with its marks, for looking back. Lines are numbered from 0 by the line feeds before them.
+/// A raw log with its marks, for looking back. A line's number is the number of line feeds before it.
 pub struct History<'a, L: ?Sized> {
     log: &'a L,
     marks: &'a [Mark],
     origin: Origin,
     size: Size,
-    /// Pages of a terminal's output have the width they are asked for, where they can have it.
+    /// Whether pages of PTY output have the requested width, where possible.
     reflows: bool,
 }
 
 impl<'a, L: LogBytes + ?Sized> History<'a, L> {
-    /// Returns a view of `log`. The marks are in order; `size` is that of the terminal before the first resize mark.
+    /// Returns a view of `log`. The marks are in order; `size` is that of the terminal before the first
+    /// resize mark.
     #[must_use]
     pub fn new(log: &'a L, marks: &'a [Mark], origin: Origin, size: Size) -> Self {
         Self { log, marks, origin, size, reflows: false }
     }
 
-    /// Returns the same with pages that show a terminal's output at the width they are asked for, as a terminal of that width
-    /// would have shown it: those on which every line stays in itself, and none is written over that would not fit.
+    /// Returns the same view, but with pages reflowed to the requested width, as a terminal of that width
+    /// would have shown them: those on which every line stays within itself and none that would not fit is
+    /// overwritten.
     #[must_use]
     pub fn reflowed(self) -> Self {
         Self { reflows: true, ..self }
     }
 
-    /// Returns how many lines the log has; an unfinished last one counts. A log that cannot be read has none.
+    /// Returns the number of lines in the log, counting an unfinished last one. A log that cannot be read has
+    /// none.
     #[must_use]
     pub fn lines(&self) -> u64 {
         let (offset, line) = self.marks.last().map_or((0, 0), |mark| (mark.offset, mark.line));
@@ -54,7 +57,7 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
         lines + u64::from(last.is_some_and(|byte| byte != b'\n'))
     }
 
-    /// Returns the offset a line starts at; `None` when there are fewer lines.
+    /// Returns the offset at which a line starts; `None` if there are fewer lines.
     fn start_of(&self, line: u64) -> io::Result<Option<u64>> {
         if line == 0 {
             return Ok((self.log.len() > 0).then_some(0));
@@ -75,7 +78,8 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
         Ok(found.filter(|start| *start < self.log.len()))
     }
 
-    /// Returns offset and line of the last mark that is before something; the beginning of the log when none is.
+    /// Returns the offset and line of the last mark that satisfies the predicate, or the beginning of the log
+    /// if none does.
     fn place_before(&self, is_before: impl Fn(&Mark) -> bool) -> (u64, u64) {
         let count = self.marks.partition_point(is_before);
         let last = count.checked_sub(1).and_then(|at| self.marks.get(at));
@@ -92,13 +96,14 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
         sizes.last().unwrap_or(self.size)
     }
 
-    /// Tells whether something was said at a terminal beside the command's streams.
+    /// Tells whether the log has output from a terminal beside the command's streams.
     fn has_dialogue(&self) -> bool {
         let is_aside = |mark: &Mark| mark.kind == MarkKind::Chunk(Stream::Tty);
         self.origin == Origin::Pipe && self.marks.iter().any(is_aside)
     }
 
-    /// Tells whether the byte at `offset` is part of that, and up to where the same holds.
+    /// Tells whether the byte at `offset` is part of such output, and up to which offset the answer is the
+    /// same.
     fn is_aside_at(&self, offset: u64) -> (bool, u64) {
         let chunk = |mark: &Mark| match mark.kind {
             MarkKind::Chunk(stream) => Some((mark.offset, stream == Stream::Tty)),
@@ -110,7 +115,7 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
         (aside, behind.iter().find_map(chunk).map_or(u64::MAX, |(offset, _)| offset))
     }
 
-    /// Returns the gaps in a part of the log, as offset and bytes dropped.
+    /// Returns the gaps in a part of the log, as pairs of offset and number of bytes dropped.
     fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let first = self.marks.partition_point(|mark| mark.offset < from);
         let marks = self.marks.iter().skip(first).take_while(move |mark| mark.offset < to);

@@ -10,41 +10,42 @@ use crate::terminal::reach::Measure;
 use crate::terminal::size::Size;
 use crate::terminal::terminal::{Origin, Terminal};
 
-/// Lines read before the page, for the colours and modes they set.
+/// Number of lines read before the page, for the colours and modes they set.
 const CONTEXT_LINES: u64 = 200;
-/// Bytes read before the page at most.
+/// Maximum number of bytes read before the page.
 const CONTEXT_BYTES: u64 = 64 * 1024;
-/// How far back a switch to the alternate screen is looked for.
+/// How far back, in bytes, to search for a switch to the alternate screen.
 const ALTERNATE_BYTES: u64 = 1024 * 1024;
-/// Bytes and lines of one page at most; a program that redraws in place may need many for few rows.
+/// Maximum number of bytes and lines for one page; a program that redraws in place may need many for few
+/// rows.
 const PAGE_BYTES: u64 = 1024 * 1024;
 const PAGE_LINES: u64 = 4000;
-/// Rows below the page, so that the rest of a line does not scroll it.
+/// Spare rows below the page, so that the rest of a line does not scroll it.
 const MARGIN: u16 = 64;
 
-/// Some rows of a log.
+/// Consecutive rows of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The rows, top down.
+    /// The rows from top to bottom.
     pub rows: Vec<PageRow>,
-    /// The log line the page starts at.
+    /// The log line at which the page starts.
     pub first_line: u64,
-    /// The log line the next page starts at.
+    /// The log line at which the next page starts.
     pub next_line: u64,
 }
 
 /// One row of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRow {
-    /// Its cells, blank ones at the end left out.
+    /// Its cells, without blank ones at the end.
     pub cells: Vec<Cell<'static>>,
-    /// The log line that it is a part of.
+    /// The log line it is part of.
     pub line: u64,
 }
 
 impl<L: LogBytes + ?Sized> History<'_, L> {
-    /// Returns the rows from the beginning of a log line on, at most as many as `size` has. Output of a PTY is as wide as
-    /// the PTY was unless it is reflowed, output of pipes as wide as `size`.
+    /// Returns the rows from the beginning of a log line on, at most as many as `size` has. PTY output is as
+    /// wide as the PTY was, unless reflowed; pipe output is as wide as `size`.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -65,7 +66,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(page.unwrap_or(Page { rows: Vec::new(), first_line, next_line: first_line }))
     }
 
-    /// Draws lines on a sheet until it is full; `None` where only plain lines are wanted and there is another one.
+    /// Draws lines on a sheet until it is full; with `plain`, returns `None` if any line is not plain.
     fn draw(
         &self,
         mut sheet: Sheet,
@@ -104,7 +105,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             }
             let all = self.draw_on(&mut sheet, &mut dialogue, offset, rest);
             offset = end;
-            // A line that did not fit is shown again on the next page, unless that would be the same page.
+            // A line that did not fit is repeated on the next page, unless that would be the same page again.
             if all || next_line == first_line {
                 next_line += 1;
             }
@@ -112,8 +113,8 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Some(Page { rows: sheet.into_rows(), first_line, next_line })
     }
 
-    /// Draws a line or a part of it, which begins at `offset`, with a mark where it was said at a terminal beside the
-    /// command's streams; returns whether all of it fitted.
+    /// Draws a line or a part of it, starting at `offset`, with a mark in front of output from a terminal
+    /// beside the command's streams; returns whether all of it fitted.
     fn draw_on(&self, sheet: &mut Sheet, dialogue: &mut Option<Dialogue>, offset: u64, bytes: &[u8]) -> bool {
         let Some(dialogue) = dialogue else { return sheet.draw(bytes) };
         let (mut at, mut rest, mut all) = (offset, bytes, true);
@@ -127,7 +128,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         all
     }
 
-    /// Returns an empty sheet whose terminal is in the state that the output before `start` has left.
+    /// Returns an empty sheet whose terminal is in the state left by the output before `start`.
     fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<Sheet> {
         let mut terminal =
             Terminal::new(Size::clamped(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
@@ -138,7 +139,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
         terminal.feed(&self.log.read_range(context..start)?);
         let is_alternate = terminal.modes().alternate_screen;
-        // Colours stay set, but must not paint the empty sheet.
+        // Keep the colours, but do not paint the empty sheet with them.
         terminal.feed(b"\x18\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
         if is_alternate {
             terminal.feed(b"\x1b[?1049h");
@@ -162,10 +163,10 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     }
 }
 
-/// A terminal a page is drawn on.
+/// A terminal on which a page is drawn.
 struct Sheet {
     terminal: Terminal,
-    /// Rows wanted.
+    /// The number of rows requested.
     rows: u16,
     /// For each row, the last line that began there.
     begun: Vec<Option<u64>>,
@@ -204,7 +205,7 @@ impl Sheet {
         true
     }
 
-    /// Reports missing bytes on a row of their own; the output before them may be cut anywhere.
+    /// Draws a note about missing bytes on a row of its own; the output before them may be cut off anywhere.
     fn gap(&mut self, dropped: u64) {
         self.terminal.feed(b"\x18\x1b[?47l\x1b[m\x1b(B\x0f");
         if self.terminal.cursor().col > 0 {
@@ -231,7 +232,7 @@ impl Sheet {
     }
 }
 
-/// Returns the cells of a row without the blank ones at its end.
+/// Returns the cells of a row, without blank ones at its end.
 fn cells(terminal: &Terminal, row: u16) -> Vec<Cell<'static>> {
     let mut cells: Vec<_> = terminal.row(row).map(Cell::into_owned).collect();
     while cells.last().is_some_and(|cell| cell.text == " " && !cell.style.shows_on_blanks()) {

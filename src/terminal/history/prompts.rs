@@ -1,5 +1,5 @@
-//! Prompts in a log: the places where a shell marked the beginning of one (OSC 133 A). They are searched for in the raw
-//! bytes when needed: `ESC ]` begins such a sequence wherever it is, so every match is a mark.
+//! Prompts in a log: the positions where a shell has marked the beginning of one (OSC 133 A). The raw bytes
+//! are searched on demand: `ESC ]` always begins such a sequence, so every match is a mark.
 
 use std::io;
 
@@ -9,11 +9,12 @@ use super::log::LogBytes;
 use super::{History, line_feeds};
 
 const MARK: &[u8] = b"\x1b]133;A";
-/// How much is searched at once.
+/// Number of bytes searched at once.
 const BLOCK: u64 = 256 * 1024;
 
 impl<L: LogBytes + ?Sized> History<'_, L> {
-    /// Returns the first line from `from_line` on, or the last one up to it, on which a prompt begins.
+    /// Returns the first line from `from_line` on, or with `forward` unset the last one up to it, on which a
+    /// prompt begins.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -31,7 +32,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         found.map(|offset| self.line_at(offset)).transpose()
     }
 
-    /// Returns the offset of the first or the last mark that begins in a part of the log.
+    /// Returns the offset of the first or last mark that begins in a part of the log.
     fn mark_between(&self, from: u64, to: u64, first: bool) -> io::Result<Option<u64>> {
         let finder = Finder::new(MARK);
         let margin = MARK.len() as u64;
@@ -40,7 +41,8 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             let block = if first { at } else { blocks - 1 - at };
             let start = from + block * BLOCK;
             let end = (start + BLOCK).min(to);
-            // A mark may be split by the end of a block, and the byte behind it decides whether it is one.
+            // A mark may be split at the end of a block, and it takes the following byte to tell whether it
+            // is one.
             let bytes = self.log.read_range(start..end + margin)?;
             let room = usize::try_from(end - start).unwrap_or(usize::MAX);
             let is_whole = |at: &usize| {
@@ -55,7 +57,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(None)
     }
 
-    /// Returns the line that the byte at `offset` belongs to.
+    /// Returns the line that contains the byte at `offset`.
     fn line_at(&self, offset: u64) -> io::Result<u64> {
         let (from, mut line) = self.place_before(|mark| mark.offset <= offset);
         self.log.for_each_block(from..offset, |_, block| {

@@ -1,4 +1,5 @@
-//! Searches a log for text as it was shown: escape sequences do not count, overwritten text is not found.
+//! Searching a log for text as it was displayed: escape sequences are ignored, and overwritten text is not
+//! found.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,13 +12,14 @@ use crate::terminal::size::Size;
 use crate::terminal::terminal::Origin;
 use crate::terminal::transcript::clean;
 
-/// How much is searched at once.
+/// Number of bytes searched at once.
 const BLOCK: u64 = 256 * 1024;
-/// A line longer than this is searched in parts of this length.
+/// Lines longer than this are searched in parts of this length.
 const MAX_LINE: u64 = 1024 * 1024;
 
 impl<L: LogBytes + ?Sized> History<'_, L> {
-    /// Returns the first line from `from_line` on, or the last one up to it, whose text holds `needle`.
+    /// Returns the first line from `from_line` on, or with `forward` unset the last one up to it, whose text
+    /// contains `needle`.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -33,7 +35,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
     }
 
-    /// Returns how many lines hold `needle`, up to and with `line`, and in all.
+    /// Returns how many lines contain `needle`: up to and including `line`, and in total.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -53,8 +55,8 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok((before, all))
     }
 
-    /// Returns the last lines whose text holds `needle`, at most so many and from the last so many bytes of the log, in
-    /// order: the number of each, and its text.
+    /// Returns the last lines whose text contains `needle`, at most `most` of them and from the last `bytes`
+    /// bytes of the log, in order: the number of each, and its text.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -77,7 +79,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             unfinished = u64::from(lines.last().is_some_and(|byte| *byte != b'\n'));
             from = to;
         }
-        // Lines were counted from where reading began; how many there are before it is known now.
+        // Lines were counted from where reading began; the number of lines before that is known now.
         let before = self.lines().saturating_sub(line + unfinished);
         Ok(found.into_iter().map(|(at, text)| (before + at, text)).collect())
     }
@@ -116,7 +118,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(None)
     }
 
-    /// Returns the end of the last line that ends by `to`, or of the first one.
+    /// Returns the end of the last line that ends at or before `to`, or of the first line if none does.
     fn line_end(&self, from: u64, to: u64) -> io::Result<u64> {
         let mut to = to;
         loop {
@@ -131,7 +133,8 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
     }
 
-    /// Returns the start of the first line that starts at `from` or later, or of the last one before `to`.
+    /// Returns the start of the first line that starts at or after `from`, or of the last one before `to` if
+    /// none does.
     fn line_start(&self, from: u64, to: u64) -> io::Result<u64> {
         let mut from = from;
         loop {
@@ -150,43 +153,44 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     }
 }
 
-/// What is searched for. Without a capital in it, it stands for both cases.
+/// A text to search for. Matches case-insensitively unless it contains a capital letter.
 struct Needle(Regex);
 
 impl Needle {
-    /// None when there is nothing to search for, or far too much.
+    /// Creates a needle; `None` if the text is empty or far too long.
     fn smart(text: &str) -> Option<Self> {
         let is_exact = text.chars().any(char::is_uppercase);
         let regex = RegexBuilder::new(&regex::escape(text)).case_insensitive(!is_exact).build();
         regex.ok().filter(|_| !text.is_empty()).map(Self)
     }
 
-    /// Returns how many lines there are before the first or the last one that holds it.
+    /// Returns the number of lines before the first or last matching one.
     fn lines_before(&self, lines: &[u8], first: bool) -> Option<u64> {
         let mut holding = self.holding(lines);
         if first { holding.next() } else { holding.last() }
     }
 
-    /// Returns which of some lines hold it, counted from the first of them.
+    /// Returns the indices of the matching lines.
     fn holding(&self, lines: &[u8]) -> impl Iterator<Item = u64> {
         let lines = if self.may_be_in(lines) { lines } else { &[] };
         let lines = lines.split_inclusive(|byte| *byte == b'\n').zip(0..);
         lines.filter(|(line, _)| self.is_in(line)).map(|(_, at)| at)
     }
 
-    /// Returns which of some lines hold it, as above, and their text.
+    /// Returns the indices of the matching lines as above, each with its text.
     fn texts(&self, lines: &[u8]) -> impl Iterator<Item = (u64, String)> {
         let lines = if self.may_be_in(lines) { lines } else { &[] };
         let lines = lines.split_inclusive(|byte| *byte == b'\n').zip(0..);
         lines.filter(|(line, _)| self.is_in(line)).map(|(line, at)| (at, shown(line)))
     }
 
-    /// Only bytes with escapes or backspaces can hold the text without holding its bytes.
+    /// Tells whether a match is possible: only bytes with escapes or backspaces can show the text without
+    /// containing its bytes.
     fn may_be_in(&self, bytes: &[u8]) -> bool {
         memchr::memchr2(0x1b, 0x08, bytes).is_some() || self.0.is_match(bytes)
     }
 
-    /// Tells whether the text of a line holds it.
+    /// Tells whether the text of a line matches.
     fn is_in(&self, line: &[u8]) -> bool {
         if !self.may_be_in(line) {
             return false;
@@ -195,7 +199,7 @@ impl Needle {
     }
 }
 
-/// The text of a line, without what ends it.
+/// Returns the text of a line, without its line ending.
 fn shown(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

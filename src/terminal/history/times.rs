@@ -1,16 +1,17 @@
-//! When the lines of a log came: as exactly as its marks tell.
+//! When the lines of a log arrived, as precisely as its marks tell.
 
 use std::io;
 
 use super::History;
 use super::log::LogBytes;
 
-/// Bytes read for the lines of a page at most.
+/// Maximum number of bytes read for the lines of a page.
 const MOST_BYTES: u64 = 1024 * 1024;
 
 impl<L: LogBytes + ?Sized> History<'_, L> {
-    /// Returns when the first byte of each of some lines came, in milliseconds since the task started; none for a line that
-    /// has none yet, and for those more than a mebibyte behind the first. The lines are in order.
+    /// Returns when the first byte of each of the given lines arrived, in milliseconds since the task
+    /// started; `None` for a line without any bytes yet, and for lines more than a mebibyte after the first.
+    /// The lines must be in order.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -29,7 +30,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(times)
     }
 
-    /// When the byte at an offset came: with the last mark at or before it.
+    /// Returns when the byte at an offset arrived: the time of the last mark at or before it.
     fn came(&self, offset: u64) -> Option<u32> {
         let count = self.marks.partition_point(|mark| mark.offset <= offset);
         self.marks.get(count.checked_sub(1)?).map(|mark| mark.at_ms)
@@ -45,7 +46,7 @@ mod tests {
     fn a_line_has_the_time_of_its_first_byte() {
         let log = &b"one\ntwo\nthree\nfou"[..];
         let mark = |offset, line, at_ms| Mark { offset, line, at_ms, kind: MarkKind::Chunk(Stream::Stdout) };
-        // "one\nt" came at once, "wo\n" later, "three\nfou" at the end.
+        // "one\nt" arrived at once, "wo\n" later, "three\nfou" at the end.
         let marks = [mark(0, 0, 5), mark(5, 1, 900), mark(8, 2, 4_000)];
         let history = History::new(log, &marks, Origin::Pipe, Size::default());
         let times = |lines: &[u64]| history.times(lines).expect("reads");

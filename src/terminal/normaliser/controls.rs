@@ -1,4 +1,4 @@
-//! Controls and plain escape sequences.
+//! Control characters and simple escape sequences.
 
 use super::{Pass, Saved, State};
 use crate::terminal::terminal::Origin;
@@ -8,7 +8,7 @@ impl Pass<'_> {
         match byte {
             0x07 => self.fed.bells = self.fed.bells.saturating_add(1),
             0x08 => {
-                // The cursor of vt100 is one column further than it shows.
+                // vt100's cursor is one column further than it appears.
                 if self.is_pending() {
                     self.emit(b"\x08");
                 }
@@ -55,7 +55,7 @@ impl Pass<'_> {
         self.state.may_pend = false;
     }
 
-    /// Goes `count` tab stops to the right.
+    /// Moves `count` tab stops to the right.
     pub(super) fn tab(&mut self, count: u16) {
         if self.state.tabs.are_default && count == 1 {
             self.state.may_pend = false;
@@ -66,7 +66,7 @@ impl Pass<'_> {
         self.go_to_column(col);
     }
 
-    /// Goes `count` tab stops to the left.
+    /// Moves `count` tab stops to the left.
     pub(super) fn back_tab(&mut self, count: u16) {
         let col = self.look().col;
         let col = self.state.tabs.before(col, count);
@@ -105,7 +105,7 @@ impl Pass<'_> {
         self.state.scrollback_cleared = true;
     }
 
-    /// Fills the screen with E, margins gone, cursor home (DECALN).
+    /// Fills the screen with E, resets the margins and moves the cursor home (DECALN).
     fn fill_screen(&mut self) {
         self.set_margins(None, false);
         let row_text = "E".repeat(usize::from(self.state.size.cols()));

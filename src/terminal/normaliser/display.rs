@@ -1,5 +1,5 @@
-//! Text on its way to the emulator: in whole pieces where possible, character by character where insert mode or the right
-//! margin requires it.
+//! Passing text to the emulator: in whole pieces where possible, character by character where insert mode or
+//! the right margin requires it.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -7,7 +7,7 @@ use super::Pass;
 use crate::terminal::cell::REPLACEMENT_STAND_IN;
 
 const EMOJI_PRESENTATION: char = '\u{FE0F}';
-/// A hyphen that takes one column for programs, as in the C library, but none in vt100.
+/// A hyphen that takes one column according to programs and the C library, but none in vt100.
 const SOFT_HYPHEN: char = '\u{AD}';
 const HYPHEN: &str = "\u{2010}";
 
@@ -78,7 +78,7 @@ impl Pass<'_> {
             }
             self.go_to_column(cols - width);
         } else if !fits {
-            // Wrap here: there must be a row to insert into before anything is printed.
+            // Wrap here: the row to insert into must exist before anything is printed.
             self.emit(b"\r\n");
         }
         if self.state.insert {

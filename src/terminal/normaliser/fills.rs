@@ -1,11 +1,11 @@
-//! The blanks that scrolling and shifting bring in. They must have the current background, as terminfo's `bce` promises;
-//! the emulator leaves them without one, so they are erased once more.
+//! Blanks brought in by scrolling and shifting. They must have the current background colour, as terminfo's
+//! `bce` promises; the emulator leaves them without one, so they are erased again.
 
 use super::Pass;
 use crate::terminal::csi::Csi;
 
 impl Pass<'_> {
-    /// Goes down a row; at the bottom of the scroll region, the region moves up.
+    /// Moves down a row; at the bottom of the scroll region, the region scrolls up.
     pub(super) fn line_feed(&mut self) {
         let scrolls = self.state.pen.background && self.look().row == self.region().1;
         self.emit(b"\n");
@@ -14,7 +14,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Goes up a row (RI). At the top of the screen, above the scroll region, vt100 would scroll the region.
+    /// Moves up a row (RI). At the top of the screen, above the scroll region, vt100 would wrongly scroll the
+    /// region.
     pub(super) fn reverse_feed(&mut self) {
         let (top, _) = self.region();
         if top > 0 && self.look().row == 0 {
@@ -47,7 +48,7 @@ impl Pass<'_> {
             self.go_to(row, 0);
             self.erase(b"\x1b[2K");
         }
-        // A cursor beyond the last column is in it now, as in xterm.
+        // A cursor beyond the last column counts as being in it, as in xterm.
         self.go_to(cursor.row, cursor.col);
     }
 
@@ -60,7 +61,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Deletes characters at the cursor (DCH): the blanks come in at the right.
+    /// Deletes characters at the cursor (DCH), which brings in blanks at the right.
     pub(super) fn delete_characters(&mut self, csi: &Csi<'_>) {
         self.settle();
         self.emit(csi.raw);
@@ -72,7 +73,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The first and the last row of the scroll region.
+    /// Returns the first and last row of the scroll region.
     fn region(&mut self) -> (u16, u16) {
         let last = self.state.size.rows() - 1;
         self.state.margins().region.unwrap_or((0, last))
@@ -83,7 +84,7 @@ impl Pass<'_> {
 mod tests {
     use crate::terminal::{Color, Origin, Size, Terminal};
 
-    /// The background of every cell, a digit for each colour of the palette.
+    /// Returns the background of every cell, as one digit per palette colour.
     fn backgrounds(output: &str, origin: Origin) -> Vec<String> {
         let mut terminal = Terminal::new(Size::clamped(4, 4), origin);
         terminal.feed(output.as_bytes());

@@ -1,6 +1,6 @@
-//! Makes up for what the emulator behind it does not support: output goes in, bytes that the emulator understands come
-//! out. What it understands anyway goes through in whole pieces, sequences included; the cursor is only queried where a
-//! sequence depends on it.
+//! The normaliser makes up for what the emulator behind it does not support: output goes in, bytes that the
+//! emulator understands come out. Whatever it understands anyway passes through in whole pieces, including
+//! sequences; the cursor is only queried where a sequence depends on it.
 
 mod controls;
 mod display;
@@ -22,13 +22,14 @@ use plain::{ERASE_ROW, ERASE_TO_END, Plain};
 use sgr::Pen;
 use tabs::Tabs;
 
-/// How much is gathered before the emulator gets it: little enough to be still in the cache.
+/// How many bytes are buffered before they are passed to the emulator: few enough to still be in the CPU
+/// cache.
 const GATHER: usize = 16 * 1024;
 
-/// A piece of this length goes to the emulator directly: a call costs less than the copy.
+/// Pieces of at least this length are passed to the emulator directly: a call costs less than the copy.
 const WORTH_A_CALL: usize = 512;
 
-/// The state a program has set that the emulator does not keep, or does not report.
+/// The state set by a program that the emulator does not keep or does not report.
 #[derive(Debug)]
 pub(super) struct Normaliser {
     scanner: Scanner,
@@ -39,13 +40,13 @@ pub(super) struct Normaliser {
 struct State {
     size: Size,
     origin: Origin,
-    /// Bytes the emulator has not got yet.
+    /// Bytes not yet passed to the emulator.
     gathered: Vec<u8>,
     charsets: Charsets,
     pen: Pen,
     tabs: Tabs,
     saved: Saved,
-    /// The primary and the alternate screen.
+    /// The margins of the primary and the alternate screen.
     screens: [Margins; 2],
     alternate: bool,
     insert: bool,
@@ -53,9 +54,9 @@ struct State {
     newline: bool,
     hold_frames: bool,
     focus_events: bool,
-    /// The cursor may stand beyond the last column.
+    /// Whether the cursor may be beyond the last column.
     may_pend: bool,
-    /// The emulator's scrollback was emptied by the program.
+    /// Whether the program has cleared the emulator's scrollback.
     scrollback_cleared: bool,
     properties: Properties,
 }
@@ -67,10 +68,10 @@ struct Saved {
     pen: Pen,
 }
 
-/// The scroll region of one screen, and whether rows count from its top.
+/// The scroll region of one screen, and whether rows are counted from its top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Margins {
-    /// First and last row, from 0; none when it is the whole screen.
+    /// The first and last row, from 0; none if it is the whole screen.
     region: Option<(u16, u16)>,
     relative: bool,
     saved_relative: bool,
@@ -100,7 +101,7 @@ impl Normaliser {
         fed.hold_frames = self.state.hold_frames;
     }
 
-    /// Follows a change of size.
+    /// Adapts to a new size.
     pub(super) fn resize(&mut self, size: Size) {
         if size == self.state.size {
             return;
@@ -112,12 +113,12 @@ impl Normaliser {
         }
     }
 
-    /// Tells whether lines that scroll off the screen are gone for good and no sequence is incomplete.
+    /// Tells whether lines that scroll off the screen are gone for good, with no sequence incomplete.
     pub(super) fn scrolls_whole_lines(&self) -> bool {
         self.scanner.is_idle() && !self.state.alternate && self.state.screens[0].region.is_none()
     }
 
-    /// Tells whether text means now what it means to a fresh terminal, but for its style.
+    /// Tells whether text currently means what it would to a fresh terminal, apart from its style.
     pub(super) fn is_plain(&self) -> bool {
         let State { charsets, tabs, alternate, insert, no_wrap, newline, .. } = &self.state;
         let is_usual = tabs.are_default && *charsets == Charsets::default();
@@ -126,7 +127,7 @@ impl Normaliser {
         self.scanner.is_idle() && is_usual && is_whole && !(*alternate || *insert || *no_wrap || *newline)
     }
 
-    /// Tells whether the program has emptied the scrollback since the last call.
+    /// Tells whether the program has cleared the scrollback since the last call.
     pub(super) fn take_scrollback_cleared(&mut self) -> bool {
         std::mem::take(&mut self.state.scrollback_cleared)
     }
@@ -145,7 +146,7 @@ impl State {
         Self { size, origin, tabs: Tabs::new(size.cols()), ..Self::default() }
     }
 
-    /// Tells whether text means to the emulator what it means to the program.
+    /// Tells whether text means the same to the emulator as to the program.
     fn takes_text(&self) -> bool {
         !(self.insert
             || self.no_wrap
@@ -168,7 +169,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Sends what needs no change at the beginning of `bytes`; returns what that was.
+    /// Passes on what needs no change at the beginning of `bytes`; returns what that was.
     fn pass_on(&mut self, bytes: &[u8]) -> Plain {
         let plain = self.state.plain(bytes);
         let sent = &bytes[..plain.len];
@@ -182,7 +183,7 @@ impl Pass<'_> {
         plain
     }
 
-    /// Sends bytes to the emulator, sooner or later.
+    /// Passes bytes to the emulator, now or later.
     fn emit(&mut self, bytes: &[u8]) {
         if self.state.gathered.len() + bytes.len() > GATHER || bytes.len() >= WORTH_A_CALL {
             self.flush();
@@ -201,13 +202,13 @@ impl Pass<'_> {
         }
     }
 
-    /// Returns the cursor after everything that was sent.
+    /// Returns the cursor's state after everything emitted so far.
     fn look(&mut self) -> Cursor {
         self.flush();
         self.emulator.cursor()
     }
 
-    /// Tells whether the next character would go to the next row.
+    /// Tells whether the next character would wrap to the next row.
     fn is_pending(&mut self) -> bool {
         self.state.may_pend && self.look().pending_wrap
     }

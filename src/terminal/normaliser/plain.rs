@@ -1,20 +1,21 @@
-//! The fast path: finds the beginning of a piece of output that can go to the emulator unchanged, which is ASCII text and
-//! the sequences programs use most, recognised by their bytes alone. Everything else is left to the scanner.
+//! The fast path: finds the beginning of a piece of output that can go to the emulator unchanged, that is,
+//! ASCII text and the sequences programs use most, recognised by their bytes alone. Everything else is left
+//! to the scanner.
 
 use super::State;
 
 /// The longest parameter list that is handled here.
 const MAX_LIST: usize = 64;
 
-/// How much of it is examined at once.
+/// How many bytes of it are examined at once.
 const WINDOW: usize = 8;
 
-/// The bytes of text that mean the same to the emulator.
+/// A lookup table for text bytes that mean the same to the emulator.
 type Text = [bool; 256];
 
 /// ASCII except BEL, BS, SO, SI and ESC.
 const TEXT: Text = text(false);
-/// The same without bytes that may scroll: with a background set, the new row must have it.
+/// The same without bytes that may scroll: with a background colour set, a new row must have it.
 const TEXT_OF_A_ROW: Text = text(true);
 
 const fn text(stays_on_its_row: bool) -> Text {
@@ -31,15 +32,15 @@ const fn text(stays_on_its_row: bool) -> Text {
 /// Flags: the conditions under which a control sequence passes unchanged, by its final byte; none if it never does.
 type Rule = u8;
 
-/// It passes, unless another flag forbids it.
+/// Passes unless another flag forbids it.
 const KNOWN: Rule = 1;
-/// It moves the cursor to a column that does not depend on the current one.
+/// Moves the cursor to a column that does not depend on the current one.
 const MOVES: Rule = 2;
-/// It depends on the column: the cursor must not be beyond the last one.
+/// Depends on the column: the cursor must not be beyond the last one.
 const SETTLED: Rule = 4;
-/// It erases: the pen must leave plain blanks.
+/// Erases: the pen must leave plain blanks.
 const ERASES: Rule = 8;
-/// It brings in blanks: no background must be set.
+/// Brings in blanks: no background colour may be set.
 const FILLS: Rule = 16;
 
 const RULES: [Rule; 256] = {
@@ -64,26 +65,26 @@ const RULES: [Rule; 256] = {
     rules
 };
 
-/// The beginning of some output.
+/// The part at the beginning of some output that needs no change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plain {
-    /// How long it is.
+    /// Its length.
     pub(super) len: usize,
-    /// It ends with a sequence that erases from the first column to the end of the row: the same as the whole row, for
-    /// which the emulator takes a fraction of the time.
+    /// Whether it ends with a sequence that erases from the first column to the end of the row. That is
+    /// equivalent to erasing the whole row, which takes the emulator a fraction of the time.
     pub(super) erases_row: bool,
 }
 
-/// What erases to the end of the row.
+/// The sequence that erases to the end of the row.
 pub(super) const ERASE_TO_END: &[u8] = b"\x1b[K";
-/// What erases the whole row.
+/// The sequence that erases the whole row.
 pub(super) const ERASE_ROW: &[u8] = b"\x1b[2K";
 
 impl State {
     /// Returns the part at the beginning of `bytes` that needs no change, and keeps track of its effects.
     pub(super) fn plain(&mut self, bytes: &[u8]) -> Plain {
         let takes_text = self.takes_text();
-        // In a register: in memory, each sequence would wait for the previous one.
+        // Kept in a register: in memory, each sequence would wait for the previous one.
         let mut may_pend = self.may_pend;
         let mut len = 0;
         let mut erases_row = false;
@@ -113,7 +114,7 @@ impl State {
         let body = match bytes {
             [0x1b, b'[', b'?', b'2', b'5', b'h' | b'l', ..] => return Some(6),
             [0x1b, b'[', body @ ..] => body,
-            // What `tput sgr0` begins with.
+            // The beginning of `tput sgr0`.
             [0x1b, b'(', b'B', ..] => {
                 self.charsets.designate(b'(', b'B');
                 return Some(3);
@@ -133,8 +134,8 @@ impl State {
         passes.then_some(end + 3)
     }
 
-    /// Tells whether a sequence passes now, and keeps track of its effects. Without branches: a processor cannot predict
-    /// which sequence comes next.
+    /// Tells whether a sequence passes now, and keeps track of its effects. Branchless, because the CPU
+    /// cannot predict which sequence comes next.
     fn passes(&self, rule: Rule, may_pend: &mut bool) -> bool {
         let pends = (rule & SETTLED != 0) & *may_pend;
         let paints = (rule & ERASES != 0) & !self.pen.leaves_blanks();
@@ -144,8 +145,8 @@ impl State {
     }
 }
 
-/// Returns the length of the parameters at the beginning of `body`. All bytes of a window are examined together: a
-/// processor cannot predict how many digits a number has.
+/// Returns the length of the parameters at the beginning of `body`. All bytes of a window are examined
+/// together, because the CPU cannot predict how many digits a number has.
 fn list_len(body: &[u8]) -> Option<usize> {
     const fn each(byte: u8) -> u64 {
         u64::from_le_bytes([byte; WINDOW])
@@ -161,8 +162,8 @@ fn list_len(body: &[u8]) -> Option<usize> {
     body.iter().take(MAX_LIST).position(|byte| !matches!(byte, b'0'..=b';'))
 }
 
-/// Returns the length of `38;5;n` or `48;5;n` with the final `m`, the most common beginning of a coloured cell. Again
-/// without a step for each digit.
+/// Returns the length of `38;5;n` or `48;5;n` including the final `m`, the most common beginning of a
+/// coloured cell. Again without a step per digit.
 fn indexed_colour(body: &[u8]) -> Option<usize> {
     const fn each(byte: u8) -> u32 {
         u32::from_le_bytes([byte; 4])
@@ -175,8 +176,8 @@ fn indexed_colour(body: &[u8]) -> Option<usize> {
     ((1..4).contains(&digits) && rest[digits] == b'm').then_some(5 + digits + 1)
 }
 
-/// Tells whether the cursor is certainly in the first column after output that needed no change: looked up only where it
-/// pays, since keeping track of it would cost more for each sequence.
+/// Tells whether the cursor is certainly in the first column after output that needed no change. Determined
+/// only where it pays off, since tracking it would make every sequence slower.
 fn ends_in_first_column(plain: &[u8]) -> bool {
     if plain.ends_with(b"\r") || plain.ends_with(b"\r\n") || plain.ends_with(b"\x1b[H") {
         return true;
@@ -187,7 +188,7 @@ fn ends_in_first_column(plain: &[u8]) -> bool {
 }
 
 fn text_len(bytes: &[u8], text: &Text) -> usize {
-    // Full screens are mostly drawn with sequences that follow a sequence or a single character.
+    // Full-screen drawing consists mostly of sequences that follow a sequence or a single character.
     match bytes {
         [0x1b, ..] => return 0,
         [one, 0x1b, ..] if text[usize::from(*one)] => return 1,
@@ -202,8 +203,8 @@ mod tests {
     use crate::terminal::{Cell, Cursor, Origin, Size, Terminal};
     use proptest::prelude::*;
 
-    /// What a terminal shows after some output, fed in pieces of this length: bytes alone never take the fast path for
-    /// sequences.
+    /// Returns what a terminal shows after some output fed in pieces of this length: single bytes never take
+    /// the fast path for sequences.
     fn shown(output: &[u8], piece: usize) -> (Vec<Cell<'static>>, Vec<bool>, Cursor) {
         let size = Size::clamped(7, 4);
         let mut terminal = Terminal::new(size, Origin::Tty);

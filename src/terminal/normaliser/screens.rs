@@ -1,5 +1,5 @@
-//! Modes, margins and the two screens. The emulator keeps a cursor and margins for each screen; a terminal has only one
-//! of each, so they are carried over.
+//! Modes, margins and the two screens. The emulator keeps a cursor and margins per screen, but a terminal has
+//! only one of each, so they are carried over.
 
 use super::{Margins, Pass};
 use crate::terminal::csi::{Csi, Parameter};
@@ -88,7 +88,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Gives the screen in use the margins of the other one. Moves the cursor.
+    /// Gives the current screen the margins of the other one. Moves the cursor.
     fn carry(&mut self, carried: Margins) {
         let now = *self.state.margins();
         if (now.region, now.relative) != (carried.region, carried.relative) {
@@ -96,7 +96,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Sets the margins of the screen in use. Moves the cursor.
+    /// Sets the margins of the current screen. Moves the cursor.
     pub(super) fn set_margins(&mut self, region: Option<(u16, u16)>, relative: bool) {
         let last = self.state.size.rows() - 1;
         let (top, bottom) = region.unwrap_or((0, last));

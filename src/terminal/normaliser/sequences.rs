@@ -1,7 +1,7 @@
-//! What each escape sequence does: it is passed on, rewritten, replied to or ignored. Controls and sequences without
-//! parameters are in `controls`, modes in `screens`.
+//! The effect of each escape sequence: it is passed on, rewritten, answered or ignored. Controls and
+//! sequences without parameters are in `controls`, modes in `screens`.
 //!
-//! To support another one: add it to the match of its kind here. If it moves or changes text, add it to
+//! To support another one, add it to the match for its kind here. If it moves or changes text, add it to
 //! `transcript/sequences.rs` too.
 
 use super::Pass;
@@ -73,7 +73,7 @@ impl Pass<'_> {
             b'@' => self.insert_blanks(csi),
             b'P' => self.delete_characters(csi),
             b'L' | b'M' | b'S' => self.shift_lines(csi),
-            // With more parameters it tracks the mouse.
+            // With more parameters it is mouse tracking.
             b'T' if csi.parameters().count() == 1 => self.shift_lines(csi),
             b'K' => self.erase(csi.raw),
             b'J' | b'X' => {
@@ -112,7 +112,7 @@ impl Pass<'_> {
         self.state.may_pend = last == 'b';
     }
 
-    /// Erases without painting the blanks underlined or inverse.
+    /// Erases without making the blanks underlined or inverse.
     pub(super) fn erase(&mut self, raw: &[u8]) {
         let pen = self.state.pen;
         if pen.leaves_blanks() {
@@ -128,7 +128,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Goes to a row (VPA); vt100 does not count it from the top of the scroll region.
+    /// Moves to a row (VPA), which vt100 does not count from the top of the scroll region.
     fn go_to_row(&mut self, csi: &Csi<'_>) {
         self.settle();
         if self.state.margins().relative {

@@ -1,10 +1,11 @@
-//! Colours and attributes (SGR), rewritten into the forms vt100 understands: 4:n and 21 become 4, underline colours are
-//! dropped, and so is the colour space of a colour.
+//! Colours and attributes (SGR), rewritten into the forms vt100 understands: 4:n and 21 become 4; underline
+//! colours and colour space identifiers are dropped.
 
 use crate::terminal::csi::{Csi, Numbers, Parameter};
 
-/// The attributes that decide how blanks look. Underline and inverse must not be set when a sequence erases, or vt100
-/// would paint the blanks with them; a background must be on the blanks that scrolling brings in.
+/// The attributes that affect how blanks look. Underline and inverse must not be set when a sequence erases,
+/// or vt100 would paint the blanks with them; a background colour must be on the blanks that scrolling brings
+/// in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Pen {
     pub(super) underline: bool,
@@ -82,7 +83,7 @@ impl Pen {
             self.one(parameter, &mut parameters, &mut rewritten);
         }
         if rewritten.0.is_empty() {
-            // Nothing left is not the same as an empty list, which resets.
+            // Nothing left is not the same as an empty list, which would reset.
             return Vec::new();
         }
         [b"\x1b[", rewritten.0.as_slice(), b"m"].concat()
@@ -122,7 +123,7 @@ impl Pen {
     }
 }
 
-/// The list of parameters to send.
+/// The parameter list to send.
 struct Rewritten(Vec<u8>);
 
 impl Rewritten {
@@ -133,7 +134,7 @@ impl Rewritten {
         self.0.extend_from_slice(if parameter.is_empty() { b"0" } else { parameter });
     }
 
-    /// `38:5:n`, `38:2:r:g:b`, and `38:2:space:r:g:b`, whose space is left out.
+    /// `38:5:n`, `38:2:r:g:b`, and `38:2:space:r:g:b`, whose colour space is dropped.
     fn color(&mut self, parameter: Parameter<'_>) {
         let parts: Vec<u16> = parameter.parts().collect();
         let flat = match parts[..] {
@@ -144,7 +145,7 @@ impl Rewritten {
         self.push(flat.as_bytes());
     }
 
-    /// `38;5;n` and `38;2;r;g;b`: the parameters that follow belong to it.
+    /// `38;5;n` and `38;2;r;g;b`, where the parameters that follow belong to it.
     fn old_color<'a>(
         &mut self,
         parameter: Parameter<'a>,

@@ -6,7 +6,7 @@ const EVERY: u16 = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tabs {
     stops: Vec<bool>,
-    /// They are unchanged: one every eight columns.
+    /// Whether they are unchanged: one every eight columns.
     pub(super) are_default: bool,
 }
 

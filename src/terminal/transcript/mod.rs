@@ -1,6 +1,7 @@
-//! What was printed, as text: carriage returns, backspaces, cursor motion and erasing are resolved as a terminal would,
-//! escape sequences are removed. Rows that a terminal would still show can change; all rows above are final. Output on the
-//! alternate screen is left out. Text that is cleared was printed, so it stays.
+//! The transcript: what was printed, as text. Carriage returns, backspaces, cursor motion and erasing are
+//! resolved as a terminal would, and escape sequences are removed. Rows that would still be on screen can
+//! change; all rows above are final. Output on the alternate screen is left out. Text that was cleared had
+//! been printed, so it stays.
 
 mod row;
 mod rows;
@@ -29,31 +30,31 @@ struct TextScreen {
     rows: Rows,
     cursor: Place,
     saved: Place,
-    /// First and last row of the scroll region, when it is not the whole screen.
+    /// The first and last row of the scroll region, unless it is the whole screen.
     region: Option<(usize, usize)>,
     alternate: bool,
-    /// What REP repeats.
+    /// The character that REP repeats.
     last: Option<char>,
 }
 
-/// The cursor with the character sets that are saved with it.
+/// The cursor, with the character sets that are saved along with it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     row: usize,
-    /// Equal to the width when the next character goes to the next row.
+    /// Equal to the width if the next character wraps to the next row.
     col: usize,
     charsets: Charsets,
 }
 
 impl Transcript {
-    /// Returns an empty transcript. `size` is that of the terminal; a pipe has no width.
+    /// Returns an empty transcript. `size` is that of the terminal; pipes have no width.
     #[must_use]
     pub fn new(origin: Origin, size: Size) -> Self {
         let screen = TextScreen { size, origin, ..TextScreen::default() };
         Self { scanner: Scanner::default(), screen }
     }
 
-    /// Feeds output of the program. How it is cut into pieces makes no difference.
+    /// Feeds output of the program. How it is split into pieces makes no difference.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.scanner.scan(bytes, &mut self.screen);
     }
@@ -63,12 +64,12 @@ impl Transcript {
         self.screen.resize(size);
     }
 
-    /// Takes the text that cannot change any more.
+    /// Takes the text that can no longer change.
     pub fn take_final(&mut self) -> String {
         self.screen.rows.take_final()
     }
 
-    /// Returns the text, but for what was taken; no control characters but line feeds and tabs.
+    /// Returns the remaining text; its only control characters are line feeds and tabs.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.scanner.finish(&mut self.screen);
@@ -85,7 +86,7 @@ pub fn clean(bytes: &[u8], origin: Origin, size: Size) -> String {
 }
 
 impl TextScreen {
-    /// The column at which text wraps.
+    /// Returns the column at which text wraps.
     fn width(&self) -> Option<usize> {
         (self.origin == Origin::Tty).then_some(usize::from(self.size.cols()))
     }
@@ -149,7 +150,7 @@ impl TextScreen {
         }
     }
 
-    /// Wraps when `columns` do not fit any more.
+    /// Wraps if `columns` more columns do not fit.
     fn make_room(&mut self, columns: usize) {
         let Place { row, col, .. } = self.cursor;
         if self.width().is_some_and(|width| col + columns > width) {
@@ -192,7 +193,7 @@ impl TextScreen {
         }
     }
 
-    /// The scroll region, or the whole screen.
+    /// Returns the scroll region, or the whole screen.
     fn margins(&self) -> (usize, usize) {
         self.region.unwrap_or((0, self.height() - 1))
     }

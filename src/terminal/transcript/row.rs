@@ -1,4 +1,4 @@
-//! One row of a transcript: plain text as long as it only grows at its end, cells once it is edited.
+//! One row of a transcript: plain text as long as it only grows at its end, cells once it has been edited.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -11,20 +11,20 @@ const MAX_CELLS: usize = 1 << 16;
 /// One row.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The text, until it is edited.
+    /// The text, until the row is edited.
     plain: Option<Plain>,
-    /// The cells, from then on.
+    /// The cells, after that.
     cells: Vec<Cell>,
-    /// Its text continues in the next row.
+    /// Whether its text continues in the next row.
     pub(super) wrapped: bool,
 }
 
-/// Text that only grew at its end.
+/// Text that has only grown at its end.
 #[derive(Debug)]
 struct Plain {
     text: String,
     width: usize,
-    /// Every byte is one column.
+    /// Whether every byte takes one column.
     flat: bool,
 }
 
@@ -37,7 +37,7 @@ enum Cell {
     Marked(Box<str>),
     /// The second half of a wide character.
     Tail,
-    /// A tab, and the columns it took.
+    /// A tab; the other columns it covers follow as filler.
     Tab,
     Filler,
 }
@@ -50,17 +50,17 @@ impl Default for Row {
 }
 
 impl Row {
-    /// Returns the columns in use.
+    /// Returns the number of columns in use.
     pub(super) fn width(&self) -> usize {
         self.plain.as_ref().map_or(self.cells.len(), |plain| plain.width)
     }
 
-    /// Tells whether it is empty.
+    /// Tells whether the row is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.width() == 0 && self.plain.as_ref().is_none_or(|plain| plain.text.is_empty())
     }
 
-    /// Returns the text, without what was never printed at its end.
+    /// Returns the text, without trailing columns that were never printed.
     pub(super) fn into_text(self) -> String {
         let mut cells = match self.plain {
             Some(plain) => return plain.text,
@@ -82,8 +82,8 @@ impl Row {
         text
     }
 
-    /// Tells whether text may be put at `col`: a very wide row whose bytes are not one column each can only grow at its
-    /// end.
+    /// Tells whether text may be put at `col`: a very wide row in which not every byte takes one column can
+    /// only grow at its end.
     pub(super) fn can_edit(&self, col: usize) -> bool {
         self.plain.as_ref().is_none_or(|plain| plain.flat || col >= plain.width || plain.width <= MAX_CELLS)
     }
@@ -125,7 +125,7 @@ impl Row {
     /// Adds a combining mark to the character before `col`.
     pub(super) fn mark(&mut self, col: usize, mark: char) {
         if col == 0 {
-            // There is no character before it, as with the byte order mark of a file: keep it as text.
+            // There is no character before it, as with the byte order mark of a file: keep the mark as text.
             if let Some(plain) = self.plain.as_mut().filter(|plain| plain.width == 0) {
                 plain.text.push(mark);
                 plain.flat = false;
@@ -144,7 +144,8 @@ impl Row {
         }
     }
 
-    /// Goes from `col` to the next tab stop; returns its column. A tab at the end of the text is kept as a tab.
+    /// Moves from `col` to the next tab stop; returns its column. A tab at the end of the text is kept as a
+    /// tab.
     pub(super) fn tab(&mut self, col: usize) -> usize {
         let stop = next_stop(col);
         if self.width() != col {
@@ -189,7 +190,7 @@ impl Row {
         }
     }
 
-    /// Inserts `count` blank columns; what goes beyond `limit` is lost.
+    /// Inserts `count` blank columns; whatever is pushed beyond `limit` is lost.
     pub(super) fn insert(&mut self, col: usize, count: usize, limit: usize) {
         self.wrapped = false;
         if col >= self.width() || !self.can_edit(col) {
@@ -212,7 +213,7 @@ impl Row {
         }
     }
 
-    /// Fills up with blanks to `col`.
+    /// Pads with blanks up to `col`.
     fn pad(&mut self, col: usize) {
         match &mut self.plain {
             Some(plain) if plain.width < col => {
@@ -236,7 +237,8 @@ impl Row {
         cells[col + 1..col + columns].fill(Cell::Tail);
     }
 
-    /// Breaks up the wide character or the tab that covers a column, so that the column can be changed alone.
+    /// Breaks up the wide character or tab that covers a column, so that the column can be changed on its
+    /// own.
     fn free(&mut self, col: usize) {
         let cells = self.cells();
         let joined = |cell: Option<&Cell>| matches!(cell, Some(Cell::Tail | Cell::Filler));
@@ -283,7 +285,7 @@ fn split_into_cells(text: &str) -> Vec<Cell> {
     cells
 }
 
-/// Puts a mark on the last character.
+/// Adds a combining mark to the last character.
 fn add_mark(cells: &mut [Cell], mark: char) {
     match cells {
         [.., cell @ (Cell::Char(_) | Cell::Marked(_)), Cell::Tail] | [.., cell] => {

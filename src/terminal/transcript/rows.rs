@@ -1,10 +1,10 @@
-//! The rows of a transcript that can still change, and the text above them, which cannot.
+//! The rows of a transcript that can still change, and the final text above them.
 
 use std::collections::VecDeque;
 
 use super::row::Row;
 
-/// The rows a screen would show, created as needed, and the finished text above them.
+/// The rows that would be on a screen, created as needed, and the finished text above them.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     finished: String,
@@ -41,7 +41,7 @@ impl Rows {
         }
     }
 
-    /// Finishes all rows down to the last one with text.
+    /// Finishes all rows up to the last one with text.
     pub(super) fn finish_all(&mut self) {
         while self.rows.back_mut().is_some_and(|row| row.is_empty()) {
             self.rows.pop_back();
@@ -54,7 +54,7 @@ impl Rows {
         }
     }
 
-    /// Moves the rows from `top` to `bottom` up by one. What leaves the screen at its top is finished.
+    /// Moves the rows from `top` to `bottom` up by one. A row that leaves the screen at its top is finished.
     pub(super) fn scroll_up(&mut self, top: usize, bottom: usize) {
         if top > 0 {
             return self.remove(top, bottom);

@@ -103,7 +103,7 @@ impl TextScreen {
         (self.region, self.alternate) = (None, false);
     }
 
-    /// Moves the cursor; returns whether that was it.
+    /// Moves the cursor; returns whether the sequence was a cursor motion.
     fn motion(&mut self, csi: &Csi<'_>) -> bool {
         let count = usize::from(csi.parameter(0, 1));
         match csi.last {
@@ -146,7 +146,8 @@ impl TextScreen {
         self.go_to_column(self.cursor.col);
     }
 
-    /// Goes to a column; on a pipe no further than a terminal could be wide, or the row is.
+    /// Moves the cursor to a column; on a pipe, no further than the maximum width of a terminal or the width
+    /// of the row.
     fn go_to_column(&mut self, col: usize) {
         let row_width = self.rows.get(self.cursor.row).map_or(0, |row| row.width());
         let last = self.width().map_or_else(|| row_width.max(usize::from(Size::MAX)), |width| width - 1);
@@ -172,7 +173,7 @@ impl TextScreen {
         }
     }
 
-    /// Changes the row of the cursor, if there is anything in it.
+    /// Edits the cursor's row, if it has any content.
     fn edit(&mut self, change: impl FnOnce(&mut Row)) {
         if let Some(row) = self.rows.get(self.cursor.row) {
             change(row);
@@ -200,7 +201,7 @@ impl TextScreen {
     fn erase_screen(&mut self, what: u16) {
         let Place { row, col, .. } = self.cursor;
         match what {
-            // As good as clearing all of it.
+            // Equivalent to clearing the whole screen.
             0 if (row, col) == (0, 0) => self.rows.finish_all(),
             2 => self.rows.finish_all(),
             0 => {

@@ -1,5 +1,5 @@
-//! The card of a held call: which call it shows, how far it was read, when an answer counts, and its drawing: a fixed
-//! frame that no task's cells can reach.
+//! The card of a held call: which call it shows, how far it has been read, when an answer counts, and how it
+//! is drawn: in a fixed frame that no task's cells can reach.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
-/// Rows below the text: a blank one and two of keys, or the line being written.
+/// Rows below the text: a blank row and two rows of keys, or the input line.
 const FOOT: u16 = 3;
 const SHORT_HASH: usize = 12;
 
@@ -29,25 +29,25 @@ pub struct Card {
     pub top: usize,
     /// When it was first drawn.
     pub shown_at: Option<Timestamp>,
-    /// Its last row has been on screen.
+    /// Whether its last row has been on screen.
     pub is_read: bool,
-    /// An answer is on its way.
+    /// Whether an answer has been sent.
     pub is_answered: bool,
-    /// What is being written on it.
+    /// The text being typed on it, if any.
     pub writing: Option<Writing>,
 }
 
-/// What is written on a card.
+/// The text being typed on a card.
 #[derive(Debug, Clone)]
 pub enum Writing {
-    /// The note of a denial.
+    /// A note that goes with a denial.
     Note(Editor),
-    /// How commands begin that shall run without a question.
+    /// A rule: the beginning of commands that may run without asking.
     Rule(Editor),
 }
 
 impl Writing {
-    /// Returns what it is written with.
+    /// Returns the editor of the text.
     pub fn editor(&mut self) -> &mut Editor {
         match self {
             Self::Note(editor) | Self::Rule(editor) => editor,
@@ -60,7 +60,7 @@ impl Card {
         Self { ticket, top: 0, shown_at: None, is_read: false, is_answered: false, writing: None }
     }
 
-    /// Returns the rule being written on it.
+    /// Returns the rule being typed on it, if any.
     pub fn rule(&self) -> Option<&str> {
         match &self.writing {
             Some(Writing::Rule(editor)) => Some(editor.value()),
@@ -68,19 +68,19 @@ impl Card {
         }
     }
 
-    /// Tells whether a key pressed now is an answer to what the card shows.
+    /// Tells whether a key pressed now counts as an answer to what the card shows.
     pub(crate) fn has_settled(&self, now: Timestamp) -> bool {
         !self.is_answered && has_been_read(self.shown_at, now)
     }
 }
 
-/// Returns the areas of a card, of its text and of its keys.
+/// Returns the areas of the card, its text and its keys.
 pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect, Rect) {
     places(size, text_rows, FOOT)
 }
 
-/// Returns the rows of a call's card: everything that would run, whole and unmasked, for whoever answers must see
-/// it; or what a rule being written would let run.
+/// Returns the rows of a call's card: everything that would run, complete and unmasked because it must be
+/// seen before answering; or, while a rule is being typed, what the rule would allow.
 pub(crate) fn rows(app: &App, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
     let room = usize::from(place(app.size, usize::MAX).1.width);
     if let Some(rule) = card.rule() {
@@ -91,7 +91,7 @@ pub(crate) fn rows(app: &App, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
     wrapped(&lines(call, &app.call_name(call.call), &app.setup.zone), room)
 }
 
-/// Returns the same, however long the lines are. `name` is what the call is called.
+/// Returns the same as unwrapped lines. `name` is the displayed name of the call.
 pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Piece>> {
     let mut lines = Vec::new();
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
@@ -132,7 +132,7 @@ pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Pie
     lines
 }
 
-/// A command line by line, with a mark at each line break.
+/// Splits a command into lines, with a mark at each line break.
 fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
     let lines: Vec<&str> = cmd.split('\n').collect();
     let last = lines.len() - 1;
@@ -174,7 +174,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     }
 }
 
-/// The answers, and below them what else there is to do.
+/// Returns the keys for answering, and below them the other keys.
 fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
     let app = painter.app;
     if card.is_answered {

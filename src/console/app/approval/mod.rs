@@ -1,5 +1,5 @@
-//! Approving held calls: what keys do on a card, and what a wider approval would allow. Only a key approves, and only
-//! one pressed after the card was seen.
+//! Approving held calls: what keys do on a card, and what a broader approval would allow. Only a key press
+//! can approve, and only one made after the card was seen.
 
 pub mod card;
 
@@ -23,13 +23,13 @@ use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
 impl App {
-    /// Returns the call that the topmost card shows.
+    /// Returns the call shown on the topmost card.
     pub fn held_call(&self) -> Option<&HeldCall> {
         let Some(Layer::Approval(card)) = self.layers.last() else { return None };
         self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
     }
 
-    /// Pauses agent calls, or resumes them; calls that wait only for that are shown first.
+    /// Pauses or resumes agent calls; before resuming, shows the calls that are only waiting for that.
     pub(super) fn toggle_pause(&mut self) {
         if !self.can_resume() {
             let key = self.setup.keymap.key(self.view_context(), Action::TellAgent);
@@ -98,7 +98,7 @@ impl App {
         self.layers.push(Layer::Approval(card));
     }
 
-    /// Handles a key while something is written on a card; false when keys mean actions.
+    /// Handles a key while text is being typed on a card; returns false when keys mean actions.
     pub(super) fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let Some(Layer::Approval(Card { writing: Some(_), .. })) = self.layers.last() else { return false };
         match action {
@@ -113,7 +113,8 @@ impl App {
         true
     }
 
-    /// Answers with what is written: why not, or what else may run. A rule counts once its preview was seen.
+    /// Answers with the typed text: the reason for a denial, or a rule for what else may run. A rule only
+    /// counts once its preview has been seen.
     fn send_card(&mut self) {
         let call = self.held_call().cloned();
         let (Some(call), Some(Layer::Approval(mut card))) = (call, self.layers.pop()) else { return };
@@ -144,7 +145,7 @@ impl App {
         self.layers.push(Layer::Approval(card));
     }
 
-    /// Lets the agents of the place of a call go on.
+    /// Resumes the agents in the place a call belongs to.
     fn resume_place_of(&mut self, call: &HeldCall) {
         let request = Request::Pause { paused: false, nonce: None };
         let place = self.place_of_number(call.ticket).map(|place| place.name.id.clone());
@@ -164,7 +165,7 @@ impl App {
         }));
     }
 
-    /// The next held call after one, around. Tickets of several places are in no order.
+    /// Returns the next held call, wrapping around. Tickets of several places are in no particular order.
     fn next_held(&self, ticket: u64) -> u64 {
         let held = &self.view.snapshot.gate.held;
         let next = match held.iter().position(|held| held.ticket == ticket) {
@@ -174,13 +175,14 @@ impl App {
         next.map_or(ticket, |held| held.ticket)
     }
 
-    /// Returns how many rows the text of a card has, and how many of them are shown at once.
+    /// Returns how many rows a card's text has, and how many of them fit on screen.
     fn card_rows(&self, call: &HeldCall, card: &Card) -> (usize, usize) {
         let rows = card::rows(self, call, card).len();
         (rows, usize::from(card::place(self.size, rows).1.height))
     }
 
-    /// A card whose call is held no longer gives way to the next one; that one is to be seen anew.
+    /// Replaces a card whose call is no longer held with that of the next call, which must be seen before it
+    /// can be answered.
     pub(super) fn refresh_card(&mut self) {
         let Some(Layer::Approval(card)) = self.layers.last() else { return };
         let (ticket, top) = (card.ticket, card.top);
@@ -202,7 +204,8 @@ impl App {
         }
     }
 
-    /// A rule that reads differently lets something else run: that has to be seen anew.
+    /// Restarts the reading time after the rule was edited: a different rule allows something else, and that
+    /// has to be seen first.
     pub(super) fn rewrite_rule(&mut self) {
         if let Some(Layer::Approval(card)) = self.layers.last_mut()
             && card.rule().is_some()
@@ -212,16 +215,16 @@ impl App {
     }
 }
 
-/// Commands shown that would run.
+/// How many commands that would run are shown.
 const MATCHES: usize = 3;
 const LABEL: usize = 15;
 
-/// Why a rule cannot be given.
+/// Why a rule cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It is no beginning of a command.
+    /// It is not a valid command prefix.
     NoPrefix(NoPrefix),
-    /// The call that waits would not run by it.
+    /// It does not cover the held call.
     Misses,
 }
 
@@ -234,18 +237,18 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// Commands on both sides of a rule.
+/// Example commands on both sides of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preview {
     /// The rule.
     pub(crate) prefix: Prefix,
-    /// Commands that would run, the one that waits first; with what is known of each.
+    /// Commands that would run, the held one first, each with a label.
     matches: Vec<(&'static str, String)>,
-    /// One that would still be asked about.
+    /// A command that would still need approval.
     miss: String,
 }
 
-/// Returns what a rule would let run, by commands seen so far where there are enough.
+/// Returns a preview of what a rule would allow, based on commands seen so far where there are enough.
 pub(crate) fn preview(snapshot: &Snapshot, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
     let prefix = Prefix::new(rule).map_err(Unfit::NoPrefix)?;
     let held = call.commands.first().map(|command| command.cmd.trim()).unwrap_or_default();
@@ -297,13 +300,13 @@ impl Preview {
     }
 }
 
-/// Returns the rule to begin with for a call that a rule holds: of one command that is plain words.
+/// Returns the suggested rule for a call held by a rule: only for a single command made of plain words.
 pub(crate) fn wider_for(call: &HeldCall) -> Option<Prefix> {
     let [command] = &call.commands[..] else { return None };
     Prefix::of(&command.cmd).filter(|_| matches!(call.reason, HoldReason::Rule(_)))
 }
 
-/// Says who has called.
+/// Returns the name of the caller.
 pub(crate) fn who(call: &HeldCall) -> String {
     match &call.actor {
         Actor::Agent(label) => visible::one_line(label).into_owned(),
@@ -315,7 +318,7 @@ pub(crate) fn who(call: &HeldCall) -> String {
     }
 }
 
-/// Says who wants to run how much.
+/// Returns the card's title: who wants to run how many commands.
 pub(crate) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String {
     let who = who(call);
     let what = match call.commands.len() {

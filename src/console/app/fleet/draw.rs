@@ -1,4 +1,4 @@
-//! Draws what is told of places: how each stands, what each has done, and rows of which nothing new is known.
+//! Drawing of places: the state of each, what each has done, and rows whose state is not up to date.
 
 use ratatui::layout::Rect;
 
@@ -7,7 +7,7 @@ use crate::console::text::{self, Piece, column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::runtime::{PlaceId, PlaceLink, TaskView};
 
-/// Returns how a place stands, in words, where that is not as usual.
+/// Describes the state of a place, unless it is the usual one.
 pub(in crate::console::app) fn standing(painter: &mut Painter<'_>, id: &PlaceId) -> Vec<Piece> {
     let Some(place) = painter.app.place(id).cloned() else { return Vec::new() };
     let (told, role) = match &place.link {
@@ -24,7 +24,7 @@ pub(in crate::console::app) fn standing(painter: &mut Painter<'_>, id: &PlaceId)
     vec![piece(format!("  {told}"), role)]
 }
 
-/// Returns how the place of a task stands, where what is shown of the task may not be so any more.
+/// Describes the state of a task's place, if what is shown of the task may be out of date.
 pub(in crate::console::app) fn stale(painter: &mut Painter<'_>, task: &TaskView) -> Vec<Piece> {
     match task.place.as_ref().filter(|_| painter.app.is_stale(task)) {
         Some(place) => standing(painter, &place.id),
@@ -35,7 +35,7 @@ pub(in crate::console::app) fn stale(painter: &mut Painter<'_>, task: &TaskView)
     .collect()
 }
 
-/// Draws how each place stands and what it has done; returns the rows that took.
+/// Draws the state of each place and what it has done; returns the number of rows used.
 pub(in crate::console::app) fn table(painter: &mut Painter<'_>, area: Rect) -> u16 {
     let app = painter.app;
     let places = &app.view.snapshot.places;
@@ -69,7 +69,7 @@ pub(in crate::console::app) fn table(painter: &mut Painter<'_>, area: Rect) -> u
     u16::try_from(places.len() + 1).unwrap_or(u16::MAX).min(area.height)
 }
 
-/// Shows a row as one of which nothing new is known.
+/// Greys out a row that may be out of date.
 pub(in crate::console::app) fn grey(painter: &mut Painter<'_>, area: Rect) {
     let style = painter.style(Role::Faint);
     painter.restyle(area, |cell| {
@@ -77,7 +77,7 @@ pub(in crate::console::app) fn grey(painter: &mut Painter<'_>, area: Rect) {
     });
 }
 
-/// Draws the screen of a fleet that has no place yet.
+/// Draws the screen of a fleet that has no places yet.
 pub(in crate::console::app) fn no_places(painter: &mut Painter<'_>, area: Rect) {
     let rows = [
         vec![piece("No runtime of yours runs here.", Role::Title)],

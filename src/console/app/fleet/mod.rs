@@ -1,5 +1,6 @@
-//! Several places in one console: which one is meant, what its numbers are called, what may not be done to one that is not
-//! attached, and the list of all of them. With one runtime there are no places, and nothing here changes anything.
+//! Several places in one console: which one is meant, how its numbers are displayed, what is refused while a
+//! place is not attached, and the list of all places. With a single runtime there are no places, and nothing
+//! here has any effect.
 
 pub(super) mod draw;
 pub(super) mod names;
@@ -21,21 +22,21 @@ use crate::console::msg::Effect;
 use crate::console::text::{self, column, visible, width};
 use names::{alias, at_place, link_word};
 
-/// Columns of a place's name before the short name of a task.
+/// Maximum width of the place name before the short name of a task, in columns.
 const MOST_NAME: usize = 16;
 
-/// Returns how the links of a snapshot stand.
+/// Returns the link state of each place in a snapshot.
 pub(super) fn links(snapshot: &Snapshot) -> Vec<(&PlaceId, &PlaceLink)> {
     snapshot.places.iter().map(|place| (&place.name.id, &place.link)).collect()
 }
 
 impl App {
-    /// Tells whether it shows several places, or would.
+    /// Tells whether the console shows several places, or is meant to.
     pub(super) fn is_fleet(&self) -> bool {
         self.setup.is_fleet || !self.view.snapshot.places.is_empty()
     }
 
-    /// Tells whether there is no place to show.
+    /// Tells whether a fleet has no places to show.
     pub(super) fn has_nothing(&self) -> bool {
         self.is_fleet() && self.view.snapshot.places.is_empty()
     }
@@ -48,7 +49,7 @@ impl App {
         self.place(&task.place.as_ref()?.id)
     }
 
-    /// Returns the place of a call or a held call, by its number.
+    /// Returns the place of a call or held call, by its number.
     pub(super) fn place_of_number(&self, number: u64) -> Option<&Arc<PlaceState>> {
         let (slot, _) = Slot::of(number);
         self.view.snapshot.places.iter().find(|place| place.slot == slot)
@@ -59,7 +60,8 @@ impl App {
         self.view.snapshot.place_in(label)
     }
 
-    /// Returns the place that is listed alone, else that of the task at hand, else the only one or the home.
+    /// Returns the current place: the one the lists are limited to, or else that of the current task, or else
+    /// the only one or the home place.
     pub(in crate::console) fn place_at_hand(&self) -> Option<PlaceId> {
         let places = &self.view.snapshot.places;
         let of_task = || self.at_hand().and_then(|task| task.place.as_ref()).map(|place| place.id.clone());
@@ -71,27 +73,27 @@ impl App {
         only.or_else(of_task).or_else(|| usual().map(|place| place.name.id.clone()))
     }
 
-    /// Tells whether what is shown of a task is what was known last.
+    /// Tells whether what is shown of a task may be out of date.
     pub(super) fn is_stale(&self, task: &TaskView) -> bool {
         self.place_of(task).is_some_and(|place| !place.link.is_live())
     }
 
-    /// Tells whether something can be done at the place of the task at hand.
+    /// Checks whether the current task's place accepts actions.
     pub(super) fn place_is_attached(&self) -> Result<(), Why> {
         is_attached(self.at_hand().and_then(|task| self.place_of(task)))
     }
 
-    /// Tells whether something can be done at the place of a call or a held call.
+    /// Checks whether the place of a call or held call accepts actions.
     pub(super) fn number_is_attached(&self, number: u64) -> Result<(), Why> {
         is_attached(self.place_of_number(number))
     }
 
-    /// Says why nothing can be done at the place of a call or a held call.
+    /// Returns why the place of a call or held call accepts no actions, if so.
     pub(super) fn refusal_of_number(&self, number: u64) -> Option<String> {
         self.place_of_number(number).and_then(|place| refusal(place))
     }
 
-    /// Says of each place where nothing can be done why, if one of these tasks is there; leaves the tasks of the others.
+    /// Removes the tasks whose place accepts no actions; returns the reasons, one for each such place.
     pub(super) fn refused_of(&self, tasks: &mut Vec<TaskId>) -> Vec<String> {
         let mut refused: Vec<String> = Vec::new();
         tasks.retain(|id| {
@@ -103,7 +105,7 @@ impl App {
         refused
     }
 
-    /// Tells whether agents are paused somewhere where they can be let go on.
+    /// Tells whether agents are paused anywhere where they can be resumed.
     pub(super) fn can_resume(&self) -> bool {
         let snapshot = &self.view.snapshot;
         let is_paused = |place: &&Arc<PlaceState>| place.snapshot.gate.paused.is_some();
@@ -113,17 +115,17 @@ impl App {
         }
     }
 
-    /// Says why nothing can be done at the place of the task at hand.
+    /// Returns why the current task's place accepts no actions, if so.
     pub(super) fn refusal_at_hand(&self) -> Option<String> {
         self.at_hand().and_then(|task| self.place_of(task)).and_then(|place| refusal(place))
     }
 
-    /// Says the same in a message.
+    /// Shows the same as a message.
     pub(super) fn say_refusal(&mut self) {
         self.refusal_at_hand().into_iter().for_each(|told| self.toasts.fail(told, None));
     }
 
-    /// Returns what a call is called: its number, with several places that of its place.
+    /// Returns the displayed name of a call: its number, with several places the number within its place.
     pub(super) fn call_name(&self, seq: u64) -> String {
         let (_, own) = Slot::of(seq);
         match self.place_of_number(seq) {
@@ -132,14 +134,14 @@ impl App {
         }
     }
 
-    /// Returns the same for the name of a file.
+    /// Returns the same, but for use in a file name.
     pub(super) fn call_file(&self, seq: u64) -> String {
         let (_, own) = Slot::of(seq);
         let place = self.place_of_number(seq).map(|place| format!("{}-", place.name.name));
         format!("{}call-{own}", place.unwrap_or_default().replace(':', "-"))
     }
 
-    /// Returns how many columns short names take, where they take so many with one runtime.
+    /// Returns how many columns short names take, given the width they have with one runtime.
     pub(super) fn alias_columns(&self, usual: usize) -> usize {
         let names = self.view.snapshot.places.iter().map(|place| width(&place.name.name)).max();
         names.map_or(usual, |names| names.min(MOST_NAME) + 1 + usual)
@@ -156,34 +158,34 @@ impl App {
         self.place_of(task).map_or(&self.view.snapshot.workspace, |place| &place.workspace)
     }
 
-    /// Returns what a place has published, or what the only runtime has.
+    /// Returns the latest snapshot of a place, or of the only runtime.
     pub(in crate::console) fn published_by(&self, place: Option<&PlaceId>) -> &Snapshot {
         place.and_then(|id| self.place(id)).map_or(&self.view.snapshot, |place| &place.snapshot)
     }
 
-    /// Tells whether the place at hand is on another machine.
+    /// Tells whether the current place is on another machine.
     pub(super) fn is_far(&self) -> bool {
         let place = self.place_at_hand();
         place.and_then(|id| self.place(&id)).is_some_and(|place| place.host.is_some())
     }
 
-    /// Tells whether the tasks of one place alone are listed.
+    /// Tells whether the lists are limited to one place.
     pub(super) fn is_narrowed(&self) -> bool {
         self.list.filters.place.is_some()
     }
 
-    /// Returns the place that is listed alone.
+    /// Returns the place that the lists are limited to.
     pub(super) fn listed_alone(&self) -> Option<&Arc<PlaceState>> {
         self.list.filters.place.as_ref().and_then(|id| self.place(id))
     }
 
-    /// Returns the calls of the place that is listed alone, else of all, newest first.
+    /// Returns the calls of the place that the lists are limited to, or else all calls, newest first.
     pub(super) fn newest_calls(&self) -> impl Iterator<Item = &Arc<CallSummary>> {
         let slot = self.listed_alone().map(|place| place.slot);
         self.view.newest_calls().filter(move |call| slot.is_none_or(|slot| Slot::of(call.seq).0 == slot))
     }
 
-    /// Returns what the console is a console of.
+    /// Returns the name of the workspace or places that the console shows.
     pub(super) fn workspace_name(&self) -> String {
         let workspace = &self.view.snapshot.workspace;
         match (self.is_fleet(), self.listed_alone()) {
@@ -198,12 +200,13 @@ impl App {
         }
     }
 
-    /// Returns the counters that are looked at: those of the place that is listed alone, else of all.
+    /// Returns the metrics to show: those of the place that the lists are limited to, or else of all.
     pub(super) fn metrics(&self) -> &Metrics {
         self.listed_alone().map_or(&self.view.snapshot.metrics, |place| &place.snapshot.metrics)
     }
 
-    /// Begins to write a command, for the place at hand: where it starts does not change while it is written.
+    /// Opens the input line for a command to run in the current place, which stays fixed while the command is
+    /// typed.
     pub(super) fn write_command(&mut self) {
         self.start_at = self.place_at_hand();
         if self.is_fleet() && self.start_at.is_none() {
@@ -212,7 +215,7 @@ impl App {
         self.write(Prompt::Start)
     }
 
-    /// What stands before a command that is being written.
+    /// Returns the label in front of a command being typed.
     pub(super) fn start_label(&self) -> String {
         match self.start_at.as_ref().and_then(|id| self.place(id)) {
             Some(place) => format!(" run in {} ", place.name.name),
@@ -220,7 +223,7 @@ impl App {
         }
     }
 
-    /// Opens the places, and asks for those that are not shown.
+    /// Opens the list of places, and requests the runtimes that are not shown.
     pub(super) fn open_places(&mut self) {
         let places = &self.view.snapshot.places;
         let mut items: Vec<Item> = Vec::new();
@@ -273,7 +276,7 @@ impl App {
         }
     }
 
-    /// Lists the tasks and calls of one place alone, or of all.
+    /// Limits the lists of tasks and calls to one place, or shows those of all.
     pub(super) fn show_only(&mut self, place: Option<PlaceId>) {
         self.thaw();
         if !matches!(self.screen, Screen::Metrics | Screen::Receipts) {
@@ -283,7 +286,7 @@ impl App {
         self.set_filters(Filters { place, ..Filters::default() });
     }
 
-    /// Holds back what would be done to tasks of places that are not attached, and says why.
+    /// Drops effects on tasks whose place is not attached, and says why.
     pub(super) fn refuse_lost(&mut self) {
         if self.view.snapshot.places.iter().all(|place| place.link == PlaceLink::Live) {
             return;
@@ -302,7 +305,7 @@ impl App {
         }
     }
 
-    /// Says why an effect cannot be had, where that is so.
+    /// Returns why an effect cannot be carried out, if so.
     fn held_back(&self, effect: &Effect) -> Option<String> {
         let Effect::Ask(request) = effect else { return None };
         let task = self.view.task(&task_of(request)?)?;
@@ -311,7 +314,7 @@ impl App {
     }
 }
 
-/// A resize that follows a pane is nobody's wish.
+/// Resizes that follow a pane were not requested by the user.
 fn is_of_a_person(effect: &Effect) -> bool {
     !matches!(effect, Effect::Ask(Request::Send { input: Input::Resize(_), .. }))
 }
@@ -324,14 +327,14 @@ fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Why> {
     }
 }
 
-/// Says why nothing can be done at a place, where that is so.
+/// Returns why a place accepts no actions, if so.
 fn refusal(place: &PlaceState) -> Option<String> {
     let why = place.link.refusal()?;
     let is = if matches!(place.link, PlaceLink::Gone { .. }) { ":" } else { " is" };
     Some(format!("{}{is} {}", place.name.name, visible::one_line(&why)))
 }
 
-/// Returns the task that a request is about.
+/// Returns the task that a request concerns.
 fn task_of(request: &Request) -> Option<TaskId> {
     match request {
         Request::Send { task, .. }

@@ -1,16 +1,17 @@
-//! Short names: of tasks, and with several places of what is where.
+//! Short names of tasks, prefixed with the place where there are several.
 
 use jiff::Timestamp;
 
 use crate::console::text;
 use crate::runtime::{PlaceLink, PlaceName, TaskView};
 
-/// Returns what tells the newest of some tasks: their numbers, and with several places the time they were asked for.
+/// Returns the key for sorting tasks by age: their number, preceded by their creation time if there are
+/// several places.
 pub(in crate::console) fn born(task: &TaskView) -> (Option<Timestamp>, u32) {
     (task.place.as_ref().map(|_| task.created_at), task.number)
 }
 
-/// Returns a short name with its place before it, where there are several.
+/// Prefixes a short name with its place, where there are several.
 pub(in crate::console) fn at_place(place: Option<&PlaceName>, name: String) -> String {
     match place {
         Some(place) => format!("{}/{name}", place.name),
@@ -18,7 +19,7 @@ pub(in crate::console) fn at_place(place: Option<&PlaceName>, name: String) -> S
     }
 }
 
-/// Says how a place is reached.
+/// Returns the word for the state of a place's link.
 pub(in crate::console) fn link_word(link: &PlaceLink, now: Timestamp) -> String {
     match link {
         PlaceLink::Live => "live".to_owned(),
@@ -29,12 +30,12 @@ pub(in crate::console) fn link_word(link: &PlaceLink, now: Timestamp) -> String 
     }
 }
 
-/// Returns the short name of a task: `t07`, with its place where there are several: `web-fix/t07`.
+/// Returns the short name of a task: `t07`, or with several places `web-fix/t07`.
 pub fn alias(task: &TaskView) -> String {
     at_place(task.place.as_deref(), short_alias(task))
 }
 
-/// Returns the short name of a task where its place is said already: `t07`.
+/// Returns the short name of a task without its place: `t07`.
 pub(crate) fn short_alias(task: &TaskView) -> String {
     format!("t{:02}", task.number)
 }

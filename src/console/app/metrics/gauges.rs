@@ -1,4 +1,5 @@
-//! The measuring part of the metrics screen: latencies (the console's own included), limits, and what each task uses.
+//! The measurements on the metrics screen: latencies (including the console's own), limits, and the usage of
+//! each task.
 
 use ratatui::layout::Rect;
 
@@ -11,17 +12,18 @@ use crate::console::app::{Painter, alias, command, cut_top};
 use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 
-/// Cells of a limit's bar.
+/// Width of a limit's bar, in cells.
 const BAR: usize = 8;
-/// From this part on, in percent, a limit is marked.
+/// From this percentage on, a limit is highlighted.
 const NEAR: u64 = 90;
-/// Columns from which a task's row has all of its facts.
+/// Minimum width at which a task's row shows all of its facts, in columns.
 const ROOMY: u16 = 110;
-/// Seconds of processor shown where there is little room.
+/// Width of a task's state, in columns.
 const STATE: usize = 13;
 const LONG_HISTORY: usize = 10;
 
-/// Returns the waits that are no tool's: as buckets where they are counted so, else exactly.
+/// Returns rows for the waits that do not belong to a tool: as buckets where they are counted that way,
+/// otherwise exact.
 pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
     let app = painter.app;
     let row = |name, many, shares| timed(painter, name, wide, [many, None], shares);
@@ -40,18 +42,18 @@ pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
     counted.into_iter().chain(own).flatten().collect()
 }
 
-/// Returns what 50, 95 and 99 percent took, as far as buckets tell.
+/// Returns the 50th, 95th and 99th percentile, as precisely as the buckets allow.
 pub(crate) fn shares(histogram: &Histogram) -> [String; 3] {
     let within = |percent| histogram.at_most(percent);
     [50, 95, 99].map(|percent| within(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms))))
 }
 
-/// Microseconds as milliseconds with a tenth.
+/// Formats microseconds as milliseconds with one decimal.
 fn tenths(us: u64) -> String {
     format!("{}.{}", us / 1_000, us % 1_000 / 100)
 }
 
-/// Returns the limits with how much of each is taken.
+/// Returns the limits and how much of each is used.
 pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
     let app = painter.app;
     if app.metrics().gauges.is_empty() {
@@ -67,7 +69,7 @@ pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
 fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<Piece> {
     let used = gauge.used_at(painter.app.now);
     if gauge.since.is_some() {
-        // Time goes on without news.
+        // Elapsed time grows even without new data.
         let next = painter.app.now.checked_add(jiff::SignedDuration::from_secs(1));
         next.into_iter().for_each(|at| painter.wake_at(at));
     }
@@ -96,7 +98,7 @@ fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<Piece> {
     ]
 }
 
-/// Lists the tasks with what each uses.
+/// Draws the table of tasks and their usage.
 pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
     if area.height < 2 {
         return;
@@ -160,7 +162,7 @@ fn task_row(
     row
 }
 
-/// Percent of a processor, second by second; a whole one fills the cell.
+/// Draws the CPU usage per second as bars; 100 percent fills the cell.
 fn history(used: Option<&Used>, seconds: usize, levels: [&str; 8]) -> String {
     let known: Vec<u64> = used.map(|used| used.history.iter().copied().collect()).unwrap_or_default();
     let shown = &known[known.len().saturating_sub(seconds)..];

@@ -12,11 +12,11 @@ use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 
 const LEFT: u16 = 30;
-/// Below so many rows only what fits beside the tasks is shown.
+/// Below this height, in rows, only what fits beside the tasks is shown.
 const SHORT: u16 = 30;
-/// Rows for what tasks use.
+/// Rows reserved for the usage of tasks.
 const LEAST_BY_TASK: u16 = 5;
-/// Tools listed where there is little room: those called most.
+/// How many tools are listed where there is little room: the most frequently called.
 const FEW_TOOLS: usize = 4;
 
 type Rows = Vec<Vec<Piece>>;
@@ -34,7 +34,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
         right.push(Vec::new());
         right.extend(refused(metrics));
     }
-    // What tasks use has the last word, however many tools there are.
+    // The task usage table always gets its rows, however many tools there are.
     let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
     let (column, rest) = cut_left(above, LEFT.min(area.width));
     let other = cut_left(rest, 2).1;
@@ -131,7 +131,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
     rows
 }
 
-/// The ended tasks as one more row: their shares are known by the buckets they fall into.
+/// Returns a row for all ended tasks, with percentiles as precise as the buckets.
 fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
     let metrics = painter.app.metrics();
     let mut all = Histogram::default();
@@ -149,7 +149,7 @@ fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
     ))
 }
 
-/// A row of what takes time: how often it went well, how often not, and what 50, 95 and 99 percent of it took.
+/// Returns a row of timings: the number of successes and failures, and the 50th, 95th and 99th percentile.
 fn timed(
     painter: &Painter<'_>,
     name: &str,
@@ -184,7 +184,7 @@ fn refused(metrics: &Metrics) -> Rows {
     ]
 }
 
-/// The last values as a row of bars, the highest of them full.
+/// Draws the latest values as bars; the highest value fills its cell.
 fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<Piece> {
     let room = usize::from(width.saturating_sub(1)).min(60);
     let shown = &values[values.len().saturating_sub(room)..];

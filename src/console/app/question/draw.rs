@@ -1,4 +1,5 @@
-//! Draws the dialog of a question: its whole text, the evidence, the keys. Nothing is cut; what does not fit scrolls.
+//! Drawing the dialog of a question: its full text, the evidence and the keys. Nothing is cut; what does not
+//! fit scrolls.
 
 use ratatui::layout::Rect;
 
@@ -12,7 +13,7 @@ use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
 
-/// Labels shown at once.
+/// Maximum number of labels shown at once.
 const MOST_LABELS: usize = 8;
 
 fn foot_rows(dialog: &QuestionDialog) -> u16 {
@@ -25,7 +26,7 @@ fn foot_rows(dialog: &QuestionDialog) -> u16 {
     u16::try_from(labels + note + 2).unwrap_or(2)
 }
 
-/// Returns how many rows a question has, and how many of them are shown at once.
+/// Returns how many rows a question has, and how many of them fit on screen.
 pub(crate) fn rows(app: &App, dialog: &QuestionDialog) -> (usize, usize) {
     let all = dialog.rows(app.size).len();
     (all, usize::from(places(app.size, all, foot_rows(dialog)).1.height))
@@ -43,7 +44,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
     foot(painter, dialog, below);
 }
 
-/// The time left, in the title.
+/// Draws the time left into the title.
 fn left(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     let said = match dialog.question.deadline {
         _ if dialog.is_over => return,
@@ -55,7 +56,7 @@ fn left(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     painter.row_right(head, 0, &[piece(said, role)]);
 }
 
-/// Says on the last row of the text what is above and below it.
+/// Indicates on the last row of the text how much is above and below.
 fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
     if above == 0 && below == 0 || area.height == 0 {
         return;
@@ -127,7 +128,7 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
     };
     let agents = if dialog.question.agents { "no agents" } else { "let agents" };
     let rest = [(Note, "note"), (LetAgents, agents), (Abort, "end program"), (Back, "later")];
-    // What agents may answer has these too.
+    // Questions that agents may answer have these keys too.
     let is_shared = matches!(context, Context::YesNo | Context::Choice);
     let rest = rest
         .iter()
@@ -136,7 +137,7 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
     joined(said, &piece("   ", Role::Text))
 }
 
-/// The row of the program screen that says what it waits for.
+/// Draws the row of the program screen that shows the question it is waiting on.
 pub(crate) fn strip(painter: &mut Painter<'_>, area: Rect) {
     let Some(question) = painter.app.program_question().cloned() else { return };
     let at_work = question.expected.as_ref().filter(|_| !question.needs_somebody());

@@ -1,5 +1,5 @@
-//! Questions of a program: the state of the dialog, what it shows, and what keys do in it. A key that decides counts
-//! only once the question has been on screen for a moment. Pure.
+//! Questions of a program: the state of the dialog, what it shows, and what keys do in it. A deciding key
+//! only counts once the question has been on screen for a moment. Pure.
 
 pub mod draw;
 
@@ -19,27 +19,27 @@ use crate::console::msg::Effect;
 use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
-/// Rows of a value.
+/// Maximum number of rows shown of a value.
 const VALUE_LINES: usize = 6;
 
 /// A question in its dialog.
 #[derive(Debug, Clone)]
 pub struct QuestionDialog {
-    /// The question, as last known.
+    /// The question as last published.
     pub question: Arc<Question>,
     /// First row shown.
     pub top: usize,
-    /// The label pointed at, once one is.
+    /// The highlighted label, if any.
     pub chosen: Option<usize>,
-    /// A text being written: the answer.
+    /// The answer being typed.
     pub answer: Editor,
-    /// Why, in the person's words.
+    /// The reason, in the user's words.
     pub note: Editor,
-    /// The note is being written.
+    /// Whether the note is being typed.
     pub is_noting: bool,
-    /// The answer is on its way.
+    /// Whether the answer has been sent.
     pub is_sent: bool,
-    /// Somebody or time has settled it, or it was taken back.
+    /// Whether it was settled, by somebody or by a timeout, or withdrawn.
     pub is_over: bool,
     /// When it was first on screen.
     pub shown_at: Option<Timestamp>,
@@ -61,7 +61,7 @@ impl QuestionDialog {
         }
     }
 
-    /// Returns the context whose keys hold.
+    /// Returns the context whose key bindings apply.
     pub fn context(&self) -> Context {
         if self.is_over {
             return Context::Settled;
@@ -78,12 +78,12 @@ impl QuestionDialog {
         }
     }
 
-    /// Tells whether a key that decides counts now.
+    /// Tells whether a deciding key counts now.
     pub fn is_ready(&self, now: Timestamp) -> bool {
         !self.is_over && !self.is_sent && has_been_read(self.shown_at, now)
     }
 
-    /// Returns the text being written, if one is.
+    /// Returns the text being typed, if any.
     pub fn editor(&mut self) -> Option<&mut Editor> {
         if self.is_over || self.is_sent || self.shown_at.is_none() {
             return None;
@@ -95,7 +95,7 @@ impl QuestionDialog {
         }
     }
 
-    /// Returns the answer that an action means, if it means one.
+    /// Returns the answer that an action stands for, if any.
     pub fn given(&self, action: Action) -> Option<Given> {
         let value = match (action, &self.question.kind) {
             (Action::Yes, _) => AnswerValue::Yes,
@@ -116,7 +116,7 @@ impl QuestionDialog {
         self.question.kind.accepts(&value).then_some(Given { value, note })
     }
 
-    /// Moves to another label.
+    /// Moves the highlight to another label.
     pub fn point(&mut self, by: isize) {
         let QuestionKind::Choice { labels } = &self.question.kind else { return };
         let last = labels.len().saturating_sub(1);
@@ -127,12 +127,12 @@ impl QuestionDialog {
         });
     }
 
-    /// Returns everything there is to read, in rows as wide as the dialog of a screen.
+    /// Returns the full text, wrapped to the width of the dialog.
     pub(crate) fn rows(&self, size: (u16, u16)) -> Vec<Vec<Piece>> {
         wrapped(&self.lines(), usize::from(places(size, 0, 0).1.width))
     }
 
-    /// Returns the same, however long the lines are.
+    /// Returns the same as unwrapped lines.
     pub(crate) fn lines(&self) -> Vec<Vec<Piece>> {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
         let mut lines = vec![self.origin()];
@@ -183,13 +183,13 @@ impl QuestionDialog {
         vec![piece(facts.join("  "), Role::Faint)]
     }
 
-    /// Says what kind of question it is, and which.
+    /// Returns the title: the kind and name of the question.
     pub fn title(&self) -> String {
         title(&self.question)
     }
 }
 
-/// Says who is expected to answer, and as whom.
+/// Describes who is expected to answer, and with which settings.
 fn expected(expected: &Expected) -> Vec<Vec<Piece>> {
     let Expected { by, task, agent, model, permissions, skills } = expected;
     let by = visible::one_line(by).into_owned();
@@ -207,7 +207,7 @@ fn expected(expected: &Expected) -> Vec<Vec<Piece>> {
     vec![vec![piece(facts.join("  "), Role::Faint)]]
 }
 
-/// Says what kind of question it is, and which.
+/// Returns the title of a question: its kind and name.
 pub fn title(question: &Question) -> String {
     let name = question.origin.name.as_deref().map(visible::one_line);
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
@@ -228,7 +228,7 @@ pub fn alias(question: &Question) -> String {
     fleet::names::at_place(question.place.as_deref(), format!("q{:02}", question.number))
 }
 
-/// A text in full, unmasked: whoever answers must see what they answer.
+/// Returns a text in full and unmasked: whoever answers must see what they are answering.
 fn whole(text: &str, role: Role) -> Vec<Vec<Piece>> {
     text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
 }
@@ -263,7 +263,7 @@ impl App {
         self.open(Layer::Question(Box::new(QuestionDialog::new(question))))
     }
 
-    /// Handles a key in the dialog of a question, which stays open.
+    /// Handles a key in the question dialog, which stays open.
     pub(super) fn act_on_question(&mut self, mut dialog: Box<QuestionDialog>, action: Action) {
         use Action::*;
         match action {
@@ -303,7 +303,7 @@ impl App {
         self.effects.push(Effect::Ask(Request::Answer { question, given, nonce: None }));
     }
 
-    /// Handles a key while a text is written in a dialog; false when keys mean actions there.
+    /// Handles a key while text is being typed in a dialog; returns false when keys mean actions.
     pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let Some(Layer::Question(dialog)) = self.layers.last_mut() else { return false };
         if !matches!(dialog.context(), Context::Answer | Context::Reason) {
@@ -318,7 +318,7 @@ impl App {
         true
     }
 
-    /// The runtime took an answer, or did not.
+    /// Handles the runtime's reply to an answer, accepted or refused.
     pub(super) fn answer_taken(&mut self, id: &QuestionId, refused: Option<String>) {
         let is_it = |layer: &Layer| matches!(layer, Layer::Question(dialog) if dialog.question.id == *id);
         let at = self.layers.iter().position(is_it);
@@ -334,8 +334,8 @@ impl App {
         }
     }
 
-    /// Updates the dialogs of questions. One that was settled by somebody else stays, so
-    /// that a key meant for it does nothing to the screen below.
+    /// Updates the question dialogs. A dialog whose question was settled by somebody else stays open, so that
+    /// a key meant for it does not act on the screen below.
     pub(super) fn refresh_questions(&mut self) {
         let questions = self.view.snapshot.questions.clone();
         for layer in &mut self.layers {

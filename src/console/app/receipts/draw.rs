@@ -1,5 +1,5 @@
-//! Draws the calls, the receipt exactly as sent and the canonical envelope, also beside a task; for a batch or stream
-//! still running, a row for each item or line in place of the receipt.
+//! Draws the calls, the receipt exactly as sent and the canonical envelope, also beside a task; for a running
+//! batch or stream, a row per item or line instead of the receipt.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, width, wrapped};
 use crate::console::theme::Role;
 
-/// Columns of a list that has room for the summaries.
+/// Minimum width of a list that has room for the summaries, in columns.
 const SUMMED_UP: u16 = 76;
-/// Columns of who called, and a blank.
+/// Width of the caller's name, including a blank.
 const SHORT_NAME: usize = 7;
-/// Columns of the longest tool name, and a blank.
+/// Width of the longest tool name, including a blank.
 const LONGEST_TOOL: usize = 17;
-/// Columns of a duration.
+/// Width of a duration.
 const TOOK: usize = 8;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
@@ -49,7 +49,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let term = if column == Column::Envelope { Term::Envelope } else { Term::Receipt };
         if let Some(line) = painter.explained(term) {
             title.extend([piece("  ", Role::Text), line]);
-            // Where both have no room, sizes can wait until the word is known.
+            // If both do not fit, leave out the sizes until the term is known.
             facts.retain(|fact| columns(&title) + columns(std::slice::from_ref(fact)) + 8 <= head.width);
         }
         painter.head(head, &title, &facts);
@@ -102,7 +102,8 @@ fn nothing_yet(painter: &mut Painter<'_>, area: Rect) {
     painter.row(area, 0, &[piece(format!(" {text}"), Role::Faint)]);
 }
 
-/// Draws a text from a row on, indented by one column, with the number of rows below at its lower right.
+/// Draws a text from row `top` on, indented by one column, with the number of remaining rows at the lower
+/// right.
 pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, text: &Text, top: usize) {
     let rows = text.document.rows();
     painter.rows(cut_left(area, 1).1, rows.iter().skip(top));
@@ -113,7 +114,7 @@ pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, text: &Text, top: u
     }
 }
 
-/// Marks the row that is read, and what says the same in the other column.
+/// Marks the current row, and its counterpart in the other column.
 fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &Sheet, column: Column) {
     let (text, read) = (sheet.text(column), painter.app.calls.column);
     let Some(y) = text.row_on_screen(text.at) else { return };
@@ -126,7 +127,7 @@ fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &Sheet, column: Column) {
     painter.row(area, y, &[mark]);
 }
 
-/// What the call asked for: its input, as it came.
+/// Draws what the call asked for: its input as received.
 fn asked(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
     let Some(call) = app.shown_call().filter(|_| !area.is_empty()) else { return };
@@ -162,7 +163,7 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     let at = app.call_at();
     let rows = app.call_rows();
     let place = place(painter, rows.len(), layout.list_items());
-    // Headings are left out, the last one first, where the filter and the count need their room.
+    // Drop headings from the end where the filter and the count need their room.
     let room = usize::from(head.width.saturating_sub(columns(&place)));
     let heading = heading(layout.list.width);
     let mut headings = heading.as_str();
@@ -178,7 +179,7 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     });
 }
 
-/// Which calls are listed, and which of them are in sight, where that is not all.
+/// Returns how the calls are filtered, and the visible range if not all are visible.
 fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<Piece> {
     let calls = &painter.app.calls;
     let range = (count > shown).then(|| {
@@ -199,8 +200,8 @@ fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<Piece> {
     pieces.into_iter().chain(range).collect()
 }
 
-/// The widths of the columns after the call's mark: time, who, tool, task, and how long it took. A list
-/// that is too narrow for one leaves it out.
+/// Returns the widths of the columns after the call's mark: time, caller, tool, task and duration. A column
+/// that does not fit has width 0.
 fn widths(list: u16) -> [usize; 5] {
     match list {
         100.. => [10, 13, LONGEST_TOOL, 6, 10],
@@ -228,7 +229,7 @@ fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) 
         CallState::Failed => (glyphs.states[5], Role::Failed),
     };
     let mark = painter.marker(is_selected);
-    // The call that others are compared with has a sign before it.
+    // The call that others are compared with is marked in front.
     let is_marked = painter.app.calls.marked.as_ref().is_some_and(|marked| marked.seq == call.seq);
     let mut pieces = vec![
         piece(format!("{}{mark} ", if is_marked { "=" } else { " " }), Role::Accent),
@@ -251,7 +252,7 @@ fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) 
     ];
     pieces.extend(cells.map(|(text, columns, role)| piece(column(&text, columns, glyphs.cut), role)));
     let is_narrow = width < SUMMED_UP;
-    // In a narrow list the mark says whether it failed, and the number how.
+    // In a narrow list the glyph shows whether it failed, and the number how.
     let how = if is_narrow { how.strip_prefix("exit ").unwrap_or_default().to_owned() } else { how };
     if !how.is_empty() {
         pieces.push(piece(format!("{how}  "), if state == CallState::Failed { role } else { Role::Faint }));
@@ -264,27 +265,28 @@ fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) 
     pieces
 }
 
-/// Returns the short name of the task a call is about, if it is still on the list; its place stands before the call.
+/// Returns the short name of the task a call concerns, if it is still listed; without its place, which is
+/// shown with the call.
 fn alias_of(painter: &Painter<'_>, call: &CallSummary) -> String {
     let task = call.task.as_ref().and_then(|id| painter.app.view.task(id));
     task.map(|task| short_alias(task)).unwrap_or_default()
 }
 
-/// Columns of an item's state, and of how long it ran.
+/// Widths of an item's state and of its running time.
 const STATE: usize = 13;
 const RAN: usize = 6;
-/// Columns of a line's number and of its command.
+/// Widths of a line's number and of its command.
 const NUMBER: usize = 5;
 const CMD: usize = 12;
-/// Columns of a duration.
+/// Width of a duration.
 const LINE_TOOK: usize = 8;
 
-/// Tells whether the call shown is a batch under way whose items are known.
+/// Tells whether the current call is a running batch whose items are known.
 fn is_under_way(app: &App) -> bool {
     app.shown_call().is_some_and(|call| call.status.is_none()) && !cmds(app).is_empty()
 }
 
-/// Says which item a batch under way is at.
+/// Describes which item a running batch has reached.
 fn standing(view: &View, call: &CallSummary) -> Option<String> {
     let task = begun(view, call.seq).next_back().filter(|_| call.status.is_none())?;
     let item = task.item?;
@@ -296,7 +298,7 @@ fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
     let Some(call) = app.shown_call() else { return };
     let tasks: Vec<&Arc<TaskView>> = begun(&app.view, call.seq).collect();
     let at = tasks.last().and_then(|task| task.item).map_or(0, |item| item.index);
-    // The item it is at stays on screen.
+    // Keep the item it has reached on screen.
     let rows = usize::from(area.height);
     let top = at.saturating_sub(rows.saturating_sub(1)).saturating_sub(1);
     let items = cmds(app).into_iter().zip(1..).skip(top);
@@ -324,12 +326,12 @@ fn unstarted(glyph: &'static str, word: &str, role: Role) -> Vec<Piece> {
     vec![piece(column(&format!("{glyph} {word}"), STATE + RAN + 2, ""), role)]
 }
 
-/// The items of a batch that have been started, in order.
+/// Returns the items of a batch that have been started, in order.
 fn begun(view: &View, call: u64) -> impl DoubleEndedIterator<Item = &Arc<TaskView>> {
     view.snapshot.tasks.iter().filter(move |task| task.call == call && task.item.is_some())
 }
 
-/// The commands of the batch shown, as they were asked for.
+/// Returns the commands of the current batch, as requested.
 fn cmds(app: &App) -> Vec<&str> {
     let record = app.shown_call().and_then(|call| app.view.records.get(&call.seq));
     let items = record.and_then(|record| record.input.get("items")?.as_array());
@@ -340,7 +342,7 @@ fn cmds(app: &App) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the stream under way that the call shown is.
+/// Returns the stream if the current call is a running one.
 fn stream_under_way(app: &App) -> Option<&StreamView> {
     app.shown_call().filter(|call| call.status.is_none())?.stream.as_ref()
 }

@@ -1,4 +1,4 @@
-//! The receipts screen: which call is shown, which column is read, and the texts to read.
+//! The receipts screen: which call is selected, which column has the keys, and the texts to read.
 
 pub mod draw;
 pub mod rows;
@@ -23,7 +23,7 @@ pub enum Column {
     /// The calls.
     #[default]
     Calls,
-    /// The receipt of the selected one.
+    /// The receipt of the selected call.
     Receipt,
     /// Its canonical envelope.
     Envelope,
@@ -39,41 +39,41 @@ impl Column {
 /// The receipts screen, and the receipt beside a task.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
-    /// The selected call; none follows the newest.
+    /// The selected call; if none, the newest is shown.
     pub selected: Option<u64>,
     /// First item shown.
     pub top: usize,
     /// The column keys act on.
     pub column: Column,
-    /// The texts of the call shown.
+    /// The texts of the current call.
     pub sheet: Option<Sheet>,
-    /// The room the texts are given, in characters of the envelope; all of it unless set.
+    /// The budget for the texts, in characters of the envelope; if none, they are shown in full.
     pub budget: Option<u64>,
-    /// A text that the calls listed hold; all are listed unless it is set.
+    /// The text to filter the list of calls by; empty if all are listed.
     pub filter: String,
-    /// The oldest of the polls whose row was unfolded.
+    /// The oldest call of the row of polls that is unfolded.
     pub unfolded: Option<u64>,
-    /// The call that others are compared with.
+    /// The call marked for comparison.
     pub marked: Option<Arc<CallRecord>>,
-    /// What is looked for in the text that is read.
+    /// The search in the current text.
     pub finding: Option<Finding>,
 }
 
 impl Calls {
-    /// Returns which item of a batch the row read belongs to, from 0.
+    /// Returns the index of the batch item that the current row belongs to.
     pub fn item_read(&self) -> Option<usize> {
         let sheet = self.sheet.as_ref().filter(|_| self.column != Column::Calls)?;
         let text = sheet.text(self.column);
         let line = text.document.line_of(text.at)?;
         let start = |link: &&Link| link.lines(self.column).start;
-        // All items are listed first: the one begun last is the one that is read.
+        // The list of all items comes first: the item that began last is the one being read.
         let begun = sheet.links.iter().filter(|link| link.item.is_some() && start(link) <= line);
         usize::try_from(begun.max_by_key(start)?.item?.checked_sub(1)?).ok()
     }
 }
 
 impl App {
-    /// Returns the call that the receipts screen, or the side of the tasks screen, shows.
+    /// Returns the call shown on the receipts screen or at the side of the tasks screen.
     pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
         if self.screen == Screen::Receipts {
             return match self.calls.selected {
@@ -82,9 +82,9 @@ impl App {
                 None => self.call_rows().first().map(|row| row.call),
             };
         }
-        // Beside a task: what its agent was told last.
+        // Beside a task: what its agent was last told.
         let task = self.selected()?;
-        // The batch it belongs to is told about all its items at once, and shows how far it is until then.
+        // A batch answers for all its items at once, and shows its progress until then.
         if task.item.is_some() {
             return self.view.newest_calls().find(|call| call.seq == task.call);
         }
@@ -92,13 +92,14 @@ impl App {
         about.find(|call| call.actor != Actor::Operator && call.status.is_some())
     }
 
-    /// Returns the record of the call shown, once it is answered and was fetched.
+    /// Returns the record of the current call, once it has been answered and fetched.
     pub fn shown_record(&self) -> Option<Arc<CallRecord>> {
         let record = self.view.records.get(&self.shown_call()?.seq)?;
         record.envelope.is_some().then(|| Arc::clone(record))
     }
 
-    /// Lists all calls again: those of all places once there is no text to filter by. Tells whether it did not before.
+    /// Removes the filter from the list of calls, or if there is none, the limit to one place; tells whether
+    /// there was anything to remove.
     pub(crate) fn unfilter_calls(&mut self) -> bool {
         if !std::mem::take(&mut self.calls.filter).is_empty() {
             return true;
@@ -144,7 +145,7 @@ impl App {
         self.effects.push(Effect::Copy(text));
     }
 
-    /// Gives the texts less or more room, or all.
+    /// Gives the texts a smaller or larger budget, or removes it.
     pub(crate) fn change_budget(&mut self, action: Action) {
         if self.can(action)
             && let Some((sheet, record)) = self.calls.sheet.as_ref().zip(self.shown_record())
@@ -162,7 +163,7 @@ impl App {
         }
     }
 
-    /// Opens the task of the call shown, or the command of the program on screen.
+    /// Opens the task of the current call, or the command of the program on screen.
     pub(crate) fn open_task(&mut self) {
         let task = match self.screen {
             Screen::Program => self.program_task(),
@@ -190,13 +191,13 @@ impl App {
         self.calls.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).go(action, shown));
     }
 
-    /// Rolls a text by a row, as the wheel does.
+    /// Scrolls a text by a row, as the wheel does.
     pub(super) fn roll_text(&mut self, column: Column, action: Action) {
         let shown = self.text_rows(column);
         self.calls.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).roll(action, shown));
     }
 
-    /// Returns how many rows of a text are shown.
+    /// Returns how many rows of a text fit on screen.
     fn text_rows(&self, column: Column) -> usize {
         usize::from(self.layout().text(column).height.saturating_sub(1))
     }

@@ -1,5 +1,5 @@
-//! The rows of the list of calls: those that the filter holds for, the polls of one task in one row; and what is told of
-//! each: how its command ended, and the command.
+//! The rows of the list of calls: those that match the filter, with successive polls of one task in a single
+//! row; and what each row shows: how its command ended, and the command.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::console::app::{App, alias, who};
 use crate::console::text::finding::Words;
 use crate::console::text::visible;
 
-/// A row of the list.
+/// A row of the list of calls.
 #[derive(Debug, Clone)]
 pub struct CallRow<'a> {
-    /// The call; of several, the newest.
+    /// The call; if there are several, the newest.
     pub call: &'a Arc<CallSummary>,
-    /// The number of the oldest one.
+    /// The number of the oldest call.
     pub oldest: u64,
-    /// How many there are.
+    /// The number of calls.
     pub count: usize,
 }
 
-/// How a call came out.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallState {
     Running,
@@ -33,7 +33,7 @@ pub(crate) enum CallState {
 }
 
 impl App {
-    /// Returns the index of the shown call in the list.
+    /// Returns the index of the current call in the list.
     pub fn call_at(&self) -> usize {
         let Some(seq) = self.calls.selected else { return 0 };
         self.call_rows().iter().position(|row| (row.oldest..=row.call.seq).contains(&seq)).unwrap_or(0)
@@ -65,7 +65,7 @@ impl App {
     }
 }
 
-/// It asks how a task stands, or what it wrote since.
+/// Tells whether a call only polls the state or new output of a task.
 fn is_poll(call: &CallSummary) -> bool {
     matches!(&*call.tool, "TaskOutput" | "TaskStatus") && call.status.as_deref() != Some("error")
 }
@@ -74,7 +74,7 @@ fn is_same_poll(newer: &CallSummary, older: &CallSummary) -> bool {
     is_poll(newer) && newer.task == older.task && newer.actor == older.actor && newer.tool == older.tool
 }
 
-/// What a call is found by.
+/// Returns the text that a call is matched by.
 fn told_of(view: &View, call: &CallSummary) -> String {
     let task = task_of(view, call);
     let (_, ended) = outcome(view, call);
@@ -89,12 +89,12 @@ fn told_of(view: &View, call: &CallSummary) -> String {
     .join(" ")
 }
 
-/// Returns the task that a call is about, if it is still on the list.
+/// Returns the task that a call concerns, if it is still listed.
 pub(crate) fn task_of<'a>(view: &'a View, call: &CallSummary) -> Option<&'a Arc<TaskView>> {
     call.task.as_ref().and_then(|id| view.task(id))
 }
 
-/// Returns how a call came out, and how its command did where that is worth a word: `exit 101`.
+/// Returns the outcome of a call and, where worth mentioning, of its command: `exit 101`.
 pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
     match call.status.as_deref() {
         None => return (CallState::Running, String::new()),
@@ -118,7 +118,7 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
     }
 }
 
-/// Of a command that is no longer on the list its summary tells.
+/// Returns the outcome given by the summary, for a command that is no longer listed.
 fn told_in(summary: &str) -> (CallState, String) {
     let status = summary.strip_prefix("command exited with status ").filter(|status| *status != "0");
     let is_number = |status: &&str| status.parse::<i32>().is_ok();
@@ -128,7 +128,7 @@ fn told_in(summary: &str) -> (CallState, String) {
     }
 }
 
-/// Returns what a call is about, in a line: the command it ran, else what it was told; with little room the tool.
+/// Describes a call in one line: the command it ran, or else its summary; with little room, the tool.
 pub(crate) fn subject(view: &View, row: &CallRow<'_>, is_narrow: bool) -> String {
     let call = row.call;
     let command = task_of(view, call).filter(|_| call.tool == "ExecCommand");

@@ -1,5 +1,5 @@
-//! The texts of a call, as they were sent or compacted to a budget, and which lines of receipt and envelope say the
-//! same. What the budget removed is marked line by line.
+//! The texts of a call, as sent or compacted to a budget, and which lines of receipt and envelope correspond.
+//! What the budget removed is marked line by line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,28 +20,28 @@ use crate::console::theme::{Glyphs, Role};
 /// The smallest budget that can be set.
 const LEAST: u64 = 50;
 
-/// A call's texts, wrapped for where they are shown.
+/// A call's texts, wrapped for the areas they are shown in.
 #[derive(Debug, Clone)]
 pub struct Sheet {
     /// The call.
     pub seq: u64,
-    /// The call was answered.
+    /// Whether the call was answered.
     pub is_answered: bool,
-    /// The room the texts were given, if not all.
+    /// The budget of the texts, if limited.
     pub budget: Option<u64>,
     /// The receipt.
     pub receipt: Text,
     /// The envelope.
     pub envelope: Text,
-    /// What of them says the same.
+    /// The lines of both texts that correspond.
     pub links: Vec<Link>,
     /// The column and row whose counterpart was last looked up.
     followed: Option<(Column, usize)>,
-    /// Characters of the receipt.
+    /// Length of the receipt in characters.
     pub receipt_chars: u64,
-    /// Characters of the envelope on one line.
+    /// Length of the envelope on one line, in characters.
     pub envelope_chars: u64,
-    /// Characters of the envelope as it is on record.
+    /// Length of the recorded envelope, in characters.
     pub whole_chars: u64,
     /// The receipt as text.
     pub receipt_text: String,
@@ -55,12 +55,12 @@ impl Sheet {
         if column == Column::Envelope { &self.envelope } else { &self.receipt }
     }
 
-    /// The same, to move in it.
+    /// Returns the same, mutably.
     pub(crate) fn text_mut(&mut self, column: Column) -> &mut Text {
         if column == Column::Envelope { &mut self.envelope } else { &mut self.receipt }
     }
 
-    /// Returns the characters of the text of a column.
+    /// Returns the length of the text of a column in characters.
     pub fn chars(&self, column: Column) -> u64 {
         if column == Column::Envelope { self.envelope_chars } else { self.receipt_chars }
     }
@@ -70,14 +70,14 @@ impl Sheet {
         self.counterparts(column, row).next().is_some()
     }
 
-    /// Tells whether the rows that are read of both texts say the same.
+    /// Tells whether the current rows of both texts correspond.
     pub fn are_linked(&self) -> bool {
         let line = self.envelope.document.line_of(self.envelope.at);
         let mut links = self.counterparts(Column::Receipt, self.receipt.at);
         line.is_some_and(|line| links.any(|link| link.envelope.contains(&line)))
     }
 
-    /// Returns the first row of what says the same as a row of a column, in the other one.
+    /// Returns the first row in the other column that corresponds to a row of this column.
     pub fn counterpart(&self, column: Column, row: usize) -> Option<usize> {
         let (link, other) = (self.counterparts(column, row).next()?, column.other());
         self.text(other).document.row_of(link.lines(other).start)
@@ -121,13 +121,13 @@ pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
     }
 }
 
-/// The next smaller budget, of two digits that count.
+/// Returns the next smaller budget, rounded to two significant digits.
 pub(crate) fn less(chars: u64) -> u64 {
     let next = chars * 4 / 5;
     (next - next % grain(next)).max(LEAST)
 }
 
-/// The largest budget below one of so many characters that makes the texts shorter, if there is one.
+/// Returns the largest budget below this many characters that makes the texts shorter, if there is one.
 pub(crate) fn next_less(record: &CallRecord, chars: u64) -> Option<u64> {
     let whole = Sent::of(record);
     let shortens = |budget: &u64| whole.within(*budget).is_some_and(|shorter| shorter.is_within(&whole));
@@ -139,7 +139,7 @@ pub(crate) fn next_less(record: &CallRecord, chars: u64) -> Option<u64> {
     .find(shortens)
 }
 
-/// The next larger budget, none when it takes the whole.
+/// Returns the next larger budget, or none if the whole fits.
 pub(crate) fn more(chars: u64, whole: u64) -> Option<u64> {
     let next = chars.saturating_mul(5).div_ceil(4);
     let next = next.next_multiple_of(grain(next));
@@ -150,7 +150,7 @@ fn grain(chars: u64) -> u64 {
     10_u64.pow(chars.max(1).ilog10().saturating_sub(1))
 }
 
-/// Both texts of an answer, and what of them says the same.
+/// Both texts of an answer, and which of their lines correspond.
 struct Sent {
     receipt: String,
     envelope: Value,
@@ -158,8 +158,8 @@ struct Sent {
 }
 
 impl Sent {
-    /// The texts on record. Their sources are those of the same envelope rendered again, as far as its lines are still
-    /// the ones that were sent.
+    /// Returns the texts on record. The sources come from rendering the same envelope again, kept only where
+    /// its lines are still those that were sent.
     fn of(record: &CallRecord) -> Self {
         let receipt = record.receipt.clone().unwrap_or_default();
         let envelope = record.envelope.clone().unwrap_or(Value::Null);
@@ -170,7 +170,7 @@ impl Sent {
         Self { receipt, envelope, sources }
     }
 
-    /// None when it is no envelope of this version.
+    /// Returns the texts compacted to a budget, or `None` if this is not an envelope of this version.
     fn within(&self, budget: u64) -> Option<Self> {
         let envelope = Envelope::deserialize(&self.envelope).ok()?;
         let shorter = compact(&envelope, usize::try_from(budget).unwrap_or(usize::MAX));
@@ -178,14 +178,14 @@ impl Sent {
         Some(Self { receipt: text.into(), envelope: shorter.to_value(), sources })
     }
 
-    /// Tells whether neither text is longer than it was: what says that something was left out takes room too.
+    /// Tells whether neither text became longer: the note that something was left out takes room too.
     fn is_within(&self, whole: &Self) -> bool {
         let sizes = |sent: &Self| (chars(&sent.receipt), chars(&sent.envelope.to_string()));
         let (now, before) = (sizes(self), sizes(whole));
         now.0 <= before.0 && now.1 <= before.1
     }
 
-    /// Lays both out with their sizes, and the envelope with a mark at each field.
+    /// Lays out both texts with their sizes, with a mark at each field of the envelope.
     fn beside(&self, whole: &Self, glyphs: Glyphs) -> (Document, Document, Vec<Link>) {
         let marks = Marks {
             kept: glyphs.states[4],
@@ -198,7 +198,7 @@ impl Sent {
         let mut shown = self.envelope.clone();
         let had_details = whole.envelope.pointer("/error/details").is_some();
         if let Some(error) = shown["error"].as_object_mut().filter(|_| had_details) {
-            // Left out of the envelope altogether: named here, to carry its mark.
+            // Omitted from the envelope altogether: listed here to carry its mark.
             error.entry("details").or_insert(Value::Null);
         }
         let mut envelope = Document::marked(&shown, &marks);
@@ -245,11 +245,12 @@ impl App {
         self.place_texts(layout);
     }
 
-    /// Wraps the texts for their room, puts one column where the other is, and the rows read on screen.
+    /// Wraps the texts for their areas, moves the other column to the counterpart of the current row, and
+    /// scrolls the current rows into view.
     fn place_texts(&mut self, layout: &Layout) {
         let column = self.calls.column;
         let Some(sheet) = &mut self.calls.sheet else { return };
-        // A text that is not on screen is wrapped like the one that is: rows in it can be looked up.
+        // A text that is not on screen is wrapped like the one that is, so that its rows can be looked up.
         let [receipt, envelope] = [layout.receipt.width, layout.envelope.width];
         sheet.receipt.wrap(if receipt == 0 { envelope } else { receipt });
         sheet.envelope.wrap(if envelope == 0 { receipt } else { envelope });
@@ -268,14 +269,14 @@ impl App {
     }
 }
 
-/// Lines of an envelope and of its receipt that say the same, each counted from the text's first line.
+/// Lines of an envelope and of its receipt that correspond, each counted from the first line of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Of the envelope, as it is laid out.
+    /// Lines of the envelope, as laid out.
     pub envelope: Range<usize>,
-    /// Of the receipt.
+    /// Lines of the receipt.
     pub receipt: Range<usize>,
-    /// The number of the batch item they are about, from 1.
+    /// The number of the batch item they concern, from 1.
     pub item: Option<u64>,
 }
 
@@ -286,7 +287,7 @@ impl Link {
     }
 }
 
-/// Returns which lines of an envelope, as it is laid out, say the same as which lines of its receipt.
+/// Returns which lines of an envelope, as laid out, correspond to which lines of its receipt.
 pub(super) fn links(envelope: &Value, sources: &[Source]) -> Vec<Link> {
     let mut places = BTreeMap::new();
     lay_out(&mut places, envelope, String::new(), 0);
@@ -294,7 +295,8 @@ pub(super) fn links(envelope: &Value, sources: &[Source]) -> Vec<Link> {
         let place = places.get(&source.pointer)?;
         let item = source.pointer.strip_prefix("/result/items/").and_then(|rest| rest.split('/').next());
         let number = item.and_then(|at| envelope.pointer(&format!("/result/items/{at}/index"))?.as_u64());
-        // All of an item is told in many lines, each field by itself: its first line stands for it.
+        // An item's fields span many lines, each with a link of its own, so the item itself is represented by
+        // its first line.
         let is_item = item.is_some_and(|at| source.pointer.ends_with(&format!("/items/{at}")));
         let end = if is_item { place.start + 1 } else { place.end };
         Some(Link { envelope: place.start..end, receipt: source.lines.clone(), item: number })
@@ -302,7 +304,7 @@ pub(super) fn links(envelope: &Value, sources: &[Source]) -> Vec<Link> {
     sources.iter().filter_map(link).collect()
 }
 
-/// Notes the lines of each value, by its JSON pointer; returns the line after it.
+/// Records the lines of each value by its JSON pointer; returns the line after it.
 fn lay_out(places: &mut BTreeMap<String, Range<usize>>, value: &Value, path: String, line: usize) -> usize {
     let inside: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields.iter().map(|(key, field)| (format!("{path}/{key}"), field)).collect(),
@@ -354,7 +356,7 @@ mod tests {
         assert_eq!(pointers, ["/result/stdout_preview"]);
     }
 
-    /// Says each link as the first line of either text.
+    /// Returns each link as the first line of either text.
     fn told(tool: &str, result: &Value) -> Vec<String> {
         let envelope = json!({"tool_name": tool, "status": "success", "summary_text": "x", "result": result, "error": null});
         told_of(&envelope)

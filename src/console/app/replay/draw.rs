@@ -1,4 +1,4 @@
-//! Draws a replay: its title, the screen as it was, and a time line with the events on it.
+//! Drawing a replay: its title, the screen as it was, and a time line with the events on it.
 
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
@@ -10,11 +10,11 @@ use crate::console::app::{Painter, Pane, alias, command, cut_bottom, cut_top, pa
 use crate::console::text::{Piece, count, piece, visible};
 use crate::console::theme::Role;
 
-/// Rows of the time line: what happened, who, the line itself, and words.
+/// Rows of the time line: the events, the actors, the line itself, and a description.
 const LINE_ROWS: u16 = 3;
-/// The longest time between two frames while it plays: the position is seen to move.
+/// The longest time between two frames during playback, so that the position visibly moves.
 const FRAME_MS: u32 = 100;
-/// The shortest.
+/// The shortest time between two frames.
 const LEAST_MS: u32 = 16;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect, replay: &Replay) {
@@ -46,7 +46,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect, replay: &Replay) {
     wake(painter, replay);
 }
 
-/// The next moment is drawn when it comes, also where nothing else moves by itself: the person asked for it.
+/// Schedules the next frame, even with motion off: the user asked for the playback.
 fn wake(painter: &mut Painter<'_>, replay: &Replay) {
     if !replay.is_playing() {
         return;
@@ -91,7 +91,7 @@ fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel
     }
 }
 
-/// What last happened, and that a silence is played short.
+/// Describes the last event, or that a silence is being shortened.
 fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
     let place = replay.place();
     if let Some(silence) = reel.silence_after(place).filter(|_| replay.is_playing()) {
@@ -111,7 +111,7 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
     ]
 }
 
-/// Says whether it plays, and where it is.
+/// Describes whether it is playing, and the position.
 pub(crate) fn told(replay: &Replay) -> Vec<Piece> {
     let Some(reel) = &replay.reel else { return Vec::new() };
     let word = match replay.is_playing() {
@@ -125,7 +125,7 @@ pub(crate) fn told(replay: &Replay) -> Vec<Piece> {
     ]
 }
 
-/// Writes milliseconds as minutes, seconds and tenths.
+/// Formats milliseconds as minutes, seconds and tenths.
 fn clock(ms: u32) -> String {
     let tenths = ms / 100;
     let (minutes, seconds) = (tenths / 600, tenths % 600 / 10);

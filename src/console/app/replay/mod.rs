@@ -1,5 +1,5 @@
-//! Replaying a task: its moments on a time line with long silences shortened, the position, and the keys. Pure; the
-//! screen of a moment is produced outside.
+//! Replaying a task: its moments on a time line with long silences shortened, the position, and the keys.
+//! Pure; the screen of a moment is produced outside.
 
 pub mod draw;
 
@@ -16,27 +16,27 @@ use super::picture::Picture;
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
-/// A silence longer than this is played as if it were so long, in milliseconds.
+/// Longer silences are shortened to this, in milliseconds.
 const LONGEST_SILENCE: u32 = 1_500;
-/// How much faster than it was.
+/// The playback speeds, as multiples of real time.
 const SPEEDS: [u32; 4] = [1, 2, 4, 8];
-/// A frame that came later than this was not waited for on purpose: the laptop slept, in milliseconds.
+/// A gap between frames longer than this was not intended, as when a laptop slept; in milliseconds.
 const LONGEST_FRAME: u32 = 1_000;
 
-/// A moment of a task's life in which its screen changed, or something happened to it.
+/// A moment in a task's life at which its screen changed or something happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
-    /// When, on the time line, in milliseconds.
+    /// The position on the time line, in milliseconds.
     pub at: u32,
-    /// When it was, in milliseconds since the task was made.
+    /// The actual time, in milliseconds since the task was created.
     pub really_at: u32,
-    /// Marks of the log to carry out for its screen.
+    /// The number of log marks to apply for its screen.
     pub marks: usize,
-    /// What happened, when it was more than output.
+    /// The event, if it was more than output.
     pub note: Option<TaskEvent>,
 }
 
-/// The moments of a task, in order; the first is its beginning.
+/// The moments of a task in order, starting with its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reel {
     /// In order.
@@ -44,7 +44,7 @@ pub struct Reel {
 }
 
 impl Reel {
-    /// Lays the moments of a task on a time line.
+    /// Lays out the moments of a task on a time line.
     pub fn new(marks: &[Mark], events: &[TaskEvent], created_at: Timestamp) -> Self {
         let mut moments = vec![Moment { at: 0, really_at: 0, marks: 0, note: None }];
         for (done, mark) in (1..).zip(marks) {
@@ -73,29 +73,29 @@ impl Reel {
         Self { moments }
     }
 
-    /// Returns how long it plays, in milliseconds.
+    /// Returns the length of the replay, in milliseconds.
     pub fn length(&self) -> u32 {
         self.moments.last().map_or(0, |last| last.at)
     }
 
-    /// Returns how long it was, in milliseconds.
+    /// Returns the actual duration, in milliseconds.
     pub fn real_length(&self) -> u32 {
         self.moments.last().map_or(0, |last| last.really_at)
     }
 
-    /// Returns the place of the moment that a position on the time line is in.
+    /// Returns the index of the moment at a position on the time line.
     pub fn place(&self, at: u32) -> usize {
         self.moments.partition_point(|moment| moment.at <= at).saturating_sub(1)
     }
 
-    /// Returns how long it really was silent after a moment, if that is played shorter.
+    /// Returns the actual length of the silence after a moment, if it is shortened.
     pub fn silence_after(&self, place: usize) -> Option<u32> {
         let silence = self.moments.get(place + 1)?.really_at - self.moments.get(place)?.really_at;
         (silence > LONGEST_SILENCE).then_some(silence)
     }
 }
 
-/// Tells whether an event is shown on the time line; output and what follows from it is seen anyway.
+/// Tells whether an event is shown on the time line; output and its effects are visible anyway.
 fn is_told(event: &TaskEvent) -> bool {
     match event.fact {
         TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
@@ -110,52 +110,52 @@ fn is_told(event: &TaskEvent) -> bool {
     }
 }
 
-/// Where a person is who plays a task again.
+/// The state of a replay.
 #[derive(Debug, Clone)]
 pub struct Replay {
     /// The task.
     pub task: TaskId,
     /// Its moments, once they are read.
     pub reel: Option<Arc<Reel>>,
-    /// The screen of a moment: its place, and what it shows.
+    /// The screen of a moment: the moment's index, and the picture.
     pub screen: Option<(usize, Picture)>,
-    /// The moment whose screen is being drawn.
+    /// The moment whose screen has been requested.
     pub asked: Option<usize>,
     /// The position on the time line, in milliseconds.
     pub at: u32,
     speed: usize,
-    /// Since when it plays on, while it plays.
+    /// Since when it has been playing, while it is playing.
     since: Option<Timestamp>,
 }
 
 impl Replay {
-    /// Begins to play a task, once its moments are read.
+    /// Starts the replay of a task, which plays once its moments have been read.
     pub fn new(task: TaskId, now: Timestamp) -> Self {
         Self { task, reel: None, screen: None, asked: None, at: 0, speed: 0, since: Some(now) }
     }
 
-    /// Takes the moments; it plays from now on.
+    /// Takes the moments that were read; playback starts now.
     pub fn load(&mut self, reel: Arc<Reel>, now: Timestamp) {
         self.reel = Some(reel);
         self.since = self.since.map(|_| now);
     }
 
-    /// Returns how much faster than it was it plays.
+    /// Returns the speed as a multiple of real time.
     pub fn speed(&self) -> u32 {
         SPEEDS[self.speed]
     }
 
-    /// Tells whether it plays on.
+    /// Tells whether it is playing.
     pub fn is_playing(&self) -> bool {
         self.since.is_some()
     }
 
-    /// Returns the place of the moment it is at.
+    /// Returns the index of the current moment.
     pub fn place(&self) -> usize {
         self.reel.as_ref().map_or(0, |reel| reel.place(self.at))
     }
 
-    /// Plays up to now; pauses at the end.
+    /// Advances to the current time; pauses at the end.
     pub fn advance(&mut self, now: Timestamp) {
         let (Some(reel), Some(since)) = (&self.reel, self.since) else { return };
         let passed = now.duration_since(since).as_millis().clamp(0, i128::from(LONGEST_FRAME));
@@ -165,7 +165,7 @@ impl Replay {
         self.since = (self.at < end).then_some(now);
     }
 
-    /// Pauses, or plays on; from the beginning if it was at the end.
+    /// Toggles between pause and playback; restarts from the beginning at the end.
     pub fn turn(&mut self, now: Timestamp) {
         if self.since.take().is_some() {
             return;
@@ -176,7 +176,7 @@ impl Replay {
         self.since = Some(now);
     }
 
-    /// Plays faster or slower.
+    /// Increases or decreases the speed.
     pub fn change_speed(&mut self, faster: bool) {
         let to = if faster { self.speed + 1 } else { self.speed.saturating_sub(1) };
         self.speed = to.min(SPEEDS.len() - 1);
@@ -192,13 +192,13 @@ impl Replay {
         self.at = to.unwrap_or(if forward { reel.length() } else { 0 });
     }
 
-    /// Pauses at the beginning or the end.
+    /// Jumps to the beginning or the end, and pauses.
     pub fn go_to_end(&mut self, end: bool) {
         self.since = None;
         self.at = self.reel.as_ref().filter(|_| end).map_or(0, |reel| reel.length());
     }
 
-    /// Returns in how many milliseconds the next moment comes, while it plays.
+    /// Returns the number of milliseconds until the next moment, while playing.
     pub fn until_next(&self) -> Option<u32> {
         let reel = self.reel.as_ref().filter(|_| self.is_playing())?;
         let next = reel.moments.get(self.place() + 1)?;
@@ -243,7 +243,7 @@ impl App {
         }
     }
 
-    /// Receives the screen of a moment, if it is the one requested.
+    /// Takes the screen of a moment, if it is the one requested.
     pub(super) fn played(&mut self, task: &TaskId, place: usize, picture: Picture) {
         let replay =
             self.replay.as_mut().filter(|replay| replay.task == *task && replay.asked == Some(place));
@@ -253,8 +253,8 @@ impl App {
         }
     }
 
-    /// Advances the replay and requests the screen of the moment: one at a time, so that a slow one is not
-    /// requested twice.
+    /// Advances the replay and requests the screen of the current moment, one at a time so that a slow one is
+    /// not requested twice.
     pub(super) fn play_on(&mut self) -> Option<Effect> {
         let now = self.now;
         if self.replay.as_ref().is_some_and(|replay| self.view.task(&replay.task).is_none()) {

@@ -1,4 +1,4 @@
-//! The lists in which the person chooses which tasks are listed, and in which order and form.
+//! The lists for choosing which tasks are listed, in which order and in which form.
 
 use strum::VariantArray as _;
 
@@ -10,17 +10,17 @@ use crate::console::text::visible;
 use crate::envelope::Actor;
 use crate::runtime::TaskView;
 
-/// Agents listed, and connections of theirs.
+/// Maximum number of agents listed, counting their connections.
 const MOST_AGENTS: usize = 64;
 
 /// A choice about the form of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arranged {
-    /// What stands first.
+    /// The sort order.
     Sort(Sort),
-    /// What tasks stand under.
+    /// The grouping.
     Groups(Grouping),
-    /// A column is shown, or not any more.
+    /// Shows or hides a column.
     Column(ListColumn),
 }
 
@@ -61,7 +61,8 @@ impl Grouping {
 }
 
 impl App {
-    /// Opens the filters, each with its letter and how many tasks it holds for; then the agents of the tasks listed.
+    /// Opens the list of filters, each with its letter and the number of matching tasks; then the agents of
+    /// the listed tasks.
     pub(in crate::console::app) fn open_filters(&mut self) {
         let counted = |holds: &dyn Fn(&TaskView) -> bool| match self
             .view
@@ -97,7 +98,8 @@ impl App {
         self.open(Layer::List(Box::new(chooser)));
     }
 
-    /// The agents that started a task listed: each connection, before them the agent where it has several.
+    /// Returns the agents that started a listed task: each connection, preceded by the agent as a whole if it
+    /// has several.
     fn present(&self) -> Vec<Whose> {
         let mut labels: Vec<&str> = Vec::new();
         for task in &self.view.snapshot.tasks {
@@ -122,13 +124,13 @@ impl App {
         present
     }
 
-    /// Lists the tasks of one agent or connection.
+    /// Lists only the tasks of one agent or connection.
     pub(in crate::console::app) fn list_those_of(&mut self, whose: Whose) {
         self.thaw();
         self.set_filters(Filters { whose: Some(whose), ..self.list.filters.clone() });
     }
 
-    /// Lists tasks by state or kind of actor; `all` takes every filter away.
+    /// Filters tasks by state or kind of actor; `All` removes every filter.
     pub(in crate::console::app) fn list_only(&mut self, state: Filter) {
         self.thaw();
         self.set_filters(match state {
@@ -137,7 +139,7 @@ impl App {
         });
     }
 
-    /// Opens what can be chosen about the form of the list.
+    /// Opens the list of options for the form of the task list.
     pub(in crate::console::app) fn open_arrangement(&mut self) {
         let listing = &self.list.listing;
         let chosen = |is_chosen: bool| if is_chosen { "now: " } else { "" };
@@ -169,7 +171,7 @@ impl App {
         self.open(Layer::List(Box::new(Chooser::new(Kind::Listing, items))));
     }
 
-    /// Changes the form of the list; the columns stay open for another one.
+    /// Changes the form of the list; the options stay open after choosing a column.
     pub(in crate::console::app) fn arrange_list(&mut self, choice: Arranged) {
         let listing: &mut Listing = &mut self.list.listing;
         match choice {

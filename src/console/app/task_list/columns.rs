@@ -1,4 +1,4 @@
-//! What wide rows of the list show, chosen by the person.
+//! The columns of wide list rows, as chosen by the user.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,12 @@ use crate::console::text::{Piece, column, cut_middle, millis, piece, right, visi
 use crate::console::theme::Role;
 use crate::runtime::TaskView;
 
-/// Columns of who started a task.
+/// Width of the initiator's name, in columns.
 pub(super) const WHO: usize = 6;
-/// Columns of a directory.
+/// Width of a directory, in columns.
 const DIRECTORY: usize = 18;
 
-/// A column that can be shown or not.
+/// An optional column.
 #[derive(
     Debug,
     Clone,
@@ -33,11 +33,11 @@ const DIRECTORY: usize = 18;
 pub enum ListColumn {
     /// Who started it.
     By,
-    /// How long it has been running, or ran, roughly.
+    /// How long it has been running, or ran; rounded.
     Age,
     /// How long it has been idle.
     Idle,
-    /// Percent of a processor.
+    /// Percent of a CPU.
     Cpu,
     /// How long it ran, to the tenth of a second.
     Duration,
@@ -48,10 +48,10 @@ pub enum ListColumn {
 }
 
 impl ListColumn {
-    /// Those that are shown unless the person chose.
+    /// The columns shown by default.
     pub const USUAL: [Self; 4] = [Self::By, Self::Age, Self::Idle, Self::Cpu];
 
-    /// Says what it shows.
+    /// Returns a description of what it shows.
     pub fn about(self) -> &'static str {
         match self {
             Self::By => "who started it",
@@ -64,7 +64,7 @@ impl ListColumn {
         }
     }
 
-    /// Returns its label, as wide as what it shows.
+    /// Returns its label, as wide as its contents.
     pub(super) fn label(self, painter: &Painter<'_>) -> String {
         let is_still = painter.is_still();
         match self {
@@ -78,7 +78,7 @@ impl ListColumn {
         }
     }
 
-    /// Returns what it shows of a task.
+    /// Returns its contents for a task.
     pub(super) fn cell(self, painter: &mut Painter<'_>, task: &TaskView) -> Piece {
         let dots = painter.glyphs().cut;
         match self {
@@ -117,14 +117,14 @@ impl ListColumn {
     }
 }
 
-/// Who started a task, in their colour.
+/// Returns the initiator of a task, in that actor's colour.
 pub(super) fn by(painter: &Painter<'_>, task: &TaskView) -> Piece {
     let dots = painter.glyphs().cut;
     let name = short_name(painter.app.own_label(&who(&task.started_by)), WHO, dots);
     piece(column(&name, WHO + 1, dots), painter.app.role_of(&task.started_by))
 }
 
-/// Percent of a processor; a dot where it is not known, which is not nothing.
+/// Returns the percent of a CPU, or a dot if unknown, as opposed to zero.
 fn cpu(painter: &Painter<'_>, task: &TaskView) -> String {
     let used = painter.app.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
     used.and_then(|used| used.cpu).map_or_else(|| painter.glyphs().dot.to_owned(), |cpu| cpu.to_string())

@@ -1,4 +1,4 @@
-//! Draws the task list: its head, the heads of groups, and a row for each task or batch.
+//! Drawing the task list: its header, the group headers, and a row for each task or batch.
 
 use ratatui::layout::Rect;
 
@@ -16,9 +16,9 @@ use super::rows::Row;
 const STATE: usize = 13;
 const LEAST_NOTE: usize = 8;
 const LEAST_WHY: usize = 12;
-/// Columns of the place above rows whose head is out of sight.
+/// Maximum width of the place name above rows whose header is out of sight, in columns.
 const MOST_PLACE: usize = 22;
-/// Columns of a text that tasks are to hold.
+/// Maximum width of the filter text, in columns.
 const MOST_TEXT: usize = 20;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
@@ -44,7 +44,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
             (filter, Some(range)) if filter.is_empty() => vec![piece(format!("{range} "), Role::Faint)],
             (filter, _) => filter,
         };
-        // Where there is little room, what the commands are is plain from themselves.
+        // Where there is little room, the commands need no heading.
         let last = [piece("  COMMAND", Role::Faint)];
         if columns(&filter) + columns(&last) + x < head.width {
             painter.row_from(head, (x, 0), &last);
@@ -54,7 +54,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let body = layout.list_body();
     let app = painter.app;
     let listed = app.listed();
-    // The place of the first row in sight, where its head is not.
+    // The place of the first visible row, if its header is out of sight.
     let first = listed.rows.get(app.list.top).and_then(|row| app.task_in(row));
     if let Some(place) = first.and_then(|task| task.place.as_ref()).filter(|_| !app.is_narrowed()) {
         let room = if is_narrow { MOST_PLACE - 8 } else { MOST_PLACE };
@@ -87,7 +87,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
 }
 
-/// The head of a group: who, and how many of theirs there are, by state.
+/// Draws a group header: the name, and the number of tasks by state.
 fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
     let name = visible::one_line(&head.name).into_owned();
     let noun = if head.counts.all == 1 { "task" } else { "tasks" };
@@ -96,7 +96,7 @@ fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
         HeadOf::Place(_) => Role::Title,
     };
     let mut row = vec![piece(" ", Role::Text), piece(name, role)];
-    // How a place stands has a row of its own where rows are short.
+    // Where list items are two rows high, the state of a place gets a row of its own.
     if let HeadOf::Place(place) = &head.of {
         let standing = fleet::draw::standing(painter, place);
         match area.height {
@@ -109,7 +109,7 @@ fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
     painter.line(area, 0, &row);
 }
 
-/// How many stand how.
+/// Returns the number of tasks by state.
 fn counted(painter: &Painter<'_>, counts: Counts) -> Vec<Piece> {
     let states = painter.glyphs().states;
     let Counts { live, waiting, failed, completed, .. } = counts;
@@ -125,7 +125,7 @@ fn counted(painter: &Painter<'_>, counts: Counts) -> Vec<Piece> {
     row
 }
 
-/// Which tasks are listed, unless that is all of them, and how to see all.
+/// Returns the active filters, if any, and how to remove them.
 fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     let (app, dots) = (painter.app, painter.glyphs().cut);
     let filters = &app.list.filters;
@@ -153,7 +153,7 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     ]
 }
 
-/// Which of the rows are in sight, where that is not all of them.
+/// Returns the range of visible rows, if not all are visible.
 fn position(painter: &Painter<'_>, layout: &Layout) -> Option<String> {
     let (count, shown) = (painter.app.listed().rows.len(), layout.list_items());
     let from = painter.app.list.top;
@@ -186,7 +186,7 @@ fn wide(
     let note = painter.note(task);
     let cmd = if batch.is_some() { short_command(task) } else { command(task) };
     let (x, taken) = described(painter, inside, (x, 0), &told(painter, cmd, batch), note);
-    // Why it runs stands behind the command where both fit, never instead of a part of it.
+    // The reason follows the command if both fit, but never replaces part of it.
     let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
     let usual = usually(painter.app, task);
     let x = match usual.filter(|usual| left > usize::from(columns(std::slice::from_ref(usual)))) {
@@ -201,7 +201,7 @@ fn wide(
     }
 }
 
-/// What is told of a task: its command; of a batch in one row first how its tasks stand.
+/// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.
 fn told(painter: &Painter<'_>, cmd: Vec<Piece>, batch: Option<&Batch>) -> Vec<Piece> {
     let Some(batch) = batch else { return cmd };
     let key = painter.app.setup.keymap.key(Context::Tasks, Action::Fold);
@@ -210,8 +210,9 @@ fn told(painter: &Painter<'_>, cmd: Vec<Piece>, batch: Option<&Batch>) -> Vec<Pi
     key.into_iter().chain(counts).chain([piece("  ", Role::Text)]).chain(cmd).collect()
 }
 
-/// Writes a command and, at the right, what there is room for of a note: a short one stands whole, of a longer one what
-/// the command leaves. The command is never left out. Returns the column after it, and the columns of the note.
+/// Writes a command and, at the right, as much of a note as fits: a short one in full, a longer one in the
+/// room the command leaves. The command is never omitted. Returns the column after the command, and the width
+/// of the note.
 fn described(
     painter: &mut Painter<'_>,
     area: Rect,
@@ -234,7 +235,7 @@ fn described(
     (painter.row_from(area, at, &cmd), taken)
 }
 
-/// Two rows: the state before everything else in the first, the command in the second.
+/// Draws two rows: the state, before anything else, in the first, and the command in the second.
 fn narrow(
     painter: &mut Painter<'_>,
     area: Rect,
@@ -257,7 +258,8 @@ fn narrow(
     let busy = used.filter(|cpu| *cpu > 0 && !task.status.is_terminal());
     let busy = busy.map(|cpu| piece(format!("{cpu}%"), Role::Text));
     let note = painter.note(task).filter(|_| !task.status.is_terminal());
-    // Right of the state stands what there is room for: its age, then what the person must know, then its load.
+    // To the right of the state, as far as there is room: its age, then what the user must know, then its CPU
+    // usage.
     let mut right: Vec<Piece> = Vec::new();
     let mut told_above = false;
     let parts = [(Some(piece(time, Role::Faint)), false), (note.clone(), true), (busy, false)];

@@ -1,4 +1,4 @@
-//! Which tasks the list holds: by state, by who started them, by a text.
+//! Filters for the task list: by state, by initiator, by text.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,25 +9,25 @@ use crate::console::text::finding::Words;
 use crate::envelope::Actor;
 use crate::runtime::{PlaceId, TaskStatus, TaskView};
 
-/// What the list of tasks shows.
+/// A filter by state or kind of initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Filter {
     /// Everything.
     #[default]
     All,
-    /// What waits for the person.
+    /// Tasks that wait for the user.
     Waiting,
-    /// What has not ended.
+    /// Tasks that have not ended.
     Live,
-    /// What has failed or was interrupted.
+    /// Tasks that failed or were interrupted.
     Failed,
-    /// What the person started.
+    /// Tasks started by the user.
     Yours,
-    /// What agents started.
+    /// Tasks started by agents.
     #[strum(serialize = "by agents")]
     Agents,
-    /// What scripts and commands started.
+    /// Tasks started by scripts and commands.
     #[strum(serialize = "by scripts")]
     Scripts,
 }
@@ -38,7 +38,7 @@ impl Filter {
         self.into()
     }
 
-    /// Returns the letter it is chosen by.
+    /// Returns the letter for choosing it.
     pub fn letter(self) -> char {
         match self {
             Self::Agents => 'g',
@@ -47,7 +47,7 @@ impl Filter {
         }
     }
 
-    /// Tells whether a task is shown.
+    /// Tells whether a task matches.
     pub fn holds(self, task: &TaskView) -> bool {
         match self {
             Self::All => true,
@@ -61,17 +61,17 @@ impl Filter {
     }
 }
 
-/// Whose tasks the list shows, where it is not everybody's.
+/// A filter by agent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Whose {
-    /// Those of all connections of an agent.
+    /// The tasks of all connections of an agent.
     Agent(String),
-    /// Those of one connection, by its label.
+    /// The tasks of one connection, by its label.
     Session(String),
 }
 
 impl Whose {
-    /// Tells whether it is about a task.
+    /// Tells whether a task matches.
     pub fn holds(&self, task: &TaskView) -> bool {
         let Actor::Agent(label) = &task.started_by else { return false };
         match self {
@@ -88,26 +88,26 @@ impl Whose {
     }
 }
 
-/// All of what limits the list.
+/// All active filters of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filters {
     /// By state or kind of actor.
     pub state: Filter,
     /// By agent.
     pub whose: Option<Whose>,
-    /// Words that each task is to hold.
+    /// Words that a task must contain.
     pub text: String,
     /// By place, where there are several.
     pub place: Option<PlaceId>,
 }
 
 impl Filters {
-    /// Tells whether every task is shown.
+    /// Tells whether there is no filter.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns what tells whether a task is shown.
+    /// Returns a predicate for whether a task matches.
     pub(super) fn holding(&self) -> impl Fn(&TaskView) -> bool + use<> {
         let words = Words::smart(&self.text);
         let (state, whose, place) = (self.state, self.whose.clone(), self.place.clone());
@@ -121,7 +121,8 @@ impl Filters {
     }
 }
 
-/// What a task is found by: its short name, command, name and purpose, who started it, where, and how it stands.
+/// Returns the text a task is matched by: its short name, command, name and purpose, its initiator, directory
+/// and state.
 fn told_of(task: &TaskView) -> String {
     let waits = match (&task.held, &task.waiting) {
         (Some(_), _) => "to approve",

@@ -1,19 +1,20 @@
-//! What stands for several tasks in the list: the head of a group, a batch in one row, and how those tasks stand.
+//! Rows that represent several tasks in the list: group headers, and batches in a single row, with the states
+//! of their tasks.
 
 use super::filter::Filter;
 use crate::envelope::Actor;
 use crate::runtime::{PlaceId, TaskStatus, TaskView};
 
-/// What the head of a group is about.
+/// What a group has in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HeadOf {
-    /// Who started its tasks: one of those it is about.
+    /// The initiator of its tasks: one of the group's actors.
     Actor(Actor),
     /// A place.
     Place(PlaceId),
 }
 
-/// The head of a group: who or where, and how their tasks stand.
+/// A group header: the initiator or place, and the states of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) of: HeadOf,
@@ -29,7 +30,7 @@ pub(crate) struct Batch {
     pub(crate) counts: Counts,
 }
 
-/// How tasks stand.
+/// The number of tasks by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pub(crate) all: usize,
@@ -53,7 +54,7 @@ impl Counts {
     }
 }
 
-/// Tells whether a task waits for the person.
+/// Tells whether a task waits for the user.
 pub(super) fn waits(task: &TaskView) -> bool {
     !task.status.is_terminal() && (task.certain_wait().is_some() || task.held.is_some())
 }

@@ -1,5 +1,5 @@
-//! The task list: which tasks it holds and in which order, its selection, and its rows: one line per task where there is
-//! width, two in a column.
+//! The task list: which tasks it contains and in which order, its selection, and its rows: one line per task
+//! on a wide screen, two in a narrow column.
 
 mod choose;
 mod columns;
@@ -28,7 +28,7 @@ pub use filter::{Filter, Filters, Whose};
 pub use rows::{Grouping, Listing, Memo, Sort};
 pub(crate) use rows::{Listed, Row};
 
-/// For so long clearing tasks can be undone.
+/// How long clearing tasks can be undone.
 const UNDONE: SignedDuration = SignedDuration::from_secs(10);
 
 /// The task list.
@@ -36,21 +36,21 @@ const UNDONE: SignedDuration = SignedDuration::from_secs(10);
 pub struct TaskList {
     /// The selected task.
     pub selected: Option<TaskId>,
-    /// The person moved the selection: it no longer follows the newest live task.
+    /// Whether the user has moved the selection, so that it no longer follows the newest live task.
     pub is_held: bool,
     /// First row shown.
     pub top: usize,
-    /// Which tasks are listed.
+    /// The filters.
     pub filters: Filters,
-    /// In which order, under which heads, with which columns.
+    /// The sort order, grouping and columns.
     pub listing: Listing,
-    /// Calls of batches whose tasks have rows of their own.
+    /// Calls of unfolded batches, whose tasks have rows of their own.
     pub unfolded: BTreeSet<u64>,
-    /// The rows worked out last.
+    /// The rows computed last.
     pub(super) memo: Memo,
 }
 
-/// What the person goes to next.
+/// What to go to next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
     Task(TaskId),
@@ -58,14 +58,14 @@ pub(super) enum Next {
 }
 
 impl App {
-    /// Returns the tasks that the screen goes through, in that order: one for each row of the list. The selected one is
-    /// among them also when the filter no longer matches it: what the person looks at does not vanish by itself.
+    /// Returns the tasks in screen order, one for each row of the list. Includes the selected task even if
+    /// the filter no longer matches it: what the user is looking at never vanishes by itself.
     pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
         let listed = self.listed();
         listed.rows.iter().filter_map(|row| self.task_in(row)).collect()
     }
 
-    /// Sets what limits the list; unless the selected task matches, the first one that does is selected.
+    /// Sets the filters; unless the selected task matches, selects the first one that does.
     pub(crate) fn set_filters(&mut self, filters: Filters) {
         if filters == self.list.filters {
             return;
@@ -78,18 +78,18 @@ impl App {
             return;
         }
         let first = self.tasks().into_iter().find(|task| holds(task)).map(|task| task.id.clone());
-        // Where none matches, the one looked at stays.
+        // If no task matches, the selection stays.
         if let Some(first) = first {
             self.select_within(first);
         }
     }
 
-    /// Begins to write the text that tasks listed are to hold.
+    /// Opens the input line for the filter text.
     pub(super) fn write_task_filter(&mut self) {
         self.mode = Mode::Write(Prompt::FilterTasks, self.list.filters.text.clone().into());
     }
 
-    /// A key while that is written: up and down go through what is listed.
+    /// Handles a key while the filter is being typed: up and down move through the listed tasks.
     pub(super) fn write_filter_key(&mut self, press: KeyPress) {
         match press.key {
             Key::Up => self.step_task(-1),
@@ -101,14 +101,14 @@ impl App {
         }
     }
 
-    /// Lists the tasks that hold what is written.
+    /// Lists the tasks that match the typed text.
     pub(super) fn filter_tasks(&mut self) {
         let Mode::Write(Prompt::FilterTasks, editor) = &self.mode else { return };
         let text = editor.value().to_owned();
         self.set_filters(Filters { text, ..self.list.filters.clone() });
     }
 
-    /// Takes away what limits the list, the text first; tells whether something did.
+    /// Removes the filters, the text first; tells whether there were any.
     pub(super) fn unfilter(&mut self) -> bool {
         if self.screen != Screen::Tasks || self.list.filters.is_empty() {
             return false;
@@ -121,7 +121,8 @@ impl App {
         true
     }
 
-    /// Scrolls the list so that the selected row is in sight, with the head of its group where it is the first of it.
+    /// Scrolls the list so that the selected row is visible, including the group header if it is the first
+    /// row of its group.
     pub(super) fn place_list(&mut self, shown: usize) {
         let (at, count) = (self.selected_row().unwrap_or(0), self.listed().rows.len());
         self.list.top = window(self.list.top, at, count, shown);
@@ -132,7 +133,7 @@ impl App {
         }
     }
 
-    /// Gives the tasks of the selected one's batch rows of their own, or one row again.
+    /// Unfolds the batch of the selected task into one row per task, or folds it.
     pub(super) fn fold_batch(&mut self) {
         let Some(call) = self.selected().map(|task| task.call) else { return };
         if !self.list.unfolded.remove(&call) {
@@ -142,7 +143,7 @@ impl App {
         }
     }
 
-    /// Tells whether the selected task came from a batch of which more is listed.
+    /// Tells whether the selected task belongs to a batch of several listed tasks.
     pub(super) fn is_in_batch(&self) -> bool {
         let Some(task) = self.selected().filter(|task| task.item.is_some()) else { return false };
         self.view
@@ -157,11 +158,11 @@ impl App {
     pub(super) fn go_in_tasks(&mut self, action: Action) {
         let (page, last) = (self.layout().list_items().max(1), self.tasks().len().saturating_sub(1));
         self.select_at(moved(self.selected_at().unwrap_or(0), action, page, last));
-        // Where the newest stands first, going there is following it.
+        // If the newest task is first, going to the first row means following it.
         self.list.is_held &= action != Action::First || !self.list.listing.is_newest_first();
     }
 
-    /// Holds the selection: what is acted on stays selected, also once it has ended.
+    /// Holds the selection: a task that was acted on stays selected, even once it has ended.
     pub(super) fn hold(&mut self) {
         self.list.is_held |= self.screen != Screen::Program;
     }
@@ -179,13 +180,13 @@ impl App {
         self.list.selected = Some(task);
     }
 
-    /// Selects the task so many places further on.
+    /// Moves the selection by this many tasks.
     pub(super) fn step_task(&mut self, by: isize) {
         let last = self.tasks().len().saturating_sub(1);
         self.select_at(self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last));
     }
 
-    /// Returns the next of the list that failed or waits for the person, around the end.
+    /// Returns the next list entry that failed or waits for the user, wrapping around.
     pub(super) fn next_of(&self, action: Action) -> Option<Next> {
         let is_failed = action == Action::NextFailed;
         let waits = |task: &TaskView| Filter::Waiting.holds(task);
@@ -199,7 +200,7 @@ impl App {
             return found.and_then(|at| rows.get(at)).map(|row| Next::Call(row.call.seq));
         }
         let is_it = |task: &&Arc<TaskView>| if is_failed { Filter::Failed.holds(task) } else { waits(task) };
-        // Also those that stand in the row of another one of their batch.
+        // Including those folded into the row of another task of their batch.
         let listed = self.listed();
         let tasks: Vec<&Arc<TaskView>> =
             listed.tasks.iter().filter_map(|at| self.view.snapshot.tasks.get(*at)).collect();
@@ -217,13 +218,13 @@ impl App {
         }
     }
 
-    /// Selects the task at a place of the list.
+    /// Selects the task at an index of the list.
     pub(super) fn select_at(&mut self, at: usize) {
         let id = self.tasks().get(at).map(|task| task.id.clone());
         id.into_iter().for_each(|id| self.select(id));
     }
 
-    /// Clears all finished tasks; for a while that can be undone.
+    /// Clears all finished tasks; can be undone for a while.
     pub(super) fn clear_finished(&mut self) {
         let ended = self.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
         let mut ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
@@ -235,7 +236,7 @@ impl App {
         }
     }
 
-    /// Takes finished tasks off the list; the runtime hears of it once it is not undone any more.
+    /// Removes finished tasks from the list; the runtime is only notified once this can no longer be undone.
     pub(super) fn clear(&mut self, tasks: Vec<TaskId>) {
         self.clear_now();
         let key = self.setup.keymap.key(self.view_context(), Action::Undo).unwrap_or_default();
@@ -247,14 +248,14 @@ impl App {
         self.follow();
     }
 
-    /// Brings back what was cleared.
+    /// Brings back the cleared tasks.
     pub(super) fn undo(&mut self) {
         self.clear_at = None;
         let count = std::mem::take(&mut self.view.cleared).len();
         self.say(format!("{count} brought back"));
     }
 
-    /// Clears what waits for it.
+    /// Dismisses the cleared tasks for good.
     pub(super) fn clear_now(&mut self) {
         self.clear_at = None;
         let tasks = std::mem::take(&mut self.view.cleared);
@@ -262,7 +263,7 @@ impl App {
     }
 }
 
-/// The places of a list after one of them, around its end, itself last.
+/// Returns the indices of a list after a given one, wrapping around, ending with itself.
 fn around(count: usize, at: usize) -> impl Iterator<Item = usize> {
     (1..=count).map(move |step| (at + step) % count)
 }

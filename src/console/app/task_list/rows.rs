@@ -1,5 +1,5 @@
-//! The rows of the list of tasks: those that match, in the order chosen, in groups, a batch in one row. Worked out once
-//! for each state of the runtime and of the list, not for each frame.
+//! The rows of the task list: the matching tasks, in the chosen order, in groups, with a batch in one row.
+//! Computed once per state of the runtime and the list, not per frame.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ use crate::console::app::{App, Screen};
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::{PlaceId, Snapshot, TaskStatus, TaskView};
 
-/// What stands first.
+/// A sort order.
 #[derive(
     Debug,
     Clone,
@@ -36,22 +36,22 @@ use crate::runtime::{PlaceId, Snapshot, TaskStatus, TaskView};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
 pub enum Sort {
-    /// What runs, then what has ended, the newest first.
+    /// Running tasks, then ended ones; newest first.
     #[default]
     Newest,
-    /// The same, the oldest first.
+    /// The same, oldest first.
     Oldest,
-    /// What waits for the person, what runs, what failed, the rest.
+    /// Tasks that wait for the user, running ones, failed ones, the rest.
     State,
-    /// What runs and has been idle longest.
+    /// Running tasks first, the longest idle first.
     Idle,
-    /// By who started it.
+    /// By initiator.
     Agent,
-    /// What runs, or ran, longest.
+    /// By how long they have been running, or ran; longest first.
     Duration,
 }
 
-/// What tasks stand under.
+/// What tasks are grouped by.
 #[derive(
     Debug,
     Clone,
@@ -67,24 +67,24 @@ pub enum Sort {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
 pub enum Grouping {
-    /// Nothing.
+    /// No grouping.
     #[default]
     None,
-    /// Who started them, all connections of an agent together.
+    /// By initiator, with all connections of an agent together.
     Agent,
-    /// Who started them, each connection by itself.
+    /// By initiator, with each connection separate.
     Session,
 }
 
-/// How the list is arranged, kept for the workspace.
+/// How the list is arranged; saved per workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Listing {
-    /// What stands first.
+    /// The sort order.
     pub sort: Sort,
-    /// What tasks stand under.
+    /// The grouping.
     pub groups: Grouping,
-    /// What wide rows show beside task, state and command.
+    /// The columns of wide rows, besides task, state and command.
     pub columns: BTreeSet<ListColumn>,
 }
 
@@ -95,36 +95,36 @@ impl Default for Listing {
 }
 
 impl Listing {
-    /// Tells whether the newest task stands in the first row.
+    /// Tells whether the newest task is in the first row.
     pub(super) fn is_newest_first(&self) -> bool {
         self.sort == Sort::Newest && self.groups == Grouping::None
     }
 }
 
-/// A row of the list; tasks are named by their place in the snapshot.
+/// A row of the list; tasks are identified by their index in the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Row {
-    /// The head of a group.
+    /// A group header.
     Head(Head),
-    /// A task, or a batch that stands for its tasks.
+    /// A task, or the task that represents its batch.
     Task {
         at: usize,
-        /// What is in the row besides, of a batch.
+        /// The batch, if the row represents one.
         batch: Option<Batch>,
     },
 }
 
-/// What the list holds.
+/// The contents of the list.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
-    /// Every task that matches, in order, also those that stand in another one's row.
+    /// All matching tasks in order, including those folded into another task's row.
     pub(crate) tasks: Vec<usize>,
     pub(crate) rows: Vec<Row>,
-    /// How many match.
+    /// The number of matching tasks.
     pub(crate) matching: usize,
 }
 
-/// What rows were worked out of.
+/// The inputs the rows were computed from.
 #[derive(Clone, PartialEq)]
 struct Basis {
     snapshot: ByPlace,
@@ -136,7 +136,7 @@ struct Basis {
     cleared: BTreeSet<TaskId>,
 }
 
-/// A state, the same when it is the same one in memory.
+/// A snapshot compared by identity.
 #[derive(Clone)]
 struct ByPlace(Arc<Snapshot>);
 
@@ -146,7 +146,7 @@ impl PartialEq for ByPlace {
     }
 }
 
-/// The rows worked out last.
+/// The rows computed last.
 #[derive(Default)]
 pub struct Memo(RefCell<Option<(Basis, Arc<Listed>)>>);
 
@@ -163,7 +163,8 @@ impl fmt::Debug for Memo {
 }
 
 impl App {
-    /// Returns what the list holds. Outside of the screen of all tasks that is every task, the newest first.
+    /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
+    /// first.
     pub(crate) fn listed(&self) -> Arc<Listed> {
         let is_list = self.screen == Screen::Tasks;
         let basis = Basis {
@@ -196,7 +197,7 @@ impl App {
         }
     }
 
-    /// Returns the place of the row that the selected task stands in.
+    /// Returns the index of the row with the selected task.
     pub(super) fn selected_row(&self) -> Option<usize> {
         let selected = self.list.selected.as_ref()?;
         let listed = self.listed();
@@ -212,7 +213,7 @@ fn work_out(basis: &Basis, now: Timestamp) -> Listed {
     for (at, task) in tasks.iter().enumerate().filter(|(_, task)| !basis.cleared.contains(&task.id)) {
         let is_held = holds(task);
         matching += usize::from(is_held);
-        // What the person looks at does not vanish by itself.
+        // What the user is looking at never vanishes by itself.
         if is_held || basis.selected.as_ref() == Some(&task.id) {
             places.push(at);
         }
@@ -222,7 +223,7 @@ fn work_out(basis: &Basis, now: Timestamp) -> Listed {
     let group_of = |at: usize| group_of(&tasks[at], groups, &agents);
     let order: HashMap<&PlaceId, usize> =
         basis.snapshot.0.places.iter().zip(0..).map(|(place, at)| (&place.name.id, at)).collect();
-    // Outside of the list there are no groups.
+    // Other screens than the tasks screen have no groups.
     let place_of = |task: &TaskView| {
         let place = task.place.as_ref().filter(|_| basis.is_list)?;
         order.get(&place.id).copied()
@@ -239,7 +240,7 @@ fn work_out(basis: &Basis, now: Timestamp) -> Listed {
     Listed { tasks: places, rows, matching }
 }
 
-/// The place of a task's group among the groups, and its name.
+/// Returns the position of a task's group among the groups, and its name.
 fn group_of(task: &TaskView, groups: Grouping, agents: &[&str]) -> (usize, String) {
     let name = match (groups, &task.started_by) {
         (Grouping::None, _) => return (0, String::new()),
@@ -253,7 +254,7 @@ fn group_of(task: &TaskView, groups: Grouping, agents: &[&str]) -> (usize, Strin
     (agents.iter().position(is_it).unwrap_or(agents.len()), name.to_owned())
 }
 
-/// What a task is sorted by, the least first: its kind, a number, a name.
+/// Returns a task's sort key, lowest first: its kind, a number, a name.
 fn rank(task: &TaskView, sort: Sort, now: Timestamp) -> (u8, i64, String) {
     let is_over = u8::from(task.status.is_terminal());
     match sort {
@@ -286,7 +287,7 @@ fn urgency(task: &TaskView) -> u8 {
     }
 }
 
-/// Puts the head of each place before its rows, also of one without tasks where nothing limits the list.
+/// Puts the header of each place before its rows; without filters, also for places that have no tasks.
 fn rows_by_place<G: PartialEq>(
     places: &[usize],
     tasks: &[Arc<TaskView>],
@@ -311,7 +312,7 @@ fn rows_by_place<G: PartialEq>(
     all
 }
 
-/// Puts heads before groups, and the tasks of a batch into one row.
+/// Puts headers before groups, and the tasks of a batch into one row.
 fn rows<G: PartialEq>(
     places: &[usize],
     tasks: &[Arc<TaskView>],
@@ -348,7 +349,8 @@ fn rows<G: PartialEq>(
     rows
 }
 
-/// The task of a batch that its row shows: the one looked at, the one that runs, the one that failed, the last.
+/// Returns the task shown in a batch's row: the selected one, or else one that has not ended, a failed one,
+/// or the first in list order.
 fn stands_for(items: &[usize], tasks: &[Arc<TaskView>], selected: Option<&TaskId>) -> usize {
     let find = |is_it: &dyn Fn(&TaskView) -> bool| items.iter().copied().find(|at| is_it(&tasks[*at]));
     find(&|task| Some(&task.id) == selected)

@@ -1,20 +1,20 @@
-//! Control sequences: keys with their modifiers, the mouse, the focus, answers.
+//! Decoding control sequences: keys with modifiers, mouse, focus, answers.
 
 use crate::terminal::host_terminal::Answer;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind};
 
 use super::{Decoded, Step};
 
-/// Reads a sequence that begins with `ESC [`.
+/// Decodes a sequence that begins with `ESC [`.
 pub(super) fn step(held: &[u8], is_all: bool) -> Step {
     let body = held.get(2..).unwrap_or_default();
     match body {
-        // The console of Linux: F1 to F5.
+        // The Linux console: F1 to F5.
         [b'[', letter @ b'A'..=b'E', ..] => {
             return Step::Took(4, Some(Decoded::Key(Key::F(letter - b'A' + 1).into())));
         }
         [b'[', _, ..] => return Step::Took(4, None),
-        // The mouse, in bytes.
+        // Mouse reports in the byte encoding.
         [b'M', button, column, row, ..] => {
             let place = |byte: &u8| u16::from(byte.saturating_sub(33));
             let mouse = mouse(u16::from(button.saturating_sub(32)), place(column), place(row), true);
@@ -27,7 +27,7 @@ pub(super) fn step(held: &[u8], is_all: bool) -> Step {
     let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return more(held, is_all) };
     match body[at] {
         letter @ b'@'..=b'~' => Step::Took(at + 3, decoded(&body[..at], letter)),
-        // Broken off: what comes next is something else.
+        // Aborted: the next byte begins something else.
         _ => Step::Took(at + 2, None),
     }
 }
@@ -36,7 +36,7 @@ fn more(held: &[u8], is_all: bool) -> Step {
     if is_all { Step::Took(held.len(), None) } else { Step::More }
 }
 
-/// Returns the key that `ESC O` and a letter mean.
+/// Returns the key for `ESC O` and a letter.
 pub(super) fn application(letter: u8) -> Option<Key> {
     Some(match letter {
         b'M' => Key::Enter,
@@ -57,7 +57,7 @@ fn arrow(letter: u8) -> Option<Key> {
     })
 }
 
-/// The numbers of a sequence, each with the numbers that belong to it.
+/// Parses the numbers of a sequence, each with its sub-parameters.
 fn numbers(parameters: &[u8]) -> Vec<Vec<u32>> {
     let text = String::from_utf8_lossy(parameters);
     text.split(';').map(|part| part.split(':').map(|number| number.parse().unwrap_or(0)).collect()).collect()
@@ -96,7 +96,7 @@ fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
     pressed(key, numbers.get(1).map(Vec::as_slice)).map(Decoded::Key)
 }
 
-/// A key by its number and the modifiers that the second number tells; none when it was let go.
+/// Builds a key press from a key and its modifiers; `None` if it is a key release.
 fn pressed(key: Key, modifiers: Option<&[u32]>) -> Option<KeyPress> {
     let modifiers = modifiers.unwrap_or(&[1]);
     let is_let_go = modifiers.get(1) == Some(&3);
@@ -124,7 +124,8 @@ fn numbered(number: u32) -> Option<Key> {
     }
 }
 
-/// A key by the code of its character: the letter, and the one it is with Shift where the terminal tells.
+/// Builds a key press from a character code: the letter, or its shifted form if Shift is held and the
+/// terminal reports it.
 fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
     let with_shift = modifiers.first().is_some_and(|held| held.saturating_sub(1) & 1 != 0);
     let code = codes.get(1).filter(|_| with_shift).copied().filter(|code| *code != 0).unwrap_or(codes[0]);
@@ -134,7 +135,7 @@ fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
         9 => Key::Tab,
         27 => Key::Esc,
         127 => Key::Backspace,
-        // Keys of their own in that protocol: keypads, media, lone modifiers.
+        // Keys that the protocol gives codes of their own: keypad, media keys, lone modifiers.
         57_344..=63_743 => return None,
         code => {
             let c = char::from_u32(code).filter(|c| !c.is_control())?;
@@ -142,7 +143,7 @@ fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
         }
     };
     let press = pressed(key, Some(modifiers))?;
-    // With Control a letter is the same key in either case.
+    // With Control, a letter is the same key in either case.
     let lower = |key| match key {
         Key::Char(c) => Key::Char(c.to_ascii_lowercase()),
         other => other,
@@ -163,7 +164,7 @@ fn mouse(code: u16, col: u16, row: u16, is_press: bool) -> Option<MouseInput> {
         (0, None, true) => MouseKind::Move,
         (0, Some(button), false) if is_press => MouseKind::Press(button),
         (0, Some(button), false) => MouseKind::Release(button),
-        // In bytes, whichever button was let go.
+        // The byte encoding does not say which button was released.
         (0, None, false) => MouseKind::Release(MouseButton::Left),
         (64, ..) => match code & 0b11 {
             0 => MouseKind::ScrollUp,
