@@ -1,5 +1,5 @@
-//! Program files, read and written safely: a named pipe never blocks the reader, a file never fills the
-//! memory, and a reader sees the old text or the new one while it is replaced.
+//! Safe reading and writing of program files: a named pipe never blocks the reader, a file never exhausts the memory,
+//! and a reader sees either the old or the new text while it is being replaced.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -12,10 +12,10 @@ use crate::prose::source::Source;
 /// Reads a program's text.
 ///
 /// # Errors
-/// Why it cannot be read: it is no regular file, too long, or no text.
+/// Why it cannot be read: it is not a regular file, is too long, or is not text.
 pub fn read_text(path: &Path) -> Result<String, String> {
     let told = |error: io::Error| error.to_string();
-    // Without O_NONBLOCK, opening a pipe that nobody writes to waits for ever.
+    // Without `O_NONBLOCK`, opening a pipe that has no writer would block forever.
     let nonblocking = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(nonblocking).open(path).map_err(told)?;
     let facts = file.metadata().map_err(told)?;
@@ -33,10 +33,10 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     to_text(bytes)
 }
 
-/// Returns bytes as the text of a program.
+/// Decodes bytes as the text of a program.
 ///
 /// # Errors
-/// Where they are none.
+/// Where they are not valid UTF-8.
 pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         format!("it is not UTF-8: the byte {} begins no character", error.utf8_error().valid_up_to() + 1)
