@@ -43,10 +43,10 @@ pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// Replaces the text of a file whole; its mode stays, and a link to it stays one.
+/// Replaces a file's text atomically; its mode is kept, and a symlink to it stays one.
 ///
 /// # Errors
-/// When it cannot be written; it is then as it was.
+/// When it cannot be written; it is then left as it was.
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
     let mode = path.metadata()?.permissions().mode() & 0o7777;
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(read_text(&path("pipe")), Err("it is no regular file".to_owned()));
         assert_eq!(read_text(dir.path()), Err("it is a folder".to_owned()));
         assert_eq!(read_text(Path::new("/dev/zero")), Err("it is no regular file".to_owned()));
-        // Sparse: longer than any memory would hold.
+        // Sparse: larger than any memory could hold.
         let huge = File::create(path("huge")).expect("a file");
         huge.set_len(1 << 40).expect("grown");
         assert!(read_text(&path("huge")).is_err_and(|why| why.contains("longer than")));
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).expect("readable"), "new");
         assert_eq!(file.metadata().expect("there").permissions().mode() & 0o7777, 0o640);
         assert!(link.symlink_metadata().expect("there").is_symlink());
-        // Whoever had it open reads what it was.
+        // A reader that had it open still sees the old text.
         assert_eq!(io::read_to_string(before).expect("readable"), "old");
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing is left beside it");
         fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).expect("set");
