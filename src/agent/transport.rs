@@ -25,7 +25,7 @@ use crate::runtime::AgentNotices;
 
 /// The maximum number of calls in flight per connection.
 pub(super) const IN_FLIGHT: usize = 64;
-/// How long an agent may read nothing of what is written to it before the connection is closed.
+/// How long a write to an agent may stall before the connection is closed.
 const STALL: Duration = Duration::from_secs(60);
 /// The JSON-RPC error code for "busy".
 const BUSY: ErrorCode = ErrorCode(-32_000);

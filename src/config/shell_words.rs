@@ -11,8 +11,8 @@ const UNTOLD: [char; 9] = ['$', '`', '<', '>', '(', ')', '\\', '\n', '\r'];
 const ESCAPING: char = '$';
 
 /// Splits a line into its commands and each into words, as a shell would without expansion: quotes are removed;
-/// comments, redirections, assignments and reserved words before a command are left out; the contents of `$( )`, `<(
-/// )` or backquotes are commands too, and so is each line of a here-document.
+/// comments, redirections, assignments and reserved words before a command are left out; the contents of `$( )`,
+/// `<( )` or backquotes are commands too, and so is each line of a here-document.
 pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     scan(line, Scan::default()).found
 }

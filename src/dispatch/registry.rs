@@ -4,9 +4,10 @@
 //! anything else, write one file beside this one with a type that implements [`Local`](super::command::Local)
 //! (`version.rs` is the shortest), and add `Command::of::<It>()` to the list below, in the order of help texts.
 //! Everything else is derived: the command-line flags from the fields of its `Input` (required ones are positional),
-//! help, `exec` routing, the manifest, completions, the manual page. `pilothouse manifest --output plain >
-//! docs/reference/cli.md` updates the reference. A command that is not `Danger::Safe` implements `dry_run`. One that
-//! only `cli` can run (because it needs the terminal) has a `REACH`, and an arm in `cli/mod.rs` instead of `run`.
+//! help, `exec` routing, the manifest, completions, the manual page.
+//! `pilothouse manifest --output plain > docs/reference/cli.md` updates the reference. A command that is not
+//! `Danger::Safe` implements `dry_run`. One that only `cli` can run (because it needs the terminal) has a `REACH`, and
+//! an arm in `cli/mod.rs` instead of `run`.
 
 use std::sync::LazyLock;
 

@@ -3,7 +3,6 @@
 //!
 //! It makes a single pass: every byte is inspected a bounded number of times, whatever the text. If the end of a
 //! secret is uncertain (an unclosed quote), everything up to the end of the text is masked.
-//! (a quote that never closes), everything to the end is hidden.
 
 mod login;
 mod name;

@@ -131,7 +131,7 @@ impl Carry {
         let _ = self.talk.codex.line(&error(&self.id, INTERNAL, why)).await;
     }
 
-    /// Forwards the request to Codex's own server, so that no task shows it; reports why if one could have.
+    /// Forwards the request to Codex's own server, without a task; reports why if it could have been one.
     async fn pass_on(self, why: Option<String>) {
         if let Some(why) = why {
             (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
@@ -174,7 +174,7 @@ impl Carry {
         }
     }
 
-    /// Asks the runtime to run a command. Its output is read here if `is_read`, and by nobody otherwise.
+    /// Asks the runtime to run a command. Its output is read here if `is_read`, and discarded otherwise.
     async fn ask(
         &self,
         request: ShellRequest,

@@ -147,7 +147,7 @@ impl Standing {
             Order::Interrupt => ShellMessage::Signal(INTERRUPT),
             Order::Kill => ShellMessage::Kill,
         };
-        // A lost runtime shows when it sends no more replies.
+        // A lost runtime is detected when reading its replies.
         let _ = self.runtime.say(&message).await;
     }
 

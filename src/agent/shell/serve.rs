@@ -28,8 +28,8 @@ use crate::terminal::Size;
 
 /// The name under which such a command is recorded as a call.
 const SHELL_CALL: &str = "Shell";
-/// How long a command from opencode may wait to start. opencode has a timeout of its own, so it is told before that
-/// expires.
+/// How long a command from opencode may wait to start. opencode has a timeout of its own, so it has to be answered
+/// before that expires.
 const OPENCODE_WAITS: Duration = Duration::from_secs(105);
 /// The columns and rows of a command's terminal, if it has one.
 const TERMINAL: (u16, u16) = (80, 24);

@@ -17,7 +17,7 @@ const MOST: usize = 128;
 const DISTANCE: usize = 32;
 /// The maximum length of a session's name, in characters.
 const NAME_CHARS: usize = 128;
-/// The recorded result profile: none really, because the agent sees only what its commands write.
+/// The recorded result profile: none in practice, because the agent sees only what its commands write.
 const PROFILE: &str = "shell";
 
 /// The known sessions. Cheap to clone.

@@ -88,7 +88,7 @@ impl Outbox {
     }
 
     /// Hands the oldest line to the writer and returns the id if it is a request; waits while there is no line, or no
-    /// room for one. A reader that is gone accepts nothing, which shows where its lines are read. Cancel-safe.
+    /// room for one. Pends forever once the reader is gone; its loss is detected where its lines are read. Cancel-safe.
     pub(super) async fn advance(&mut self) -> Option<RequestId> {
         if let (Some(writer), false) = (&self.writer, self.waiting.is_empty())
             && let Ok(place) = writer.reserve().await

@@ -189,7 +189,7 @@ impl Requests {
         match self.flights.get(&id) {
             Some(Flight { side: Side::Runtime, sent, .. }) => {
                 let was_sent = *sent;
-                // Nobody owes it an answer any more.
+                // No answer is due any more.
                 self.settle(&id);
                 ClientLine::Withdrawn { id, was_sent }
             }

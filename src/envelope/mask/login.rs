@@ -60,8 +60,8 @@ pub(super) fn has_attached(word: &[u8], option: &[u8]) -> bool {
     value.is_some_and(|first| !first.is_ascii_whitespace() && *first != b'=')
 }
 
-/// Returns the length of the user name at the start of a text. A user name never begins with a plus: `date -u
-/// +%H:%M`.
+/// Returns the length of the user name at the start of a text. A user name never begins with a plus:
+/// `date -u +%H:%M`.
 pub(super) fn user(text: &[u8]) -> Option<usize> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._@%+$-{}".contains(&byte);
     let length = text.iter().take(USER_BYTES).position(|byte| !is_part(*byte))?;
