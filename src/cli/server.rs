@@ -82,7 +82,7 @@ impl RuntimeServer {
     fn begin(places: &Places, headless: bool, loaded: Loaded) -> Result<Self> {
         link::check_room(places)?;
         let runtime = start(places, headless, loaded.settings)?;
-        // The author of a fault may not be the person watching: the fault is skipped, and reported.
+        // The workspace's file may be by someone else: if it has faults, it is ignored, and they are reported here.
         loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));
         Ok(Self {
             runtime,

@@ -49,7 +49,7 @@ const HIDDEN: [&str; 3] =
 const DIRECTORY: &str = " && pwd -P >| ";
 const NO_INPUT: &str = " < /dev/null";
 
-/// `source SNAPSHOT … && eval 'COMMAND' < /dev/null && pwd -P >| FILE`
+/// Unwraps Claude Code's form: `source SNAPSHOT … && eval 'COMMAND' < /dev/null && pwd -P >| FILE`.
 fn claude(script: &str) -> Option<Cow<'_, str>> {
     let rest = script.strip_prefix(BASH_TOO_OLD).unwrap_or(script);
     let (snapshot, mut rest) = rest.strip_prefix("source ")?.split_once(OR_TRUE)?;
@@ -57,7 +57,7 @@ fn claude(script: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     rest = rest.strip_prefix(NO_EXTGLOB).unwrap_or(rest);
-    // Functions that stand for the agent's built-in tools.
+    // Claude Code removes certain aliases and functions, such as `which`, that the snapshot may define.
     while let Some(named) = rest.strip_prefix(HIDDEN[0]) {
         let (name, after) = named.split_once(HIDDEN[1])?;
         let after = after.strip_prefix(name)?.strip_prefix(HIDDEN[2])?;
