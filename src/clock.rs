@@ -1,21 +1,21 @@
-//! Time, injected: the one place that reads the system clocks.
+//! Injected time: the only place that reads the system clocks.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-/// A moment on both clocks.
+/// A moment, as read from both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// Time since the clock was made; never goes backwards. Deadlines are computed on it.
+    /// Time since the clock was created; never goes backwards. Deadlines are computed from it.
     pub mono: Duration,
-    /// Wall-clock time, for people and records only.
+    /// Wall-clock time, for display and records only.
     pub wall: Timestamp,
 }
 
 impl Moment {
-    /// Returns the wall-clock time after so long.
+    /// Returns the wall-clock time `time` after this moment.
     #[must_use]
     pub fn wall_after(&self, time: Duration) -> Timestamp {
         let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
@@ -23,7 +23,7 @@ impl Moment {
     }
 }
 
-/// Reads the clocks. Monotonic time is tokio's, so that a paused runtime pauses it in tests.
+/// Reads the clocks. Monotonic time is tokio's, so a test that pauses tokio time pauses it too.
 #[derive(Debug, Clone)]
 pub struct Clock {
     origin: Instant,
@@ -36,14 +36,14 @@ impl Clock {
         Self { origin: Instant::now() }
     }
 
-    /// Returns the present moment.
+    /// Returns the current moment.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
     pub fn now(&self) -> Moment {
         Moment { mono: self.origin.elapsed(), wall: Timestamp::now() }
     }
 
-    /// Returns the tokio instant of a monotonic time, to sleep until.
+    /// Returns the tokio instant for a monotonic time, to sleep until.
     #[must_use]
     pub fn instant(&self, mono: Duration) -> Instant {
         self.origin + mono

@@ -1,11 +1,11 @@
-//! Folders that only this user may enter, files that only this user may read, and files replaced whole.
+//! Private files and folders (only this user can access them), and atomic file replacement.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// Creates a folder and the missing ones above it, each with mode 0700. Folders that exist stay as they are.
+/// Creates a folder and its missing parents, each with mode 0700. Existing folders are left as they are.
 ///
 /// # Errors
 /// When one of them cannot be created.
@@ -13,7 +13,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Returns options that give a file mode 0600 when it is created.
+/// Returns open options that create a file with mode 0600.
 #[must_use]
 pub fn private() -> OpenOptions {
     let mut options = File::options();
@@ -21,7 +21,7 @@ pub fn private() -> OpenOptions {
     options
 }
 
-/// Creates a file with mode 0600 for writing. It follows no link and never opens a file that exists.
+/// Creates a file with mode 0600 for writing. Follows no symlink and never opens an existing file.
 ///
 /// # Errors
 /// When it exists or cannot be created.
@@ -29,17 +29,17 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     private().write(true).create_new(true).open(path)
 }
 
-/// Replaces a file whole or not at all: `write` fills a new file beside it, which is then renamed over it.
+/// Replaces a file atomically: `write` fills a temporary file beside it, which is then renamed over it.
 ///
 /// # Errors
-/// When the new file cannot be written; the old one is then untouched.
+/// When the new file cannot be written; the old one is then left untouched.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let mut file = private().write(true).create(true).truncate(true).open(&beside)?;
     let written = write(&mut file).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
-        // What is half written is of no use to anybody.
+        // A partly written file is useless.
         let _ = fs::remove_file(&beside);
     }
     written

@@ -1,23 +1,23 @@
 //! Pilothouse: the operator's console for coding agents.
 //!
-//! One program that holds an execution runtime (it runs commands for an agent and keeps the long ones as managed tasks)
-//! and shows it live to a person in the terminal. The modules are layers, from top to bottom: each imports only from
-//! those below it (`docs/architecture.md`, tested by `tests/it/architecture/`).
+//! One program that contains an execution runtime (it runs commands for an agent and keeps long-running ones as
+//! managed tasks) and a terminal UI that shows it live. The modules are layers, listed top to bottom: each imports
+//! only from those below it (`docs/architecture.md`, tested by `tests/it/architecture/`).
 //!
-//! - [`cli`]: arguments and environment; puts everything below together.
-//! - `console`: the terminal UI, on a screen or in plain lines.
+//! - [`cli`]: command-line arguments and environment; wires everything below together.
+//! - `console`: the terminal UI, full-screen or as plain lines.
 //! - [`agent`]: the MCP server, and the stdio shim that agents start.
-//! - [`dispatch`]: the registry of commands, `exec`, and the response that scripts get.
-//! - [`link`]: the runtime's two sockets, both sides; how a console sees a runtime.
-//! - [`prose`]: `.prose` programs, from text to a run that can be resumed.
-//! - [`tools`]: the tools of agents: input, run, result, receipt.
-//! - [`runtime`]: tasks, from a request to their end: supervisor, driver, output, approvals, questions.
-//! - [`facts`]: what happens, as typed values.
-//! - [`journal`]: the record, a chain of hashed lines on disk.
+//! - [`dispatch`]: the command registry, `exec`, and the response format for scripts.
+//! - [`link`]: both sides of the runtime's two sockets; how a console sees a runtime.
+//! - [`prose`]: `.prose` programs, from source text to a resumable run.
+//! - [`tools`]: the tools agents call: input, execution, result, receipt.
+//! - [`runtime`]: tasks, from request to end: supervisor, driver, output, approvals, questions.
+//! - [`facts`]: runtime events as typed values.
+//! - [`journal`]: the recording, a hash-chained log of lines on disk.
 //! - [`process`]: starting commands and ending their process trees.
 //! - [`terminal`]: bytes to screens and text, keys to bytes.
 //! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
-//! - [`config`], [`clock`], [`paths`], [`files`]: settings, time, places, private files.
+//! - [`config`], [`clock`], [`paths`], [`files`]: settings, time, file locations, private files.
 
 pub mod cli;
 #[doc(hidden)]

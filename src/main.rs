@@ -1,4 +1,4 @@
-//! The `pilothouse` program: hooks, then `cli::run`, then the exit code.
+//! The `pilothouse` program: calls `cli::run` and exits with its exit code.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! Where things live on disk: workspace, state folder, runtime folder, lock, recordings.
+//! File locations: workspace, state folder, runtime folder, lock, recordings.
 //!
-//! The lock's place hangs on no variable that an agent's program may lack and a console has: whoever works for one
-//! user in one workspace finds the same lock, and in it the address of the runtime (docs/reliability.md).
+//! The lock's path depends on no environment variable that an agent's program might lack: every process of one user
+//! in one workspace finds the same lock, and in it the address of the runtime (docs/reliability.md).
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,44 +10,44 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// What the `.git` file of a worktree or a submodule begins with.
+/// The prefix of a `.git` file, as found in a worktree or a submodule.
 const GITDIR: &[u8; 7] = b"gitdir:";
 
-/// The folders of one workspace.
+/// The file locations of one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// The execution root: the git root of the caller's directory, else that directory. Canonical.
     pub workspace: PathBuf,
     /// First 12 hex digits of SHA-256 of the canonical workspace path.
     pub id: String,
-    /// The sockets; 0700.
+    /// The folder of the sockets; mode 0700.
     pub runtime_dir: PathBuf,
-    /// The file whose lock makes one runtime per workspace, and that says where that runtime is.
+    /// The lock file that ensures one runtime per workspace and holds that runtime's address.
     pub lock: PathBuf,
-    /// All recordings of this user; 0700.
+    /// All recordings of this user; mode 0700.
     pub state_dir: PathBuf,
-    /// The settings of this user: `config.toml`, `keys.toml`, `themes/`.
+    /// The user's settings: `config.toml`, `keys.toml`, `themes/`.
     pub config_dir: PathBuf,
 }
 
-/// Where the locks of all workspaces of this user lie.
+/// Where this user's workspace locks are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locks {
-    /// Their folder.
+    /// The folder of the locks.
     pub folder: PathBuf,
-    /// What follows the workspace's id in the name of a lock: `.lock`, or `.<boot>.lock` and `.<boot>-<container>.lock` in
-    /// a home that machines and containers may share.
+    /// What follows the workspace id in a lock's file name: `.lock`, or `.<boot>.lock` and `.<boot>-<container>.lock`
+    /// in a home that may be shared by machines or containers.
     suffix: String,
 }
 
 impl Locks {
-    /// Returns the lock of a workspace, by its id.
+    /// Returns the lock file of a workspace, by its id.
     #[must_use]
     pub fn file(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}{}", self.suffix))
     }
 
-    /// Returns the id of the workspace that the lock of this name is of; none of another boot's, nor of anything else.
+    /// Returns the workspace id in a lock's file name; `None` for locks of another boot and for other files.
     #[must_use]
     pub fn id<'a>(&self, name: &'a str) -> Option<&'a str> {
         let id = name.strip_suffix(&self.suffix)?;
@@ -56,20 +56,20 @@ impl Locks {
     }
 }
 
-/// What of the caller's surroundings decides where things lie.
+/// The parts of the caller's environment that determine file locations.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// `$XDG_RUNTIME_DIR`, where it is an absolute path.
+    /// `$XDG_RUNTIME_DIR`, if it is an absolute path.
     pub runtime_dir: Option<PathBuf>,
-    /// `/run/user/<uid>`, where it exists, belongs to this user and is closed to others.
+    /// `/run/user/<uid>`, if it exists, belongs to this user and is closed to others.
     pub user_dir: Option<PathBuf>,
-    /// `$PILOTHOUSE_LOCK_DIR`, where it is an absolute path: for tests.
+    /// `$PILOTHOUSE_LOCK_DIR`, if it is an absolute path; for tests.
     pub lock_dir: Option<PathBuf>,
-    /// This user's home in the password file, whatever `$HOME` says.
+    /// The user's home according to the password file, regardless of `$HOME`.
     pub home: Option<PathBuf>,
-    /// Which boot of the machine this is: a home may be shared by machines.
+    /// Identifies the current boot, because machines may share a home.
     pub boot_id: String,
-    /// Which container of it this is, where it is one: a home may be shared by containers.
+    /// Identifies the container this runs in, if any, because containers may share a home.
     pub container: Option<String>,
 }
 
@@ -87,7 +87,8 @@ impl Surroundings {
         }
     }
 
-    /// Returns the folder of sockets below a state folder that containers may share; none where it is not to be shared.
+    /// Returns a container-specific folder of sockets inside a state folder that containers may share; `None` if not
+    /// needed.
     fn own_sockets(&self, state: &Path, id: &str) -> Option<PathBuf> {
         let is_own = self.runtime_dir.is_some() || self.user_dir.is_some();
         let container = self.container.as_ref().filter(|_| !is_own)?;
@@ -95,7 +96,7 @@ impl Surroundings {
     }
 }
 
-/// What `Places::find` could not do.
+/// Why `Places::find` failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The directory cannot be resolved.
@@ -103,16 +104,16 @@ pub enum Error {
     Workspace {
         /// The directory as given.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// Neither `HOME` nor the XDG variables name a place for state.
+    /// Neither `HOME` nor the XDG variables give a location for state.
     #[error("find a state folder: neither HOME nor XDG_STATE_HOME is set")]
     NoHome,
 }
 
 impl Places {
-    /// Finds the folders for a caller in `cwd`.
+    /// Finds the locations for a caller in `cwd`.
     ///
     /// # Errors
     /// When `cwd` does not exist or the user has no home.
@@ -126,8 +127,8 @@ impl Places {
         Ok(Self { runtime_dir, lock, config_dir: project.config_dir().to_owned(), ..places })
     }
 
-    /// Finds the folders with a state folder chosen by the caller (tests, demo); settings lie in it too, and the lock
-    /// beside the runtime folder.
+    /// Finds the locations with a state folder given by the caller (tests, demo); settings are in it too, and the
+    /// lock is beside the runtime folder.
     ///
     /// # Errors
     /// When `cwd` does not exist.
@@ -156,7 +157,7 @@ impl Places {
         self.runtime_dir.join("operator.sock")
     }
 
-    /// Returns the folder of the locks of all workspaces.
+    /// Returns the folder of all workspaces' locks.
     #[must_use]
     pub fn locks(&self) -> Locks {
         let folder = self.lock.parent().unwrap_or(&self.lock).to_owned();
@@ -165,19 +166,19 @@ impl Places {
         Locks { folder, suffix }
     }
 
-    /// Returns the file that keeps how the console of this workspace was arranged.
+    /// Returns the file that stores the layout of this workspace's console.
     #[must_use]
     pub fn layout(&self) -> PathBuf {
         self.state_dir.join("layouts").join(format!("{}.json", self.id))
     }
 
-    /// Returns the file that keeps the commands a person has started in this workspace.
+    /// Returns the file that stores the commands the user has started in this workspace.
     #[must_use]
     pub fn commands(&self) -> PathBuf {
         self.state_dir.join("history").join(format!("{}.json", self.id))
     }
 
-    /// Returns the file in which commands that ran without a runtime leave a mark.
+    /// Returns the file to which commands that ran without a runtime are logged.
     #[must_use]
     pub fn outside(&self) -> PathBuf {
         self.state_dir.join("outside").join(format!("{}.jsonl", self.id))
@@ -190,7 +191,7 @@ impl Places {
     }
 }
 
-/// Returns the folder of the names by which agents call this program as their shell.
+/// Returns the folder of the links by which agents invoke this program as their shell.
 #[must_use]
 pub fn shells_dir() -> Option<PathBuf> {
     let project = directories::ProjectDirs::from("dev", "", "pilothouse")?;
@@ -201,8 +202,9 @@ fn git_root(dir: &Path) -> Option<PathBuf> {
     dir.ancestors().find(|dir| is_repository(&dir.join(".git"))).map(Path::to_owned)
 }
 
-/// Tells whether git would accept a `.git`: a folder with a HEAD or a file that names one, of this user or root. An
-/// empty one, or one that somebody else left in a folder for all, makes no workspace.
+/// Returns whether git would accept this `.git`: a folder with a HEAD, or a file that points to one, owned by this
+/// user or root. An empty `.git`, or one that another user left in a world-writable folder, does not make a
+/// workspace.
 fn is_repository(path: &Path) -> bool {
     let Ok(facts) = path.metadata() else { return false };
     let owner = facts.uid();
@@ -218,7 +220,7 @@ fn is_repository(path: &Path) -> bool {
         && start == *GITDIR
 }
 
-/// Returns the id of a workspace by its canonical path.
+/// Returns the id of a workspace, given its canonical path.
 pub(crate) fn workspace_id(workspace: &Path) -> String {
     use std::fmt::Write as _;
     use std::os::unix::ffi::OsStrExt as _;
@@ -288,7 +290,7 @@ mod tests {
         assert_eq!(lock(&test), Path::new("/t/0123.lock"));
     }
 
-    /// An agent's command for one of them ran in the other.
+    /// Regression: a command of an agent in one container ran in the other.
     #[test]
     fn containers_that_share_a_home_share_neither_locks_nor_sockets() {
         let places = |container: Option<&str>, user_dir: Option<&str>| {
@@ -309,7 +311,7 @@ mod tests {
         }
         assert_eq!(one.locks().id("0123456789ab.b00t-7.lock"), Some("0123456789ab"));
         assert_eq!(one.locks().id("0123456789ab.b00t-8.lock"), None);
-        // What is mounted there is not the home.
+        // What is mounted there is not the user's home.
         assert_eq!(places(Some("7"), Some("/run/user/7")), places(None, Some("/run/user/7")));
     }
 

@@ -1,4 +1,4 @@
-//! A small MCP client over the agents' socket: what an agent does, without an agent. For the demo.
+//! A small MCP client over the agents' socket: plays the part of an agent in the demo.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use super::results::ENVELOPE_KEY;
 use crate::envelope::Envelope;
 use crate::link::{self, Hello, Line, Lines, Role, dial};
 
-/// The longest answer taken in.
+/// The maximum length of a response, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
-/// The protocol revision asked for.
+/// The protocol revision to request.
 const REVISION: &str = "2025-11-25";
 
 /// One connection, one request at a time.
@@ -31,7 +31,7 @@ pub enum Error {
     /// The connection broke.
     #[error("talk to the runtime")]
     Talk(#[source] std::io::Error),
-    /// The runtime hung up.
+    /// The runtime closed the connection.
     #[error("the runtime hung up")]
     HungUp,
     /// The runtime refused the request.
@@ -39,16 +39,16 @@ pub enum Error {
     Refused {
         /// The request's method.
         method: &'static str,
-        /// The runtime's words.
+        /// The runtime's error message.
         message: String,
     },
-    /// The answer is not what the protocol says.
+    /// The response violates the protocol.
     #[error("an answer that is none: {0}")]
     Odd(String),
 }
 
 impl Client {
-    /// Connects as the agent `name`, whose commands start in `cwd`, and shakes hands.
+    /// Connects as the agent `name`, whose commands start in `cwd`, and performs the handshake.
     ///
     /// # Errors
     /// When the runtime cannot be reached or refuses.
@@ -68,7 +68,7 @@ impl Client {
     /// Calls a tool and returns its canonical envelope.
     ///
     /// # Errors
-    /// When the connection breaks; an error of the tool is an envelope like any other.
+    /// When the connection breaks. A tool error is not one of these: it is returned as an envelope.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Envelope, Error> {
         let result = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
         let envelope = result.pointer("/_meta").and_then(|meta| meta.get(ENVELOPE_KEY)).cloned();

@@ -1,4 +1,4 @@
-//! The question about a held call, asked in the agent's own program too, where that declares that it can ask its person
+//! Asks for approval of a held call in the agent's own client too, if that declares the elicitation capability
 //! (docs/decisions/42-asked-in-the-agent.md).
 
 use std::sync::Arc;
@@ -16,23 +16,24 @@ use crate::process::ConsoleProcess;
 use crate::runtime::{Decision, Handle, HeldCall, READING, Snapshot};
 use crate::tools::Begun;
 
-/// Longest question, in characters: what is longer is decided in the console, where it is read to its end.
+/// The maximum length of a question, in characters: longer ones are decided in the console, where they can be read in
+/// full.
 const QUESTION_CHARS: usize = 4_000;
-/// Characters of a request's hash in an answer.
+/// How many characters of a request's hash an answer includes.
 const HASH_CHARS: usize = 8;
-/// The answer that denies.
+/// The answer that denies the call.
 const DENY: &str = "deny";
 
-/// How a client is asked.
+/// How to ask a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By a request of its own, while the call is open: before the protocol of 2026-07-28.
+    /// By a separate request while the call is open: before protocol revision 2026-07-28.
     Request,
     /// By the call's result; the client sends the call again with the answer ([`super::input_required`]).
     Result,
 }
 
-/// Returns how this client asks its person with a form, if it has said that it can.
+/// Returns how to ask this client's user with a form, if it has declared that it can.
 pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<Way> {
     let asks = context.client_capabilities()?.elicitation?;
     if asks.form.is_none() && asks.url.is_some() {
@@ -42,7 +43,7 @@ pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<Way> {
     Some(if is_modern { Way::Result } else { Way::Request })
 }
 
-/// Returns the call `begun` once it is held; never, if it never is.
+/// Waits until the call `begun` is held and returns it; pends forever if it is never held.
 pub(super) async fn held(runtime: &Handle, begun: &Begun) -> HeldCall {
     let mut snapshots = runtime.snapshot();
     let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call);
@@ -54,8 +55,8 @@ pub(super) async fn held(runtime: &Handle, begun: &Begun) -> HeldCall {
     }
 }
 
-/// Asks by a request, and carries out the answer, unless somebody else decides before. The question stays open after the
-/// call has been answered.
+/// Asks by a separate request and carries out the answer, unless the call is decided elsewhere first. The question
+/// stays open after the call has been answered.
 pub(super) async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: HeldCall) {
     let Some(params) = question(&held) else { return };
     let request = ServerRequest::CustomRequest(CustomRequest::new("elicitation/create", Some(params)));
@@ -67,13 +68,13 @@ pub(super) async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, 
     let mut snapshots = runtime.snapshot();
     let is_over =
         |snapshot: &Arc<Snapshot>| snapshot.gate.held.iter().all(|other| other.ticket != held.ticket);
-    // Ends too when the runtime has.
+    // Also completes when the runtime ends.
     let decided = async { drop(snapshots.wait_for(is_over).await) };
     let answer = tokio::select! {
         answer = asked.await_response() => answer,
         () = decided => {
             let reason = Some("it was decided elsewhere".to_owned());
-            // A client that has gone needs no word.
+            // If the client is gone, there is nobody to notify.
             let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
             return;
         }
@@ -91,7 +92,7 @@ pub(super) async fn decide(
     at: Duration,
     answer: ElicitResult,
 ) -> bool {
-    // Nobody can have read it sooner.
+    // Nobody can have read the question in that time.
     let is_early = runtime.clock().now().mono.saturating_sub(at) < READING;
     let Some(decision) = decision(held, answer).filter(|_| !is_early) else { return false };
     let from = ConsoleProcess::of(client);
@@ -101,12 +102,13 @@ pub(super) async fn decide(
         .is_ok()
 }
 
-/// The word that lets exactly this request run: the answer to another one is none.
+/// Returns the answer that approves exactly this request: an answer made for another request does not count.
 fn run_word(held: &HeldCall) -> String {
     format!("run it ({})", held.hash.chars().take(HASH_CHARS).collect::<String>())
 }
 
-/// Returns the question: everything that would run, and where. What a client points at first is the first choice: to deny. None where that is too long for a form.
+/// Returns the question: everything that would run, and where. The first choice, which a client preselects, is to
+/// deny. `None` if that is too long for a form.
 pub(super) fn question(held: &HeldCall) -> Option<Value> {
     let commands = held.commands.iter().map(|command| {
         let place = SafeText::line(&command.workdir.to_string_lossy());
@@ -128,8 +130,8 @@ pub(super) fn question(held: &HeldCall) -> Option<Value> {
     })
 }
 
-/// Reads the answer. A form that was put away or declined decides nothing: a client that runs without its person
-/// declines by itself.
+/// Parses the answer. A dismissed or declined form decides nothing: a client running unattended declines
+/// automatically.
 fn decision(held: &HeldCall, ElicitResult { action, content, .. }: ElicitResult) -> Option<Decision> {
     let content = content.filter(|_| action == ElicitationAction::Accept)?;
     match content.get("decision")?.as_str()? {

@@ -1,5 +1,5 @@
-//! Questions as the protocol of 2026-07-28 has them (SEP-2322): a call's result says what is to be asked, and the client
-//! sends the call again with the answer. In between the call goes on here, without anybody who waits for it.
+//! Questions in the form of protocol revision 2026-07-28 (SEP-2322): a call's result says what to ask, and the client
+//! sends the call again with the answer. In between, the call continues here with nobody waiting for it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,22 +11,22 @@ use serde_json::json;
 use super::elicitation::question;
 use crate::runtime::HeldCall;
 
-/// The name of the one question of a result.
+/// The name of the single question in a result.
 const QUESTION: &str = "approval";
-/// Questions that one client leaves open; beyond, its calls wait for a console.
+/// The maximum number of open questions per client; beyond that, its calls wait for a console.
 const MAX_OPEN: usize = 64;
 
-/// A call whose question has been given out.
+/// A call whose question has been sent to the client.
 pub(super) struct Asked<T> {
-    /// What is asked about.
+    /// The held call that the question is about.
     pub(super) held: HeldCall,
     /// When it was asked, on the runtime's clock.
     pub(super) at: Duration,
-    /// The call.
+    /// The pending call.
     pub(super) call: T,
 }
 
-/// The calls of one client whose questions are open, by the state that the client sends back.
+/// One client's calls with open questions, keyed by the state that the client sends back.
 pub(super) struct Open<T>(Mutex<HashMap<String, Asked<T>>>);
 
 impl<T> Default for Open<T> {
@@ -36,12 +36,12 @@ impl<T> Default for Open<T> {
 }
 
 impl<T> Open<T> {
-    /// Tells whether one more question can be given out about this call.
+    /// Returns whether another question, about this call, can be sent.
     pub(super) fn has_room(&self, held: &HeldCall) -> bool {
         self.calls().len() < MAX_OPEN && request(held).is_some()
     }
 
-    /// Returns the result that asks; the call is kept until the client sends it again.
+    /// Returns the result that asks the question; the call is kept until the client sends it again.
     pub(super) fn ask(&self, asked: Asked<T>) -> InputRequiredResult {
         let state = format!("{}-{}", asked.held.ticket, asked.held.hash);
         let requests =
@@ -50,7 +50,7 @@ impl<T> Open<T> {
         InputRequiredResult::new(requests, Some(state))
     }
 
-    /// Returns the call that a client sends again, and the answer to its question.
+    /// Returns the call that a client has sent again, and the answer to its question.
     pub(super) fn answered(
         &self,
         state: &str,
@@ -66,7 +66,7 @@ impl<T> Open<T> {
     }
 }
 
-/// Returns the question about a held call, if it fits into a form.
+/// Returns the question about a held call, if it fits in a form.
 fn request(held: &HeldCall) -> Option<InputRequest> {
     let request = json!({"method": "elicitation/create", "params": question(held)?});
     serde_json::from_value(request).ok().map(InputRequest::Elicitation)

@@ -1,27 +1,27 @@
-//! What an agent is called.
+//! Agent labels.
 
 use crate::envelope::{SafeText, one_line};
 use crate::tools::clients;
 
-/// Longest label and client name kept.
+/// The maximum length of a label or client name, in characters.
 const NAME_CHARS: usize = 64;
-/// The label of an agent that does not say who it is.
+/// The label of an agent that does not identify itself.
 const NAMELESS: &str = "agent";
 
-/// Returns the label an agent wants: the one its user chose, else the name of its client. Both come from
-/// outside: one short line, whatever they hold.
+/// Returns an agent's preferred label: the one its user chose, else the name of its client. Both are untrusted input
+/// and are reduced to one short line.
 pub(super) fn label(asked: Option<&str>, client: Option<&str>) -> String {
     let clean = |text: &str| Some(name(text)).filter(|text| !text.is_empty());
     let named = client.map(|name| clients::find(name).map_or(name, |known| known.label));
     asked.and_then(clean).or_else(|| named.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
 }
 
-/// Makes one short line with nothing hidden in it: two names that look the same are the same.
+/// Reduces text to one short line without hidden characters: two names that look the same are the same.
 fn name(text: &str) -> String {
     one_line(&SafeText::line(&one_line(text, NAME_CHARS)), NAME_CHARS)
 }
 
-/// Returns an agent's program as it is shown: name and version in one short line.
+/// Returns an agent's program for display: name and version in one short line.
 pub(super) fn program(name: &str, version: &str) -> String {
     self::name(format!("{name} {version}").trim())
 }

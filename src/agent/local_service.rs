@@ -1,5 +1,5 @@
-//! The MCP service without a runtime: everything but calls, the same as with one. The shim answers by it, so
-//! that an agent that only looks whether its servers are well starts nothing.
+//! The MCP service without a runtime: answers everything except calls, as the service with a runtime would. The shim
+//! uses it, so that an agent that only checks the health of its servers starts no runtime.
 
 use rmcp::model::{
     ErrorData, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
@@ -18,13 +18,13 @@ struct LocalService {
     profile: Profile,
 }
 
-/// Serves a client until it hangs up.
+/// Serves a client until it disconnects.
 pub(super) async fn serve(profile: Profile, client: UnixStream) {
     let (reader, writer) = client.into_split();
     let transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, CancellationToken::new());
     let service = LocalService { profile };
     match service.serve(transport).await {
-        // The client is the shim itself: why it ended is nothing that anybody could act on.
+        // The client is the shim itself: nobody could act on the reason it ended.
         Ok(running) => drop(running.waiting().await),
         Err(error) => tracing::debug!(%error, "a conversation ended before it began"),
     }

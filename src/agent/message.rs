@@ -1,7 +1,7 @@
-//! One line from an agent: a JSON-RPC message, or how to answer what is none. Hostile until proven.
+//! One line from an agent: a JSON-RPC message, or the error with which to answer it. The input is untrusted.
 //!
-//! Whatever is wrong with a line, its sender waits for an answer: the error carries the id of the request
-//! wherever it can be read.
+//! Whatever is wrong with a line, its sender waits for an answer: the error carries the id of the request whenever it
+//! can be extracted.
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::error::Category;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 use crate::envelope::{ErrorKind, SafeText};
 use crate::link::{MAX_DEPTH, MAX_FRAME, Strict, depth_within};
 
-/// The longest id of a request.
+/// The maximum length of a request id, in bytes.
 const ID_BYTES: usize = 128;
 
-/// An error in place of an answer.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    /// The request, when it could be told.
+    /// The request's id, if known.
     pub(super) id: Option<RequestId>,
-    /// Why it is refused.
+    /// Why the request is refused.
     pub(super) error: ErrorData,
 }
 
@@ -27,18 +27,18 @@ impl Refusal {
         Box::new(Self { id, error })
     }
 
-    /// Returns the refusal as a line.
+    /// Returns the refusal as a protocol line.
     pub(super) fn line(&self) -> String {
         line(&json!({ "jsonrpc": "2.0", "id": self.id, "error": self.error }))
     }
 }
 
-/// Writes a message as a line that hides nothing.
+/// Serialises a message as a line without hidden characters.
 pub(super) fn line(message: &Value) -> String {
     SafeText::json(message).map_or_else(|_| message.to_string(), |text| text.as_str().to_owned())
 }
 
-/// Reads a line as a JSON object in which no key stands twice, as the lines of `pilothouse exec` are read.
+/// Parses a line as a JSON object, rejecting duplicate keys as `pilothouse exec` does.
 ///
 /// # Errors
 /// When it is too long, too deep, not JSON, ambiguous, or has an id that no answer could carry.
@@ -71,18 +71,18 @@ pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<Refusal>> {
     }
 }
 
-/// Tells that JSON is no message of the protocol.
+/// Returns the refusal of JSON that is not a message of the protocol.
 pub(super) fn no_message(id: Option<RequestId>) -> Box<Refusal> {
     Refusal::of(id, ErrorData::invalid_request("not a JSON-RPC message", None))
 }
 
-/// Refuses what could be read in two ways.
+/// Returns the refusal of ambiguous input.
 fn ambiguous(line: &[u8], error: &serde_json::Error) -> Box<Refusal> {
     let data = json!({ "kind": ErrorKind::InvalidToolInput.as_str(), "retryable": false });
     Refusal::of(id_of(line), ErrorData::invalid_params(error.to_string(), Some(data)))
 }
 
-/// Reads an id.
+/// Parses an id.
 pub(super) fn request_id(id: &Value) -> Option<RequestId> {
     match id {
         Value::String(text) if text.len() <= ID_BYTES => Some(RequestId::String(text.as_str().into())),
@@ -91,7 +91,7 @@ pub(super) fn request_id(id: &Value) -> Option<RequestId> {
     }
 }
 
-/// Finds the id of a message, whatever is wrong with the rest of it.
+/// Extracts the id of a message, however malformed the rest of it is.
 fn id_of(line: &[u8]) -> Option<RequestId> {
     let mut rest = line.trim_ascii_start().strip_prefix(b"{")?;
     let mut depth = 1_usize;
@@ -131,7 +131,7 @@ fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     text.split_at_checked(end + 2)
 }
 
-/// Reads the string or number that a text begins with as an id.
+/// Parses the string or number at the start of a text as an id.
 fn token(text: &[u8]) -> Option<RequestId> {
     let token = match text.first()? {
         b'"' => string(text)?.0,

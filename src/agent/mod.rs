@@ -1,7 +1,7 @@
-//! Agents: the MCP service over the tool table, its transport and the stdio shim.
+//! The agent-facing layer: the MCP service over the tool table, its transport and the stdio shim.
 //!
-//! rmcp lives only here. Nothing in this layer writes to a terminal; the shim's standard output
-//! carries the protocol and nothing else.
+//! rmcp is used only here. Nothing in this layer writes to a terminal; the shim's standard output carries only the
+//! protocol.
 
 mod client;
 pub mod codex;

@@ -1,5 +1,5 @@
-//! Progress of a call, for clients that ask for it: for how long it has been going on, of how long at most, and the last
-//! line of its output.
+//! Progress notifications of a call, for clients that request them: elapsed time, maximum duration, and the last line
+//! of output.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use crate::envelope::one_line;
 use crate::runtime::{Handle, TaskView};
 use crate::tools::{Begun, Tool};
 
-/// A client that asked for progress hears of a call this often.
+/// Interval between progress notifications.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Longest last line, in characters.
+/// The maximum length of the last line, in characters.
 const LINE_CHARS: usize = 120;
 
-/// A call that goes on.
+/// A call in progress.
 pub(super) struct Going {
     runtime: Handle,
     pub(super) tool: &'static Tool,
-    /// Its number, once it is on record.
+    /// Its number, once it is recorded.
     pub(super) begun: Begun,
-    /// The task that it names.
+    /// The task it refers to.
     pub(super) task: Option<String>,
-    /// The longest it waits.
+    /// The longest time it waits.
     pub(super) total: Option<Duration>,
 }
 
@@ -39,7 +39,7 @@ impl Going {
         Self { runtime, tool, begun, task, total }
     }
 
-    /// Tells a client that asked for it how the call goes, every 5 s.
+    /// Sends the client progress notifications every 5 s if it requested them.
     pub(super) async fn tell(&self, context: &RequestContext<RoleServer>) -> std::convert::Infallible {
         let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
         let started = Instant::now();
@@ -53,7 +53,7 @@ impl Going {
                 Some(total) => sign.with_total(total.as_secs_f64()),
                 None => sign,
             };
-            // A client that cannot be told is about to be noticed by the transport.
+            // If the client cannot be reached, the transport will notice.
             let _ = context.peer.notify_progress(sign.with_message(message)).await;
         }
     }
@@ -64,7 +64,7 @@ impl Going {
         message(self.tool.name, elapsed, task.as_deref(), screen.as_ref().map(|(text, _)| text.as_str()))
     }
 
-    /// Returns the task it is about, or the newest that it started.
+    /// Returns the task that the call refers to, or the newest one that it started.
     fn subject(&self) -> Option<Arc<TaskView>> {
         if let Some(task) = &self.task {
             return self.runtime.task(&task.parse().ok()?);
@@ -74,7 +74,7 @@ impl Going {
     }
 }
 
-/// Says how a call goes.
+/// Describes the progress of a call.
 fn message(tool: &str, elapsed: Duration, task: Option<&TaskView>, screen: Option<&str>) -> String {
     let item =
         task.and_then(|task| task.item).map(|item| format!(", command {} of {}", item.index, item.count));

@@ -1,5 +1,5 @@
-//! A tool's answer as an MCP result. The text is the receipt and stands alone; the canonical
-//! envelope goes where models do not read it, unless the profile asks for it.
+//! A tool's answer as an MCP result. The text is the receipt and is self-contained; the canonical envelope goes where
+//! models do not read it, unless the profile asks for it.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 
@@ -9,11 +9,11 @@ use crate::link::Profile;
 /// The key of the canonical envelope in a result's `_meta`.
 pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
 
-/// The key of what goes with a result beside its envelope.
+/// The key in `_meta` of the notices that accompany a result.
 const NOTICES_KEY: &str = "dev.pilothouse/notices";
 
-/// Returns the result of a call. A command that exited with 1 is no error: the tool worked. An error has the envelope
-/// in `_meta` only where the client hides that from its model.
+/// Returns the result of a call. A command that exited with 1 is not an error: the tool worked. An error has the
+/// envelope in `_meta` only if the client hides `_meta` from its model.
 pub(super) fn result(
     profile: Profile,
     envelope: &Envelope,
@@ -33,7 +33,7 @@ pub(super) fn result(
     result
 }
 
-/// Says in `_meta` what the receipt ends with beside the answer itself, where the client hides that from its model.
+/// Adds the notices at the end of the receipt to `_meta` too, if the client hides `_meta` from its model.
 pub(super) fn tell(result: &mut CallToolResult, notices: Vec<String>) {
     if let Some(meta) = result.meta.as_mut().filter(|_| !notices.is_empty()) {
         meta.insert(NOTICES_KEY.to_owned(), notices.into());

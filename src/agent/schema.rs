@@ -1,4 +1,4 @@
-//! The tool table as MCP tools: same order always, honest hints, schemas every client can read.
+//! The tool table as MCP tools: stable order, accurate hints, schemas that every client can read.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::link::Profile;
 use crate::tools::{TOOLS, Tool};
 
-/// Asks Claude Code not to cut our results, which are cut already: a caller may ask for 64,000
-/// tokens, which is 256,000 characters.
+/// Asks Claude Code not to truncate our results, which are already limited: a caller may ask for 64,000 tokens, which
+/// is 256,000 characters.
 const CLAUDE_RESULT_KEY: &str = "anthropic/maxResultSizeChars";
 const CLAUDE_RESULT_CHARS: u64 = 300_000;
-/// Asks Claude Code to show the tools to its model from the start, not behind a search.
+/// Asks Claude Code to show the tools to its model from the start rather than behind a search.
 const CLAUDE_LOAD_KEY: &str = "anthropic/alwaysLoad";
 
 /// Returns the tools as a client lists them.
@@ -41,9 +41,10 @@ fn describe(tool: &Tool, profile: Profile) -> McpTool {
     }
 }
 
-/// Lets a schema allow fields that it does not name. The runtime goes on refusing them, with the name that was meant; a
-/// client that checks schemas itself would keep that from its model. Only the root says so: inside, saying nothing means
-/// the same, as it does of what is false or 0 by itself, and each model pays for what is said.
+/// Makes a schema allow unknown fields. The runtime still rejects them, suggesting the field that was meant; a client
+/// that validates schemas itself would hide that message from its model. Only the root says so explicitly: in nested
+/// schemas, as for values that default to false or 0, omission means the same, and every model pays for the extra
+/// tokens.
 fn open(mut schema: Value) -> Value {
     say_less(&mut schema);
     if let Value::Object(object) = &mut schema {
@@ -70,7 +71,7 @@ fn say_less(schema: &mut Value) {
 /// Returns the schema of a tool's canonical envelope.
 fn envelope_schema(tool: &Tool) -> Value {
     let mut result = (tool.result_schema)();
-    // References inside the result's schema point to the root of the document.
+    // References inside the result's schema are relative to the root of the document.
     let definitions = result.as_object_mut().and_then(|schema| {
         schema.remove("$schema");
         schema.remove("$defs")
@@ -103,7 +104,7 @@ fn object(schema: Value) -> Arc<JsonObject> {
 mod tests {
     use super::*;
 
-    /// Walks every value of a document.
+    /// Visits every value of a document.
     fn walk(value: &Value, visit: &mut impl FnMut(&str, &Value)) {
         match value {
             Value::Object(object) => {
@@ -139,7 +140,7 @@ mod tests {
         assert!(sizes.iter().map(|(bytes, _)| bytes).sum::<usize>() <= 9 << 10, "{sizes:?}");
     }
 
-    /// The words that a client's tool search is asked for.
+    /// Words that a model may pass to a client's tool search.
     #[test]
     fn descriptions_have_the_words_that_are_searched_for() {
         let all: Vec<_> = list(Profile::Receipt);

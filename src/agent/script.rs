@@ -1,5 +1,5 @@
-//! A scripted agent: plays a list of tool calls through the real socket and the real protocol, and what a person would do
-//! where nobody does it.
+//! A scripted agent: plays a list of tool calls through the real socket and protocol, and does what a person would if
+//! nobody does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use super::client::{self, Client};
 use crate::envelope::Envelope;
 
-/// How long one look at a task may block; then the agent looks again.
+/// The timeout of one blocking read of a task, after which the agent reads again.
 const LOOK_MS: u64 = 30_000;
-/// Time for the runtime to tell the person that the agent has left, before the last word.
+/// Time for the runtime to show that the agent has left, before the last message.
 const PARTING: Duration = Duration::from_secs(2);
 
 /// What a scripted agent does.
@@ -75,34 +75,34 @@ pub enum Act {
     Stop(bool),
 }
 
-/// Where a script is played: who is told, shown and helped.
+/// The environment in which a script is played: output, display and help.
 pub trait Stage: Sync {
     /// Tells the person what comes next.
     fn say(&self, line: &str);
-    /// Turns the console to what has this name.
+    /// Makes the console show the item with this name.
     fn show(&self, name: &str);
-    /// Does what nobody has done; `task` is the one the step is about.
+    /// Performs an action that no person has performed; `task` is the one the step is about.
     fn act(&self, act: &Act, task: Option<&str>) -> impl Future<Output = ()> + Send;
-    /// Lets this much time of the script pass.
+    /// Waits for this much of the script's time.
     fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
 /// Why a script could not be played.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The script is no script.
+    /// The script cannot be parsed.
     #[error("read the script")]
     Script(#[from] toml::de::Error),
     /// The agent lost its connection.
     #[error(transparent)]
     Client(#[from] client::Error),
-    /// A step names a task that no step before it has left behind.
+    /// A step names a task that no earlier step created.
     #[error("no task is called {0}")]
     UnknownTask(String),
 }
 
 impl Script {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Errors
     /// When the text is not TOML or has unknown keys.
@@ -152,7 +152,7 @@ impl Script {
 }
 
 impl Step {
-    /// Makes the step's calls; returns the task that its command has become.
+    /// Makes the step's calls; returns the id of the task that its command became.
     async fn run(&self, client: &mut Client, about: Option<&str>) -> Result<Option<String>, Error> {
         let mut started = None;
         if let Some(cmd) = &self.cmd {
@@ -169,10 +169,10 @@ impl Step {
         Ok(started)
     }
 
-    /// Does what the operator would do, once there was time for somebody to do it.
+    /// Does what the operator would do, after giving a person time to do it.
     async fn help(&self, stage: &impl Stage, about: Option<&str>) -> std::convert::Infallible {
         if let Some(then) = &self.then {
-            // The call is on its way.
+            // Gives the call time to arrive.
             stage.pass(Duration::from_secs(1)).await;
             then.show.iter().for_each(|name| stage.show(name));
             stage.pass(Duration::from_millis(then.after_ms)).await;
@@ -213,7 +213,7 @@ mod tests {
             if let Some(name) = &step.wait_for {
                 assert!(known.contains(&name), "{name}");
             }
-            // On the narrowest screen that draws, beside the word in front.
+            // Must fit the narrowest supported screen, after its prefix.
             assert!(step.say.chars().count() <= 72, "{}", step.say);
             known.extend(&step.name);
         }

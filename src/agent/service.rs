@@ -1,4 +1,4 @@
-//! The MCP service: the tool table for one agent's connection, in both protocol eras.
+//! The MCP service: the tool table for one agent's connection, in both protocol revisions.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentNotices, AgentPeer, Handle, HeldCall, PARAGRAPH_CHARS};
 use crate::tools::{self, Answer, Begun, Caller, Room, clients};
 
-/// What every agent is told once.
+/// The instructions that every agent receives once.
 const INSTRUCTIONS: &str = "\
 Your shell is here: ExecCommand runs a shell command, TaskOutput reads on and waits for one that still runs. \
 An operator watches live and may type into commands or stop them; run every command here rather than in a built-in shell.
@@ -38,10 +38,10 @@ tell how things stand. Use task ids exactly as you got them.
 - The operator shares the tasks with you: `held_by_operator` means a person is typing, so wait and read the \
 output; `stopped by operator` means a person ended it on purpose, so do not just run it again.";
 
-/// The method of the line that tells a shim which label its agent has got.
+/// The method of the notification that gives a shim the label of its agent.
 pub(super) const LABEL_METHOD: &str = "notifications/dev.pilothouse/label";
 
-/// An agent as it is known.
+/// An agent's identity.
 struct Who {
     label: String,
     peer: AgentPeer,
@@ -55,30 +55,30 @@ struct Service {
     cwd: PathBuf,
     profile: Profile,
     asked_label: Option<String>,
-    /// Whose words come over it and how, of an agent on another machine.
+    /// For an agent on another machine: who relays it, and how.
     from: Option<String>,
-    /// Who the agent is, once it has said so.
+    /// The agent's identity, once it is known.
     who: Arc<OnceLock<Who>>,
-    /// The agent has hung up or the runtime ends: what runs is not withdrawn by anyone.
+    /// Cancelled when the agent has disconnected or the runtime ends: running calls then do not count as withdrawn.
     gone: CancellationToken,
     calls: TaskTracker,
-    /// What goes with answers that are not written yet.
+    /// Notices for answers that have not been written yet.
     unwritten: Unwritten,
-    /// The calls whose questions are with the client's person.
+    /// The calls whose questions await the client's user.
     open: Open<Call>,
 }
 
-/// A call that goes on.
+/// A call in progress.
 struct Call {
     going: Going,
     withdrawn: CancellationToken,
     answer: JoinHandle<Option<(Answer, Option<AgentNotices>)>>,
-    /// Its client's person has not been asked about it, and may be.
+    /// Whether the client's user may still be asked about it.
     may_ask: bool,
 }
 
-/// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
-/// through: an agent that disconnects never ends a command.
+/// Serves one agent until it disconnects or `stop` is cancelled. Calls in flight when it disconnects run to
+/// completion: a disconnect never ends a command.
 pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     let Client { hello, peer, lines, writer, .. } = client;
     let Hello { cwd, profile, label: asked_label, client, from, .. } = hello;
@@ -103,7 +103,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
         transport = transport.announcing(&told);
     }
     converse(service, transport, gone, stop).await;
-    // Now, not after its calls: who comes back meanwhile has its label and its tasks again.
+    // Now rather than after its calls: an agent that reconnects meanwhile gets its label and its tasks back.
     if let Some(Who { label, peer, .. }) = who.get() {
         runtime.agent_gone(label, peer);
     }
@@ -111,7 +111,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     calls.wait().await;
 }
 
-/// Speaks MCP until the agent hangs up or `stop`.
+/// Speaks MCP until the agent disconnects or `stop` is cancelled.
 async fn converse(service: Service, transport: Transport, gone: CancellationToken, stop: CancellationToken) {
     let begun = tokio::select! {
         begun = service.serve(transport) => begun,
@@ -130,7 +130,7 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
     tokio::select! {
         _ = &mut ended => {}
         () = stop.cancelled() => {
-            // First, so that no call takes the end of the connection for the agent's wish.
+            // Cancelled first, so that no call mistakes the end of the connection for a cancellation by the agent.
             gone.cancel();
             cut.cancel();
             let _ = ended.await;
@@ -139,7 +139,7 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
 }
 
 impl Service {
-    /// Begins a call.
+    /// Starts a call.
     fn begin(
         &self,
         request: CallToolRequestParams,
@@ -169,7 +169,7 @@ impl Service {
         Call { going, withdrawn, answer, may_ask: self.peer.task_host.is_none() }
     }
 
-    /// Goes on with a call that the client sends again with the answer to its question.
+    /// Resumes a call that the client sends again with the answer to its question.
     async fn resume(
         &self,
         state: &str,
@@ -190,13 +190,13 @@ impl Service {
             || self.runtime.snapshot().borrow().gate.held.iter().all(|other| other.ticket != held.ticket);
         let task = held.task.as_ref().filter(|_| call.answer.is_finished() && is_settled());
         let Some((task, tool)) = task.zip(tools::find("TaskOutput")) else { return Ok(call) };
-        // The call had stopped waiting before it was decided; what it said then is true no more.
+        // The call stopped waiting before it was decided, so its earlier result is out of date.
         let (caller, input) = (self.caller(context), json!({"task_id": task}));
         let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
         Ok(self.spawn(caller, going, input))
     }
 
-    /// Returns who calls.
+    /// Returns the caller.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let mut caller = Caller::new(self.actor(context.client_info().as_ref()), self.cwd.clone());
         let who = self.who.get();
@@ -207,8 +207,8 @@ impl Service {
         caller
     }
 
-    /// Asks in the agent's program about a call that is held; returns where the call's result is what asks. What a
-    /// managed task starts is not asked: it would answer itself.
+    /// Asks about a held call in the agent's client; returns if the call's result is to carry the question. Calls
+    /// from inside a managed task are not asked about: the agent would answer itself.
     async fn ask_person(&self, context: &RequestContext<RoleServer>, begun: &Begun) -> HeldCall {
         if let Some(way) = elicitation::way(context) {
             let held = elicitation::held(&self.runtime, begun).await;
@@ -227,13 +227,13 @@ impl Service {
         std::future::pending().await
     }
 
-    /// Returns who acts. The first request that says who the client is settles it.
+    /// Returns the actor. The first request that identifies the client determines it.
     fn actor(&self, client: Option<&Implementation>) -> Actor {
         let named = client.map(|client| (client.name.as_str(), client.version.as_str()));
         Actor::Agent(self.who(named).label.clone())
     }
 
-    /// Returns who the agent is; the first to say so, by name and version of its program, settles it.
+    /// Returns the agent's identity, determined by the first request that gives its program's name and version.
     fn who(&self, client: Option<(&str, &str)>) -> &Who {
         self.who.get_or_init(|| {
             let program = client.map_or_else(String::new, |(name, version)| label::program(name, version));
@@ -253,7 +253,7 @@ impl Service {
     }
 }
 
-/// Returns what a client is told of this server.
+/// Returns this server's description for clients.
 pub(super) fn server() -> ServerConfig {
     let capabilities = ServerCapabilities::builder().enable_tools().build();
     ServerConfig::new(capabilities)
@@ -305,12 +305,12 @@ impl ServerHandler for Service {
                     withdrawn.cancel();
                     return Err(withdrawal());
                 }
-                // A runtime that ends answers what it was asked; rmcp sends for a moment more.
+                // A runtime that is shutting down still answers open calls; rmcp keeps sending for a moment.
                 answer.await
             }
             never = going.tell(&context) => match never {},
             held = self.ask_person(&context, &going.begun), if may_ask => {
-                // Once is enough: a form that was put away leaves the decision to the consoles.
+                // Asks only once: if the form is dismissed, the decision is left to the consoles.
                 let call = Call { going, withdrawn, answer, may_ask: false };
                 let at = self.runtime.clock().now().mono;
                 return Ok(self.open.ask(Asked { held, at, call }).into());
@@ -333,7 +333,7 @@ impl ServerHandler for Service {
     }
 }
 
-/// What a withdrawn call ends with; rmcp drops it, since nobody waits for it.
+/// The result of a cancelled call; rmcp drops it, since nobody waits for it.
 fn withdrawal() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }

@@ -1,7 +1,7 @@
-//! MCP lines over the agents' socket, bounded in every way a peer could stretch them.
+//! The MCP line transport over the agents' socket, with limits on everything a peer could stretch.
 //!
-//! What is no message is answered with a JSON-RPC error instead of silence, so that no client waits
-//! for an answer that never comes.
+//! Anything that is not a valid message is answered with a JSON-RPC error rather than silence, so that no client
+//! waits for an answer that never comes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -23,19 +23,20 @@ use crate::envelope::SafeText;
 use crate::link::{Line, Lines, MAX_FRAME};
 use crate::runtime::AgentNotices;
 
-/// Calls one connection may have in flight.
+/// The maximum number of calls in flight per connection.
 pub(super) const IN_FLIGHT: usize = 64;
-/// How long an agent may take nothing of what is written to it; then the connection ends.
+/// How long a write to an agent may stall before the connection is closed.
 const STALL: Duration = Duration::from_secs(60);
-/// The JSON-RPC code for "not now".
+/// The JSON-RPC error code for "busy".
 const BUSY: ErrorCode = ErrorCode(-32_000);
 
-/// What goes with answers that are not written yet, by their requests. What is left of it goes with a later answer.
+/// Notices that accompany answers not written yet, by request. If an answer is never written, its notices go with a
+/// later one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Unwritten(Arc<Mutex<HashMap<RequestId, AgentNotices>>>);
 
 impl Unwritten {
-    /// Keeps what goes with an answer that is about to be sent.
+    /// Stores the notices that accompany an answer about to be sent.
     pub(super) fn expect(&self, request: RequestId, notices: AgentNotices) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request, notices);
     }
@@ -51,12 +52,12 @@ pub(super) struct Transport {
     outbox: Arc<tokio::sync::Mutex<Outbox>>,
     in_flight: Arc<Mutex<HashSet<RequestId>>>,
     unwritten: Unwritten,
-    /// Cancelled once the agent has hung up, before the service is told.
+    /// Cancelled once the agent has disconnected, before the service notices.
     gone: CancellationToken,
 }
 
-/// What is being written. A write given up half-way is finished by the next one, so that lines
-/// never mix.
+/// The data being written. A write that is dropped half-way is completed by the next one, so that lines are never
+/// interleaved.
 struct Outbox {
     writer: Option<OwnedWriteHalf>,
     pending: VecDeque<u8>,
@@ -74,14 +75,14 @@ impl Transport {
         }
     }
 
-    /// Returns the place for what goes with answers that are about to be sent.
+    /// Returns the store for notices that accompany answers about to be sent.
     pub(super) fn unwritten(&self) -> Unwritten {
         self.unwritten.clone()
     }
 
-    /// Returns the same connection with a line that goes before everything else.
+    /// Returns the same connection with a line queued before everything else.
     pub(super) fn announcing(mut self, line: &Value) -> Self {
-        // Nobody else has the outbox yet.
+        // Nothing else holds the outbox yet.
         if let Some(outbox) = Arc::get_mut(&mut self.outbox) {
             let pending = &mut outbox.get_mut().pending;
             pending.extend(line.to_string().into_bytes());
@@ -90,7 +91,7 @@ impl Transport {
         self
     }
 
-    /// Reads a line as a message, or says how to answer it.
+    /// Parses a line as a message, or returns the refusal to answer it with.
     fn read(&self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<Refusal>> {
         let Line::Whole(line) = line else {
             let text = format!("a message is at most {MAX_FRAME} bytes long");
@@ -104,7 +105,7 @@ impl Transport {
         Ok(message)
     }
 
-    /// Counts a request in, or says why it cannot be taken.
+    /// Counts a request as in flight, or returns why it cannot be accepted.
     fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), ErrorData> {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
@@ -120,7 +121,7 @@ impl Transport {
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                    // A cancelled request gets no answer that would count it out.
+                    // A cancelled request gets no answer that would remove it from the count.
                     if let Some(id) = &cancelled.params.request_id {
                         in_flight.remove(id);
                         drop(self.unwritten.take(id));
@@ -151,7 +152,7 @@ impl McpTransport<RoleServer> for Transport {
             if let Some(id) = answered {
                 in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
             }
-            // Dropped unless all of it is written.
+            // Dropped, not marked as given, unless the answer is written completely.
             let notices = answered.and_then(|id| unwritten.take(id));
             let mut outbox = outbox.lock().await;
             outbox.push(&message)?;
@@ -165,7 +166,7 @@ impl McpTransport<RoleServer> for Transport {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // A refusal whose writing was given up half-way goes first.
+            // A partly written refusal is completed first.
             if self.outbox.lock().await.flush().await.is_err() {
                 break;
             }
@@ -182,7 +183,7 @@ impl McpTransport<RoleServer> for Transport {
             }
             match self.read(&line) {
                 Ok(message) => return Some(message),
-                // `push` happens under the same lock as the flush above and does not wait.
+                // `push` happens under the same lock as the flush above and does not block.
                 Err(refusal) => {
                     let Refusal { id, error } = *refusal;
                     self.outbox.lock().await.push(&JsonRpcMessage::error(error, id)).ok()?;
@@ -231,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends lines to a transport and hangs up; returns what got through and what was answered.
+    /// Sends lines to a transport and disconnects; returns how many were received and the answers.
     async fn exchange(sent: &[String]) -> (usize, Vec<Value>) {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let (reader, writer) = ours.into_split();
@@ -293,7 +294,7 @@ mod tests {
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}});
         sent.extend([cancelled.to_string(), ping(5), ping("another")]);
         let (received, answers) = exchange(&sent).await;
-        // The cancelled one makes room: for the repeated id it does not help, for a new one it does.
+        // The cancelled request makes room: not for the repeated id, but for a new one.
         assert_eq!(received, IN_FLIGHT + 2);
         let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
         assert_eq!(ids, [&json!(IN_FLIGHT), &json!(5)]);
@@ -306,7 +307,7 @@ mod tests {
         let mut transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, gone.clone());
         let (_unread, mut writer) = theirs.into_split();
         let sending = tokio::spawn(async move {
-            // Until the other end hangs up: nothing it answers is read.
+            // Until the other end disconnects: it reads no answers.
             while writer.write_all(b"not json\n").await.is_ok() {}
         });
         assert!(transport.receive().await.is_none());

@@ -1,5 +1,5 @@
-//! How an answer is printed: for a program or for a person. Standard output carries data, standard
-//! error the rest.
+//! Printing of answers, for a program or for a person. Data goes to standard output, everything else to standard
+//! error.
 
 use std::io;
 use std::process::ExitCode;
@@ -10,30 +10,30 @@ use crate::dispatch::exec::OUTPUT_CLOSED;
 use crate::dispatch::{COMMANDS, Response, is_data, own_form, table};
 use crate::envelope::SafeText;
 
-/// A form of an answer.
+/// An output format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The five keys; over several lines on a terminal.
+    /// The five keys; pretty-printed on a terminal.
     Json,
     /// The five keys on one line.
     Jsonl,
-    /// The data in columns.
+    /// The data as a table.
     Table,
     /// The data as text.
     Plain,
-    /// A form that only some commands have.
+    /// A format that only some commands have.
     Own(&'static str),
 }
 
 impl Form {
-    /// Returns the form that was asked for, else the default.
+    /// Returns the requested format, or the default.
     pub(super) fn of(typed: Typed<'_>) -> Self {
         match typed.args.get_one::<String>(args::OUTPUT).map(String::as_str) {
             Some("json") => Self::Json,
             Some("jsonl") => Self::Jsonl,
             Some("table") => Self::Table,
             Some("plain") => Self::Plain,
-            // What a person reads, by the name that checkers of programs give it.
+            // What a person reads, under the name that linters use for it.
             Some("human") => Self::Plain,
             Some(own) => {
                 let forms = COMMANDS.iter().flat_map(|command| command.forms);
@@ -44,16 +44,16 @@ impl Form {
         }
     }
 
-    /// Returns the default form: plain on a terminal, else JSON.
+    /// Returns the default format: plain on a terminal, else JSON.
     pub(super) fn usual() -> Self {
         if print::is_terminal() { Self::Plain } else { Self::Json }
     }
 }
 
-/// Prints an answer and returns the exit code it ends the program with.
+/// Prints an answer and returns the program's exit code.
 pub(super) fn print(response: &Response, form: Form) -> ExitCode {
     match write(response, form) {
-        // Whoever read enough has closed the pipe: not another word, anywhere.
+        // The reader has read enough and closed the pipe: print nothing more, anywhere.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(OUTPUT_CLOSED),
         Err(error) => {
             let _ = print::say(format_args!("write to standard output: {error}"));
@@ -82,14 +82,14 @@ fn write(response: &Response, form: Form) -> io::Result<()> {
     };
     print::out(&text)?;
     match &response.outcome {
-        // Whoever sees this code reads there why: one plain line.
+        // Anyone who sees this exit code reads the reason there: one plain line.
         Err(failure) if is_json && failure.exit_code() == 2 => print::say(failure.line()),
         _ if is_json => Ok(()),
         _ => aside(response),
     }
 }
 
-/// Prints what is not data to standard error: warnings, and the reason for a failure.
+/// Prints everything that is not data to standard error: warnings, and the reason for a failure.
 fn aside(response: &Response) -> io::Result<()> {
     response.warnings.iter().try_for_each(print::say)?;
     match &response.outcome {

@@ -1,4 +1,4 @@
-//! What can be typed after `pilothouse`: the clap tree, derived from the registry of commands.
+//! Command-line parsing: the clap tree, derived from the command registry.
 
 use std::ffi::OsString;
 use std::iter;
@@ -11,11 +11,11 @@ use crate::config::quoted;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
 
-/// The flag for the form of the answer.
+/// The flag for the output format.
 pub(super) const OUTPUT: &str = "output";
 /// The flag that runs a command in this process.
 const PRIVATE: &str = "private";
-/// The forms of an answer.
+/// The output formats.
 pub(super) const FORMS: [&str; 4] = ["json", "jsonl", "table", "plain"];
 
 /// A command as it was typed.
@@ -27,45 +27,45 @@ pub(super) struct Typed<'a> {
     pub(super) args: &'a ArgMatches,
 }
 
-/// What of a command stands in a tree.
+/// How much of a command a tree contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// Nothing.
     None,
-    /// Its name and its purpose.
+    /// Its name and description.
     Name,
-    /// Its arguments, without what only help tells.
+    /// Its arguments, without what is only needed for help.
     Arguments,
-    /// All of it.
+    /// Everything.
     Whole,
 }
 
-/// Reads a command line. What is typed well needs no more than the command that it names; whatever else it is, help or a
-/// mistake, is read again beside all the others.
+/// Parses a command line. A correct one needs only the command that it names; anything else, help or a mistake, is
+/// parsed again with all commands in the tree.
 pub(super) fn parse(argv: &[OsString]) -> Result<ArgMatches, clap::Error> {
     let alone = grown(|command| if may_be_named(command, argv) { Detail::Arguments } else { Detail::None });
     alone.try_get_matches_from(argv).or_else(|_| tree_for(argv).try_get_matches_from(argv))
 }
 
-/// Returns the whole tree.
+/// Returns the complete tree.
 pub(super) fn tree() -> Clap {
     grown(|_| Detail::Whole)
 }
 
-/// Returns the tree with the arguments of those commands that these words may name. The others keep name and purpose: to
-/// declare all takes a few milliseconds.
+/// Returns the tree with the arguments of the commands that these words may name. The others have only their name and
+/// description, because declaring all arguments takes a few milliseconds.
 fn tree_for(argv: &[OsString]) -> Clap {
     grown(|command| if may_be_named(command, argv) { Detail::Whole } else { Detail::Name })
 }
 
-/// Tells whether all words of a command's path stand among those that were typed.
+/// Returns whether all words of a command's path are among those typed.
 fn may_be_named(command: &Command, argv: &[OsString]) -> bool {
     let typed = |word: &str| argv.iter().any(|given| given == word);
     let mut paths = iter::once(command.path.as_str()).chain(command.aliases.iter().copied());
     paths.any(|path| path.split('.').all(typed))
 }
 
-/// Returns the tree with as much of each command as is asked for.
+/// Returns the tree with the requested amount of detail for each command.
 fn grown(detail: impl Fn(&Command) -> Detail) -> Clap {
     let root = Clap::new("pilothouse")
         .version(env!("CARGO_PKG_VERSION"))
@@ -93,7 +93,7 @@ fn grown(detail: impl Fn(&Command) -> Detail) -> Clap {
     })
 }
 
-/// Adds a command beneath the groups its path names.
+/// Adds a command below the groups in its path.
 fn grow(parent: Clap, declare: &dyn Fn(Clap) -> Clap, above: &str, words: &[&str]) -> Clap {
     let Some((word, rest)) = words.split_first() else {
         return declare(parent);
@@ -107,7 +107,7 @@ fn grow(parent: Clap, declare: &dyn Fn(Clap) -> Clap, above: &str, words: &[&str
     parent.subcommand(grow(fresh, declare, &path, rest))
 }
 
-/// Gives a command its purpose and its other names.
+/// Sets a command's description and aliases.
 fn name(command: &Command, clap: Clap) -> Clap {
     let aliases = command.aliases.iter().filter_map(|alias| alias.rsplit('.').next());
     clap.about(command.about).visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
@@ -148,7 +148,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
     })
 }
 
-/// The examples of a command, as they are typed.
+/// Returns the examples of a command as command lines.
 fn examples(command: &Command) -> String {
     let schema = command.input_schema();
     let typed = command.examples.iter().filter_map(|example| {
@@ -178,12 +178,12 @@ fn looks(clap: Clap) -> Clap {
     clap
 }
 
-/// The forms a command can answer in.
+/// Returns the output formats of a command.
 fn forms(command: &Command) -> impl Iterator<Item = &'static str> {
     FORMS.into_iter().chain(command.forms.iter().copied())
 }
 
-/// Finds the command that was typed; `None` when none was.
+/// Returns the command that was typed, or `None` if there was none.
 pub(super) fn typed(matches: &ArgMatches) -> Option<Typed<'_>> {
     let mut path = String::new();
     let mut at = matches;
@@ -200,7 +200,7 @@ impl Typed<'_> {
         self.args.try_get_one::<bool>(PRIVATE).ok().flatten().copied().unwrap_or_default()
     }
 
-    /// Returns what was typed for the flags that every command has.
+    /// Returns the values of the flags that every command has.
     pub(super) fn flags(&self) -> Result<Flags, Failure> {
         let text = |name: &str| self.args.get_one::<String>(name).cloned();
         let timeout = text("timeout").map(|given| {
@@ -232,14 +232,14 @@ mod tests {
             COMMANDS.iter().flat_map(|command| above(command.path.as_str())).collect();
         groups.sort_unstable();
         groups.dedup();
-        // `mcp` is a command itself.
+        // `mcp` is a command as well as a group.
         groups.retain(|group| find(group).is_none());
         let mut told: Vec<&str> = GROUPS.iter().map(|(group, _)| *group).collect();
         told.sort_unstable();
         assert_eq!(told, groups);
     }
 
-    /// The groups that a path lies in.
+    /// Returns the groups that contain a path.
     fn above(path: &str) -> impl Iterator<Item = &str> {
         path.match_indices('.').map(|(at, _)| &path[..at])
     }
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// What was typed, at each level.
+    /// Returns what was typed at each level.
     fn given(matches: &ArgMatches) -> String {
         let words = |id: &clap::Id| format!("{id} {:?} ", matches.get_raw(id.as_str()));
         let own: String = matches.ids().map(words).collect();
@@ -344,7 +344,7 @@ mod tests {
         assert!(path(&["pilothouse", "task"]).is_err());
     }
 
-    /// The words of a line of a shell, without what follows a comment, a pipe or a redirection.
+    /// Splits a shell command line into words, ignoring everything after a comment, a pipe or a redirection.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
         for letter in line.chars() {
@@ -376,7 +376,7 @@ mod tests {
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("$ pilothouse")) {
                 let mut words = words(&format!("pilothouse{line}"));
                 if words.get(1).is_some_and(|word| word.parse::<crate::agent::shell::Kind>().is_ok()) {
-                    // What follows is the agent's, and never read here.
+                    // What follows is for the agent and is never parsed here.
                     words.truncate(2);
                 }
                 let typed = tree().try_get_matches_from(&words);

@@ -1,5 +1,5 @@
-//! `command run` for wrappers and hooks: in place of an answer the bytes that the command wrote (`--raw`), and its own exit
-//! code (`--exit-code=child`). It waits for the end of the command, however long that takes.
+//! `command run` for wrappers and hooks: prints the command's raw output instead of an answer (`--raw`), and exits
+//! with its exit code (`--exit-code=child`). It waits for the command to end, however long that takes.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::dispatch::{self, Code, Context, Failure, Flags, Response, find};
 use crate::envelope::TaskId;
 use crate::process::Signal;
 
-/// The exit code of a command that was not run, as `timeout` and `env` have it.
+/// The exit code if the command was not run, following `timeout` and `env`.
 const NOT_RUN: u8 = 125;
-/// The exit code of a command whose time was over, as `timeout` has it.
+/// The exit code if the command timed out, following `timeout`.
 const OUT_OF_TIME: u8 = 124;
 /// How long one call waits for a task, in milliseconds.
 const WAIT_MS: u64 = 45_000;
 
-/// How the command of a command line shows in the process.
+/// How the command is reflected in this process's output and exit code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Child {
     is_raw: bool,
@@ -37,12 +37,12 @@ pub(super) struct Child {
 struct End {
     response: Response,
     task: Option<TaskId>,
-    /// A signal ended this process.
+    /// The signal that ended this process, if any.
     signal: Option<u8>,
 }
 
 impl Child {
-    /// Returns what was asked for, if anything was.
+    /// Returns the requested options, if any were given.
     pub(super) fn of(typed: Typed<'_>) -> Option<Self> {
         let is_raw = matches!(typed.args.try_get_one::<bool>(RAW), Ok(Some(true)));
         let code = typed.args.try_get_one::<String>(EXIT_CODE).ok().flatten();
@@ -79,7 +79,7 @@ impl Child {
     }
 }
 
-/// Runs a command and waits for its end, also where it has become a task.
+/// Runs a command and waits for its end, even if it has become a task.
 async fn to_the_end(
     cx: &mut Context,
     typed: Typed<'_>,
@@ -113,7 +113,7 @@ async fn to_the_end(
             Ok(data) if data["retrieval_status"] == "success" => break,
             Ok(_) => {}
             Err(_) => {
-                // Its time is over, this process ends, or the runtime has gone.
+                // It timed out, this process is ending, or the runtime is gone.
                 let by = json!({ "task_id": id });
                 dispatch::run(cx, stop, by, &Flags::default(), std::future::pending()).await;
                 return End { response: waited, task, signal };
@@ -133,7 +133,7 @@ async fn to_the_end(
     End { response, task, signal }
 }
 
-/// Prints the bytes that the command wrote; what went wrong otherwise in a line on standard error.
+/// Prints the command's raw output, and anything else that went wrong as a line on standard error.
 async fn print_raw(cx: &mut Context, end: &End) -> ExitCode {
     let streams = match &end.task {
         Some(task) => cx.streams(task).await,
@@ -168,7 +168,7 @@ fn nothing_ran() -> Failure {
     Failure::new(Code::InternalError, "No command ran.")
 }
 
-/// Returns the exit code that the command ended with: its own, or 128 and the number of the signal that ended it.
+/// Returns the command's exit code: its own, or 128 plus the number of the signal that ended it.
 fn own_status(data: &Value) -> Option<u8> {
     let of = if data["task"].is_object() { &data["task"] } else { data };
     let status = of["exit_status"].as_u64().and_then(|status| u8::try_from(status & 0xff).ok());

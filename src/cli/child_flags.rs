@@ -1,14 +1,14 @@
-//! The flags of `command run` that hold for the process, not for the request.
+//! The flags of `command run` that affect this process rather than the request.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction};
 
-/// Prints what the command wrote in place of an answer.
+/// Prints the command's raw output instead of an answer.
 pub(super) const RAW: &str = "raw";
-/// Says whose exit code is that of the process.
+/// Determines whose exit code this process returns.
 pub(super) const EXIT_CODE: &str = "exit-code";
 
-/// Returns them.
+/// Returns the flags.
 pub(super) fn flags() -> [Arg; 2] {
     [
         Arg::new(RAW)

@@ -1,4 +1,4 @@
-//! `pilothouse codex-executor`: what Codex starts to have its commands run.
+//! `pilothouse codex-executor`: the program that Codex starts to run its commands.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::dispatch::cli_only::CodexExecutorInput;
 use crate::paths::Places;
 use crate::process::{is_in_command, parent};
 
-/// The exit code of what cannot be done as things are, as all commands have it.
+/// The exit code for an unmet precondition, as in all commands.
 const PRECONDITION: u8 = 4;
-/// What Codex's own server is started with.
+/// The arguments for starting Codex's own server.
 const SERVER: [&str; 3] = ["exec-server", "--listen", "stdio"];
 
-/// Talks with Codex until it has gone.
+/// Serves Codex until it disconnects.
 pub(super) async fn run(input: CodexExecutorInput) -> Result<ExitCode> {
     let Some(codex) = input.codex.map(PathBuf::from).or_else(codex) else {
         let _ = print::say("codex is not in your PATH; name it with --codex");
@@ -33,7 +33,7 @@ pub(super) async fn run(input: CodexExecutorInput) -> Result<ExitCode> {
     Ok(code.map_or(ExitCode::SUCCESS, ExitCode::from))
 }
 
-/// Returns how processes become tasks; `None` where Codex's own server is to have them all.
+/// Returns how processes become tasks, or `None` to leave all of them to Codex's own server.
 fn reach() -> Option<Reach> {
     let is_off = std::env::var_os(SWITCH).is_some_and(|switch| switch == "off");
     if is_off || is_in_command(std::process::id()) {
@@ -59,7 +59,8 @@ fn on_failure(places: &Places) -> OnFailure {
     loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default()
 }
 
-/// Finds the Codex that is in use: the one that has started this, so that both are of one version, or the one in PATH.
+/// Finds the Codex in use: the one that started this process, so that both have the same version, or else the one in
+/// PATH.
 fn codex() -> Option<PathBuf> {
     let starter = parent(std::process::id())?;
     let starter = std::fs::read_link(Path::new("/proc").join(starter.to_string()).join("exe")).ok();

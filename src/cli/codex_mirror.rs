@@ -1,5 +1,5 @@
-//! What stands for a process that Codex's own server runs: shows what it is told, passes on what is typed, and ends as the
-//! process ended.
+//! The stand-in for a process that Codex's own server runs: prints the output it receives, passes on what is typed,
+//! and exits as the process did.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,10 +12,11 @@ use rustix::termios::{OptionalActions, isatty, tcgetattr, tcsetattr};
 use super::print;
 use crate::agent::codex::Frame;
 
-/// The exit code of what nobody knows the end of (EX_TEMPFAIL).
+/// The exit code if the outcome is unknown (`EX_TEMPFAIL`).
 const UNKNOWN: u8 = 75;
 
-/// Stands for a process; `args` are where it is told and where it says what is typed.
+/// Stands in for a process; `args` are the paths of the pipe to receive frames from and of the pipe to write typed
+/// input to.
 pub(super) fn run(args: &[OsString]) -> ExitCode {
     let [told, said] = args else { return ExitCode::from(UNKNOWN) };
     let said = || File::options().write(true).open(said);
@@ -50,7 +51,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// Lets everything through as it comes: the process has a terminal of its own, which does the rest.
+/// Puts the terminal into pass-through mode: the process has a terminal of its own, which does the processing.
 fn as_it_comes() -> rustix::io::Result<()> {
     let stdin = io::stdin();
     let mut modes = tcgetattr(stdin.as_fd())?;

@@ -1,4 +1,4 @@
-//! `pilothouse`: the console, with the runtime inside or attached to the one that runs.
+//! `pilothouse`: the console, with an embedded runtime or attached to the running one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,11 +20,11 @@ use crate::paths::Places;
 use crate::process;
 use crate::runtime::Closing;
 
-/// Opens the console of the workspace.
+/// Opens the workspace's console.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     let attach =
         |places: Places| async move { Operator::attach(&places.operator_socket(), start.cwd.clone()).await };
-    // What is wrong with the settings is said here.
+    // Reports invalid settings.
     settings(start)?;
     if is_background(start) {
         let (operator, _) = start.access().join(attach).await?;
@@ -41,7 +41,7 @@ async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
         && let Some(address) = Holder::of(&start.places).address()
         && address.config != start.places.config_dir
     {
-        // What this person wants to be asked about holds whatever the runtime was started with.
+        // This person's own approval rules apply, whichever settings the runtime was started with.
         let own = Loaded::read(&start.places.config_dir, &start.places.workspace);
         let rules = own.map(|loaded| loaded.settings.approvals).unwrap_or_default();
         operator.ask(Request::Rules { config: start.places.config_dir.clone(), rules }).await?;
@@ -54,7 +54,7 @@ pub(super) fn is_background(start: &Start) -> bool {
     matches!(settings(start), Ok(Some(settings)) if settings.runtime == RuntimeMode::Background)
 }
 
-/// Reads the settings; `None` when they are invalid but a runtime is already running: a typo must not keep anybody
+/// Reads the settings; `None` if they are invalid but a runtime is already running: a typo must not prevent anyone
 /// from stopping a task.
 fn settings(start: &Start) -> Result<Option<Settings>> {
     match Loaded::read(&start.places.config_dir, &start.places.workspace) {
@@ -64,12 +64,12 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
     }
 }
 
-/// Runs the console on a runtime of this process; its tasks end with it, unless the person detaches.
+/// Runs the console on a runtime in this process; its tasks end with it unless the person detaches.
 pub(super) async fn embed(start: &Start, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
     embed_with(start, server, Options { can_detach, ..Options::default() }).await
 }
 
-/// As [`embed`]; of `more` the cues count, and whether the person may detach.
+/// Like [`embed`], but uses the cues from `more` and its setting of whether the person may detach.
 pub(super) async fn embed_with(start: &Start, server: RuntimeServer, more: Options) -> Result<Exit> {
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
     let snapshot = operator.snapshot();
@@ -81,21 +81,22 @@ pub(super) async fn embed_with(start: &Start, server: RuntimeServer, more: Optio
         shown => shown,
     };
     server.close(closing(&shown)).await?;
-    // What the tasks came to is known now that all of them have ended.
+    // All tasks have ended by now, so their outcomes are known.
     shown.map(|exit| exit.told(&snapshot.borrow()))
 }
 
-/// Leaves the terminal, which the console has given back, and goes on as a runtime without a console.
+/// Leaves the terminal, which the console has already restored, and continues as a runtime without a console.
 async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
-    // Before the launcher exits: what a closed terminal sends must not end this process now.
+    // Must happen before the launcher exits: the signal from a closing terminal must not end this process from now
+    // on.
     let mut ending = EndSignals::without_hangup()?;
-    // Nobody reads it when the terminal is gone.
+    // If the terminal is gone, nobody reads this.
     let _ = super::say(&exit.farewell);
-    // Before the shell has its prompt: what is run there next may end this runtime.
+    // Must happen before the shell shows its prompt: the next command run there may end this runtime.
     server.runtime.set_headless(true);
     let _ = server.runtime.snapshot().wait_for(|snapshot| snapshot.headless).await;
     if let Err(error) = process::detach() {
-        // The launcher, or whoever waits for it, sees this process end a little later.
+        // The launcher, or the process waiting for it, sees this process end a little later.
         tracing::error!(%error, "leave the terminal");
         server.close(Closing::TerminalGone).await?;
         return Err(error).wrap_err("leave the terminal");
@@ -106,7 +107,7 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Returns the reason given when the runtime ends with its console.
+/// Returns the reason to give when the runtime ends with its console.
 pub(super) fn closing(shown: &Result<Exit>) -> Closing {
     let code = shown.as_ref().map_or(0, |exit| exit.code);
     Closing::of_exit(code, Closing::ConsoleClosed)
@@ -129,7 +130,8 @@ fn options(start: &Start) -> Options {
     }
 }
 
-/// Returns the folder that exports go to: beside the recordings unless the settings name one, never in an agent's repository.
+/// Returns the folder for exports: beside the recordings unless the settings specify one, and never in an agent's
+/// repository.
 fn exports(start: &Start) -> PathBuf {
     let places = &start.places;
     let loaded = Loaded::read(&places.config_dir, &places.workspace).ok();
@@ -141,16 +143,16 @@ pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathB
     Ok(console::run(operator, Options { layout, ..options(start) }).await?)
 }
 
-/// Opens the console on the screen of programs.
+/// Opens the console on its programs screen.
 pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Exit> {
     let options = Options { opens: console::app::Screen::Program, ..options(start) };
     Ok(console::run(operator, options).await?)
 }
 
-/// Prints the closing line on the normal screen.
+/// Prints the closing message on the normal screen.
 pub(super) fn leave(exit: Exit) -> ExitCode {
     if !exit.farewell.is_empty() {
-        // Nobody reads it when the terminal is gone; the exit code still tells.
+        // If the terminal is gone, nobody reads this; the exit code is still returned.
         let _ = super::say(&exit.farewell);
     }
     ExitCode::from(exit.code)

@@ -1,4 +1,5 @@
-//! The flags of a console: its appearance for one session, overriding the settings; and its key bindings, for scripts.
+//! The flags of a console: its appearance for one session, overriding the settings; and its key bindings, for
+//! scripts.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::console::theme::Flags;
 use crate::console::theme::list::BUILT_IN;
 use crate::dispatch::KeyRow;
 
-/// Reads the name of a theme: any, since a person may have themes of their own. The built-in ones are offered.
+/// Parses the name of a theme: accepts any name, since there may be custom themes, and suggests the built-in ones.
 #[derive(Debug, Clone, Copy)]
 struct ThemeName;
 
@@ -54,7 +55,7 @@ pub(super) fn declare(clap: Clap) -> Clap {
         ))
 }
 
-/// Reads the flags, given before or after the name of the command.
+/// Returns the flags, given before or after the command's name.
 pub(super) fn flags(matches: &ArgMatches) -> Flags {
     let inner = matches.subcommand().map(|(_, inner)| inner);
     let levels = [Some(matches), inner];
@@ -82,7 +83,7 @@ fn setting<T: DeserializeOwned>(word: String) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
 
-/// Returns the effective keys: the preset, overridden by the user's file.
+/// Returns the effective key bindings: the preset, overridden by the user's file.
 pub(super) fn keys(config: &Path) -> Result<Vec<KeyRow>, Faults> {
     let path = config.join(FILE);
     let source = read_own(&path).map_err(|fault| Faults(vec![fault]))?;

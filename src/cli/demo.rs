@@ -1,5 +1,5 @@
-//! `pilothouse demo`: a throw-away workspace, a console, and a scripted agent that connects to it
-//! through the real socket. What nobody at the keys does, the demo does after a while.
+//! `pilothouse demo`: a temporary workspace, a console, and a scripted agent that connects to it through the real
+//! socket. If nobody acts in the console, the demo does so after a while.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,22 +23,22 @@ use crate::files;
 use crate::paths::Places;
 use crate::runtime::{Decision, Handle, Input, Stop};
 
-/// What the agent does.
+/// The agent's script.
 const SCRIPT: &str = include_str!("../../assets/demo/script.toml");
-/// The commands it runs: files of the demo's workspace.
+/// The commands it runs: files in the demo's workspace.
 const COMMANDS: [(&str, &str); 4] = [
     ("build", include_str!("../../assets/demo/harbour/build")),
     ("check", include_str!("../../assets/demo/harbour/check")),
     ("deploy", include_str!("../../assets/demo/harbour/deploy")),
     ("preview", include_str!("../../assets/demo/harbour/preview")),
 ];
-/// What its runtime asks about.
+/// The runtime's settings: what needs approval.
 const SETTINGS: &str = "[[approvals]]\nprefix = \"git push\"\n";
-/// What the agent calls itself.
+/// The name that the agent reports.
 const AGENT: &str = "demo-agent";
-/// How long the end stays before it begins again.
+/// The pause at the end before the demo starts over.
 const REST: Duration = Duration::from_secs(5);
-/// The fastest it is played.
+/// The maximum playback speed.
 const MAX_SPEED: u32 = 10;
 
 /// Plays the demo until the console is closed.
@@ -51,7 +51,7 @@ pub(super) async fn run(start: &Start, input: &DemoInput) -> Result<ExitCode> {
         .wrap_err("write the demo's settings")?;
     let server =
         RuntimeServer::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
-    // How the console looks is the person's all the same.
+    // The console's appearance still follows the person's own settings.
     let places = Places { config_dir: start.places.config_dir.clone(), ..places };
     let inside = Start {
         cwd: places.workspace.clone(),
@@ -67,11 +67,11 @@ pub(super) async fn run(start: &Start, input: &DemoInput) -> Result<ExitCode> {
     let cues = Options { cues: Some(shown), ..Options::default() };
     let shown = console::embed_with(&inside, server, cues).await;
     agent.abort();
-    // No word of the recording: it goes with the demo's folder.
+    // Does not mention the recording: it is deleted with the demo's folder.
     Ok(ExitCode::from(shown?.code))
 }
 
-/// The hand that plays it.
+/// Plays the script and acts as the operator.
 struct Demo {
     runtime: Handle,
     cues: watch::Sender<Cue>,
@@ -82,7 +82,7 @@ impl Demo {
     async fn play(&self, script: &Script, socket: PathBuf, cwd: PathBuf, again: bool) {
         loop {
             if let Err(error) = script.play(&socket, cwd.clone(), AGENT, self).await {
-                // Said, unless the person has left and the runtime with them.
+                // Reported, unless the person has left and the runtime has ended.
                 return self.runtime.notice(format!("demo: the agent broke off: {error}"), true);
             }
             if !again {
@@ -92,7 +92,7 @@ impl Demo {
         }
     }
 
-    /// Acts as the operator; what has been done meanwhile, or cannot be, is left.
+    /// Acts as the operator; does nothing if the action has already been taken or is not possible.
     async fn help(&self, act: &Act, task: Option<&str>) -> Option<()> {
         let id: Option<TaskId> = task.and_then(|task| task.parse().ok());
         let has_person = |id: &TaskId| self.runtime.task(id).is_some_and(|task| task.lease.is_some());
@@ -139,7 +139,7 @@ impl Stage for Demo {
     }
 }
 
-/// The demo's folder, removed at the end.
+/// The demo's folder, removed when dropped.
 struct Folder {
     root: PathBuf,
     workspace: PathBuf,
@@ -151,7 +151,7 @@ impl Folder {
         let workspace = root.join("harbour");
         let folder = Self { root, workspace };
         let made = files::create_folder(&folder.workspace.join(".git"));
-        // What git takes for a repository is a workspace of its own, even beneath another one.
+        // Anything git recognises as a repository is a workspace of its own, even inside another one.
         made.and_then(|()| fs::write(folder.workspace.join(".git/HEAD"), "ref: refs/heads/main\n"))
             .wrap_err_with(|| format!("create the demo's workspace {}", folder.workspace.display()))?;
         for (name, text) in COMMANDS {

@@ -1,5 +1,5 @@
-//! `pilothouse __detach`: leaves its session, starts the server and exits at once. The server is then not a
-//! descendant of whoever started it, and survives when that process tree is killed.
+//! `pilothouse __detach`: leaves its session, starts the server and exits immediately. The server is then not a
+//! descendant of the process that requested it, and survives if that process tree is killed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -27,7 +27,7 @@ const KEPT_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 pub(super) fn run() -> ExitCode {
     match start() {
         Ok(pid) => {
-            // Whoever asked for it may have gone; it serves all the same.
+            // The requester may be gone; the server runs regardless.
             let _ = print::data(&pid.to_string());
             ExitCode::SUCCESS
         }

@@ -1,4 +1,4 @@
-//! `pilothouse config edit`: edits the settings in the user's editor and checks them afterwards.
+//! `pilothouse config edit`: opens the settings in the user's editor and checks them afterwards.
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -14,10 +14,10 @@ use crate::files;
 
 /// The contents of a new file: every key with its default, commented out.
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
-/// The editor when neither variable is set.
+/// The default editor, if neither variable is set.
 const USUAL: &str = "vi";
 
-/// Opens the editor, waits for it, and reports faults in the file.
+/// Opens the editor, waits for it to exit, and reports faults in the file.
 pub(super) fn run(start: &Start) -> Result<ExitCode> {
     let path = start.places.config_dir.join(FILE);
     if !io::stdin().is_terminal() {
@@ -27,7 +27,7 @@ pub(super) fn run(start: &Start) -> Result<ExitCode> {
     let before = fs::read(&path).wrap_err_with(|| format!("read {}", path.display()))?;
     let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
     let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());
-    // Through a shell, as git does: the variable may hold arguments. The path is an argument of its own.
+    // Uses a shell, as git does: the variable may contain arguments. The path is passed as a separate argument.
     let ended = Command::new("/bin/sh")
         .args(["-c", &format!("{editor} \"$@\""), "editor"])
         .arg(&path)
@@ -72,7 +72,7 @@ mod tests {
     use crate::config::{Settings, Source};
 
     fn without_marks(text: &str) -> String {
-        // A setting is `# key = value` or `# [table]`; sentences are `## …`.
+        // Settings are `# key = value` or `# [table]`; prose is `## …`.
         let line = |line: &str| line.strip_prefix("# ").unwrap_or(line).to_owned();
         text.lines().filter(|text| !text.starts_with("##")).map(line).collect::<Vec<_>>().join("\n")
     }

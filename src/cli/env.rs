@@ -1,5 +1,5 @@
-//! What commands see of the outside: environment, folders, access to the runtime, and a runtime in this process for
-//! `--private` and for reading the record.
+//! The environment that commands run in: variables, file locations, access to the runtime, and a runtime in this
+//! process for `--private` and for reading recordings.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,28 +17,29 @@ use crate::link::{Access, RemoteHost, Running, Started};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
-/// The longest answer to a question.
+/// The maximum length of an answer to a prompt, in bytes.
 const ANSWER_BYTES: u64 = 64;
 
-/// The outside world, read on demand.
+/// The process's environment, read on demand.
 #[derive(Default)]
 pub(super) struct Env {
     start: OnceLock<Start>,
     server: Mutex<Option<RuntimeServer>>,
     promised: Mutex<BTreeSet<String>>,
-    /// Standard input carries lines of `exec`.
+    /// Whether standard input carries lines of `exec`.
     is_stream: bool,
-    /// Commands run in this process, without sockets.
+    /// Whether commands run in this process, without sockets.
     is_private: bool,
 }
 
 impl Env {
-    /// `is_stream`: standard input carries lines of `exec`. `is_private`: commands run in this process and end with it.
+    /// Creates an environment. `is_stream`: standard input carries lines of `exec`. `is_private`: commands run in
+    /// this process and end with it.
     pub(super) fn new(is_stream: bool, is_private: bool) -> Self {
         Self { is_stream, is_private, ..Self::default() }
     }
 
-    /// Returns where the program was started.
+    /// Returns where the program was started, finding it on first use.
     pub(super) fn start(&self) -> Result<&Start, Failure> {
         if let Some(start) = self.start.get() {
             return Ok(start);
@@ -47,7 +48,7 @@ impl Env {
         Ok(self.start.get_or_init(|| start))
     }
 
-    /// Ends the runtime of this process, if there is one, and names the tasks that end with it.
+    /// Shuts down this process's runtime, if there is one, and reports the tasks that end with it.
     pub(super) async fn close(&self) {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(server) = server else { return };
@@ -56,7 +57,7 @@ impl Env {
             |id: &str| snapshot.tasks.iter().any(|task| task.id.as_str() == id && task.status.is_terminal());
         let promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for task in promised.iter().filter(|id| !is_over(id)) {
-            // Nobody to tell is no reason to leave the task behind.
+            // A failure to report this must not prevent the shutdown.
             let _ =
                 print::say(format_args!("{task} ends with this command, which runs by itself (--private)"));
         }
@@ -93,7 +94,7 @@ impl Host for Env {
 
     fn access(&self) -> Result<Access, Failure> {
         let start = self.start()?;
-        // One that cannot start would say so in its log; the caller reads what this command says.
+        // A runtime that cannot start would only report that in its log; the caller reads this command's output.
         Loaded::read(&start.places.config_dir, &start.places.workspace)
             .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
         Ok(start.access())
@@ -126,7 +127,7 @@ impl Host for Env {
 
     fn started(&self, runtime: &Started) {
         if let Ok(start) = self.start() {
-            // Nobody to tell is no reason to do without it.
+            // A failure to report this is not a reason to fail.
             let _ = print::say(runtime.notice(&start.places));
         }
     }
@@ -206,14 +207,14 @@ impl Host for Env {
     }
 }
 
-/// Adds the manual pages of a command: those beneath it, then its own.
+/// Adds the manual pages of a command: those of its subcommands, then its own.
 fn man_pages(command: clap::Command, pages: &mut Vec<(String, String)>) {
     for inner in command.get_subcommands().cloned() {
         man_pages(inner, pages);
     }
     let page = clap_mangen::Man::new(command);
     let mut text = Vec::new();
-    // A vector takes whatever is written.
+    // Writing to a vector cannot fail.
     let _ = page.render(&mut text);
     pages.push((page.get_filename(), String::from_utf8_lossy(&text).into_owned()));
 }

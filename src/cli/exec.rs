@@ -1,4 +1,4 @@
-//! `pilothouse exec`: the stream of commands, from standard input or a file to standard output.
+//! `pilothouse exec`: runs a stream of commands, from standard input or a file to standard output.
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     env.close().await;
     let Ended { code, why } = ended.wrap_err("write to standard output")?;
     if let Some(why) = why {
-        // Whoever sees this code reads there why.
+        // Anyone who sees this exit code reads the reason there.
         let _ = print::say(why);
     }
     Ok(ExitCode::from(code))

@@ -1,5 +1,5 @@
-//! The arguments of a command, derived from the schema of its input: required fields are positional,
-//! the rest are flags, and the whole input can be given as JSON instead. Reads no file itself.
+//! The arguments of a command, derived from the schema of its input: required fields are positional, the others are
+//! flags, and the whole input can be given as JSON instead. Reads no files itself.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 
 use crate::dispatch::exec::LINE_FLAGS;
 
-/// The flag that only prints the schemas: a command that has it needs no input.
+/// The flag that only prints the schemas: with it, a command needs no input.
 pub(super) const SCHEMA: &str = "schema";
 /// The flag that takes the whole input.
 const WHOLE: &str = "input";
 
-/// Where the input comes from when it is given as JSON.
+/// Where JSON input comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// Standard input: `-`.
@@ -21,15 +21,15 @@ pub(super) enum Source {
     File(String),
 }
 
-/// Why a command line yields no input.
+/// Why a command line does not yield an input.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// The JSON could not be fetched.
+    /// The JSON could not be read.
     #[error("read the input from {from}")]
     Read {
-        /// Where it should come from.
+        /// Where it was to be read from.
         from: String,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
     /// It is not JSON.
@@ -37,7 +37,7 @@ pub(super) enum Error {
     Json {
         /// The flag.
         what: String,
-        /// Why not.
+        /// The cause.
         source: serde_json::Error,
     },
 }
@@ -56,7 +56,7 @@ pub(super) fn declare(schema: &Value, command: Command) -> Command {
     fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole).arg(schema)
 }
 
-/// Returns the words that give an input, as [`input`] reads them.
+/// Returns the command-line words that express an input, the inverse of [`input`].
 pub(super) fn words(schema: &Value, given: &Map<String, Value>) -> Vec<String> {
     let (positional, flags): (Vec<Field>, Vec<Field>) =
         fields(schema).into_iter().partition(Field::is_positional);
@@ -64,10 +64,10 @@ pub(super) fn words(schema: &Value, given: &Map<String, Value>) -> Vec<String> {
     positional.iter().chain(&flags).flat_map(of).collect()
 }
 
-/// Makes an input from its parsed arguments. `fetch` reads what a source holds.
+/// Builds an input from its parsed arguments. `fetch` reads the contents of a source.
 ///
 /// # Errors
-/// When what should be JSON cannot be read, or is none.
+/// When what should be JSON cannot be read or parsed.
 pub(super) fn input(
     schema: &Value,
     matches: &ArgMatches,
@@ -100,7 +100,7 @@ fn whole_input(given: &str, fetch: impl FnOnce(&Source) -> std::io::Result<Strin
     serde_json::from_str(&text).map_err(|source| Error::Json { what: format!("--{WHOLE}"), source })
 }
 
-/// One field of a tool's input, as its schema has it.
+/// One field of an input, as described by its schema.
 struct Field {
     name: String,
     schema: Value,
@@ -117,19 +117,19 @@ fn fields(schema: &Value) -> Vec<Field> {
 }
 
 impl Field {
-    /// A field with the same name as the flag for the whole input has no flag of its own; a file and hosts are typed
-    /// without one.
+    /// Returns whether the field is positional: if it is required, if its flag would clash with the one for the whole
+    /// input, or if it is a file or hosts.
     fn is_positional(&self) -> bool {
         self.required || [WHOLE, "file", "hosts"].contains(&&*self.name)
     }
 
-    /// Returns the words that give it this value.
+    /// Returns the command-line words that give it this value.
     fn words(&self, value: &Value) -> Vec<String> {
         let flag = format!("--{}", self.flag());
         let one = |value: &Value| match (value, value.as_object().map(|item| item.iter().collect::<Vec<_>>()))
         {
             (Value::String(text), _) => text.clone(),
-            // The one required field of an item may stand alone.
+            // An item's only required field may be given by itself.
             (_, Some(item)) if item.len() == 1 && self.schema["items"]["required"] == json!([item[0].0]) => {
                 item[0].1.as_str().map_or_else(|| value.to_string(), str::to_owned)
             }
@@ -174,8 +174,8 @@ impl Field {
         }
     }
 
-    /// Reads one item of a list: a string as it is, anything else as JSON. For a list of objects, text that is not
-    /// JSON becomes the value of their one required field.
+    /// Parses one item of a list: a string as it is, anything else as JSON. In a list of objects, text that is not
+    /// JSON becomes the value of their only required field.
     fn item(&self, text: &str) -> Result<Value, Error> {
         let schema = &self.schema["items"];
         if schema["type"] == "string" {

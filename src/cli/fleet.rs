@@ -1,4 +1,4 @@
-//! `pilothouse fleet`: one console over all runtimes of this user, of this machine and of others.
+//! `pilothouse fleet`: one console for all of this user's runtimes, on this machine and on others.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::dispatch::cli_only::FleetInput;
 use crate::link::{Fleet, Operator, remove_left_copies};
 use crate::runtime::PlaceLink;
 
-/// How long the first frame waits for the places there are: one that does not answer is shown as that.
+/// How long the first frame waits for the runtimes to respond; one that has not responded by then is shown as such.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// Shows every runtime of this user until the console is closed; none ends with it.
+/// Shows every runtime of this user until the console is closed; no runtime ends with it.
 pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
     let mut hosts = Vec::new();
     for named in &input.hosts {
         let to = Destination::parse(named);
         let host = remote::host(start, to.as_ref().map_or(named, |to| &to.host))?;
-        // Whatever a login asks for is asked here, before the screen is taken; what goes wrong is said on it.
+        // Any login prompts appear here, before the console takes over the screen; errors are shown on that screen.
         let listed = host.clone().asking().runtimes().await;
         hosts.push((host, to, listed));
     }
@@ -41,7 +41,7 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
         !places.is_empty() && places.iter().all(|place| place.link != PlaceLink::Connecting)
     };
     let settled = snapshots.wait_for(|snapshot| is_settled(&snapshot.places));
-    // With none there is nothing to wait for: the console says so, and shows the first that comes.
+    // With no runtimes there is nothing to wait for: the console says so, and shows the first one to appear.
     let has_any = !input.hosts.is_empty() || !crate::link::Running::all(&start.places.locks()).is_empty();
     if has_any {
         let _ = tokio::time::timeout(FIRST, settled).await;

@@ -1,5 +1,5 @@
-//! `pilothouse prose gate approve|reject`: what a console's dialog does, at a terminal without one. It takes what a
-//! console takes: the operator's socket, which nothing beneath a task may use, and keys that were typed after the
+//! `pilothouse prose gate approve|reject`: decides a gate on a terminal, as a console's dialog does. It has the same
+//! requirements as a console: the operator's socket, which nothing inside a task may use, and keys typed after the
 //! whole text was on the screen.
 
 use std::fs::OpenOptions;
@@ -19,9 +19,9 @@ use crate::envelope::SafeText;
 use crate::link::Request;
 use crate::runtime::{AnswerValue, Given, Question, READING};
 
-/// Letters of the word to type: none that can be mistaken for another.
+/// The letters of the confirmation word: none that can be mistaken for another.
 const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";
-/// How many of them.
+/// The length of the confirmation word.
 const WORD: usize = 4;
 
 /// Decides a gate.
@@ -70,7 +70,7 @@ fn no_terminal() -> Failure {
         .fix("decide it in the console, or run this in a terminal of your own")
 }
 
-/// Shows the gate whole on the terminal of this process and waits for the word that is shown after it. Blocks.
+/// Shows the complete gate on this process's terminal and waits for the confirmation word shown after it. Blocks.
 fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
     let mut tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
     let word = word()?;
@@ -86,9 +86,10 @@ fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
         text.push_str(&format!("{}: {}\n", comment.by, comment.text));
     }
     text.push_str(&format!("\nType {word} and Enter to {verdict}"));
-    // What is decided is what is read: nothing in it is obeyed or hidden.
+    // What is read is what is decided: nothing in the text may control the terminal or be hidden.
     tty.write_all(SafeText::lines(&text).as_bytes())?;
-    // What was typed before all of this was on the screen cannot have been meant for it; what follows the colon is.
+    // Anything typed before the whole text was on the screen cannot have been a response to it; what follows the
+    // colon is.
     tcflush(&tty, QueueSelector::IFlush)?;
     tty.write_all(b": ")?;
     let shown = Clock::start();

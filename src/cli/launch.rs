@@ -1,6 +1,6 @@
-//! `pilothouse claude`, `opencode`, `gemini`: starts the agent unchanged, with its own shell led here, for this process only;
-//! `codex`, where its own file has led its commands here.
-//! Read before the command line is: what stands after the agent's name is the agent's.
+//! `pilothouse claude`, `opencode`, `gemini`: starts the agent unchanged, with its shell redirected here, for this
+//! process only; `codex` is started if its own file already redirects its commands here. Runs before the command line
+//! is parsed: everything after the agent's name belongs to the agent.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,17 +16,17 @@ use crate::paths::Places;
 use crate::process::environment::TASK_KIND;
 use crate::process::{ShellLinks, become_program, kind_of_shell};
 
-/// The exit code of what cannot be done as things are, as all commands have it.
+/// The exit code for an unmet precondition, as in all commands.
 const PRECONDITION: u8 = 4;
-/// What a task holds whose commands are an agent's.
+/// The task kind that marks commands as an agent's.
 const AGENT: &str = "agent";
-/// Codex is told in a file of its own where its commands run, and nowhere else that is safe.
+/// Codex reads where to run its commands from a file of its own, and there is no other safe way to tell it.
 const CODEX: &str = "Codex can be led here for all its sessions only: `pilothouse adopt codex` (`--dry-run` shows the \
                      change), and start it again";
-/// The file, in Codex's folder.
+/// That file, in Codex's folder.
 const ENVIRONMENTS: &str = "environments.toml";
 
-/// Starts an agent if one was named first.
+/// Starts an agent if the first argument names one.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
     let agent = argv.get(1)?.to_str()?.parse::<Kind>().ok()?;
     let args = argv.get(2..).unwrap_or_default();
@@ -62,7 +62,7 @@ fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
     Err(become_program(&program, &args, &variables))
 }
 
-/// Tells whether Codex's own file has its commands run here.
+/// Returns whether Codex's own file redirects its commands here.
 fn is_codex_adopted() -> bool {
     let named = std::env::var_os("CODEX_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let usual = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex"));
@@ -73,7 +73,8 @@ fn is_codex_adopted() -> bool {
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))
 }
 
-/// Has a runtime started, so that the first command need not wait for one. Where that fails the command says so.
+/// Starts a runtime in the background, so that the first command need not wait for one. If that fails, the command
+/// will report it.
 fn serve(cwd: &Path) {
     if let Ok(places) = Places::find(cwd, &surroundings())
         && Holder::of(&places) == Holder::Nobody
@@ -83,7 +84,7 @@ fn serve(cwd: &Path) {
     }
 }
 
-/// Returns the environment of an agent: what it has anyway, and what leads its shell here.
+/// Returns the environment for an agent: the existing one plus the variables that redirect its shell here.
 fn environment(
     agent: Kind,
     variables: Vec<(OsString, OsString)>,

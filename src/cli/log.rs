@@ -1,5 +1,5 @@
-//! The log of this process: a file in the state folder, secrets masked, safe to print. Never the terminal, never
-//! standard output.
+//! The log of this process: a file in the state folder, with secrets masked, safe to print. Nothing is ever logged to
+//! the terminal or standard output.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::envelope::{SafeText, mask};
 use crate::files;
 use crate::link::private_folder;
 
-/// The log is truncated when it is larger than this.
+/// The size above which the log is truncated, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
-/// What is logged unless `PILOTHOUSE_LOG` says otherwise.
+/// The log filter unless `PILOTHOUSE_LOG` overrides it.
 const DEFAULT: &str = "pilothouse=info,warn";
 
 /// Writes traces to `logs/pilothouse.log` in the state folder.
 pub(super) fn start(state: &Path) -> Result<()> {
-    // Some homes let their group write beside it; nobody else may.
+    // Some systems make homes writable by a group; nobody else may write here.
     private_folder(state, 0o002)?;
     let folder = state.join("logs");
     files::create_folder(&folder).wrap_err("create the folder for logs")?;
@@ -37,7 +37,7 @@ pub(super) fn start(state: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Masks secrets and makes hidden characters visible. The subscriber writes each event in one piece.
+/// Masks secrets and makes hidden characters visible. The subscriber writes each event in a single call.
 struct Masked<W>(W);
 
 impl<W: Write> Write for Masked<W> {

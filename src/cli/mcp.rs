@@ -1,4 +1,4 @@
-//! `pilothouse mcp`: the shim an agent starts.
+//! `pilothouse mcp`: the shim that an agent starts.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::link::{Hello, Role, Way};
 
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
-    // A runtime that cannot start would say so in its log; an agent reads what its server says.
+    // A runtime that cannot start would only report that in its log; an agent reads its server's output.
     Loaded::read(&start.places.config_dir, &start.places.workspace)?;
     let target = match &input.host {
         Some(to) => elsewhere(start, to)?,

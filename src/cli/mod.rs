@@ -1,4 +1,4 @@
-//! The command line: the only reader of argv and environment; composes everything below.
+//! The command line: the only reader of argv and the environment; wires together the layers below.
 
 mod answer;
 mod args;
@@ -61,18 +61,18 @@ use crate::paths::{Places, Surroundings};
 use crate::process::{self, environment::Environment};
 use crate::runtime::AnswerValue;
 
-/// How long blocking work (a read of standard input) may hold up the end of the program.
+/// How long blocking work (a read of standard input) may delay the end of the program.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// Where the program was started, and as what.
+/// Where the program was started, and which program it is.
 struct Start {
     /// The working directory.
     cwd: PathBuf,
-    /// The folders of its workspace.
+    /// The workspace's file locations.
     places: Places,
-    /// This very program, to start again.
+    /// This program, for starting it again.
     program: PathBuf,
-    /// Appearance of the console.
+    /// The console's appearance.
     #[cfg(feature = "console")]
     flags: crate::console::theme::Flags,
 }
@@ -80,23 +80,24 @@ struct Start {
 /// Runs the program with `argv` (program name first) and returns its exit code.
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     let argv: Vec<OsString> = argv.into_iter().collect();
-    // An agent's shell comes before everything: it is in the way of each of its commands.
+    // The agent's shell comes first: it adds latency to every command of the agent.
     if let Some(code) = shell::run_as_shell(&argv) {
         return code;
     }
-    // So does an agent: what follows its name is the agent's.
+    // Then an agent: everything after its name belongs to it.
     if let Some(code) = launch::run(&argv) {
         return code;
     }
-    // And the fork server: each of its copies is a task host, with what is allocated here.
+    // Then the fork server: each of its forks is a task host and inherits whatever is allocated here.
     if argv.get(1).is_some_and(|word| word == "__fork") {
         return process::fork_server_main();
     }
-    // And what stands for a process of Codex's own server: it is told by whoever has started it, and nothing else.
+    // Then the stand-in for a process of Codex's own server: it takes its input only from the process that started
+    // it.
     if argv.get(1).is_some_and(|word| word == MIRROR) {
         return codex_mirror::run(argv.get(2..).unwrap_or_default());
     }
-    // So does leaving: what is started here must be nobody's child.
+    // Then detaching: what is started here must be nobody's child.
     if argv.get(1).is_some_and(|word| word == "__detach") {
         return detach::run();
     }
@@ -113,14 +114,14 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Answers a command line that runs nothing: prints help, or the parse error.
+/// Handles a command line that runs nothing: prints help, or the parse error.
 fn refuse(refusal: &clap::Error) -> ExitCode {
     let code = u8::try_from(refusal.exit_code()).unwrap_or(1);
     let text = refusal.render().to_string();
     if code == 0 || Form::usual() == Form::Plain {
-        // Nobody is left to tell when this cannot be printed.
+        // If this cannot be printed, there is nobody to report to.
         let _ = match SafeText::lines(&text) {
-            // What was typed stands in it: with anything hidden in that it is printed without colours.
+            // It contains what was typed: if that has anything hidden in it, it is printed without colours.
             safe if safe.as_str() != text => print::err(&safe),
             _ => refusal.print(),
         };
@@ -133,16 +134,16 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
     answer::print(&Response::failure(failure), Form::Json)
 }
 
-/// Installs guard processes for whatever may host a runtime, before any thread is started.
+/// Installs guard processes in any process that may host a runtime, before any thread is started.
 fn install_guards(matches: &ArgMatches) -> Result<()> {
     let is_set = |name: &str, args: &ArgMatches| matches!(args.try_get_one::<bool>(name), Ok(Some(true)));
     let hosts = match args::typed(matches) {
-        // A console on a runtime that is a process of its own hosts none.
+        // A console attached to a background runtime hosts none.
         None => !is_background(),
         Some(Typed { command, args }) => match command.path.as_str() {
             "serve" if is_set("detached", args) => {
-                // Whoever started it may end, and its terminal with it. Before the guards: they and the
-                // program are of one session.
+                // The process that started it may end, and its terminal with it. Done before the guards, so that they
+                // and the program share a session.
                 let _ = rustix::process::setsid();
                 true
             }
@@ -186,8 +187,8 @@ fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     ended
 }
 
-/// Tells whether a command does several things at once, for which it needs threads; a runtime in this process does. One
-/// that sends a request and waits, or carries lines, is quicker without.
+/// Returns whether a command does several things at once and therefore needs threads, as a runtime in this process
+/// does. One that sends a request and waits, or forwards lines, is faster without.
 fn has_many_jobs(matches: &ArgMatches) -> bool {
     args::typed(matches).is_none_or(|typed| match typed.command.reach {
         Reach::Anywhere => typed.is_private(),
@@ -214,7 +215,7 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     }
 }
 
-/// Runs a command that owns standard input or the terminal.
+/// Runs a command that uses standard input or the terminal itself.
 async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
     let form = Form::of(typed);
     let asked = run::input(typed).and_then(|input| {
@@ -226,7 +227,7 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form)),
     };
     if typed.command.path == "codex-executor" {
-        // Whatever is wrong with our own folders, Codex has its server.
+        // Even if our own folders are unusable, Codex still has its own server.
         return codex::run(serde_json::from_value(input)?).await;
     }
     match typed.command.path.as_str() {
@@ -265,7 +266,7 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
     }
 }
 
-/// Finds the workspace of a long-running command, and opens its log.
+/// Finds the workspace of a long-running command and opens its log.
 #[cfg_attr(not(feature = "console"), expect(unused_variables, unused_mut, reason = "for the console alone"))]
 fn settled(matches: &ArgMatches) -> Result<Start> {
     let mut start = Start::find()?;
@@ -288,12 +289,13 @@ async fn open(_start: &Start) -> Result<ExitCode> {
 }
 
 impl Start {
-    /// Returns the folders of the workspace, those of the runtime that serves it where one does.
+    /// Returns the workspace's file locations; those of the runtime that serves it, if there is one.
     fn served(&self) -> Places {
         Holder::of(&self.places).places(&self.places)
     }
 
-    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its variables were.
+    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its environment
+    /// variables were.
     fn runtime_dirs(&self) -> Vec<PathBuf> {
         let Places { id, state_dir, .. } = &self.places;
         let around = surroundings();
@@ -307,7 +309,7 @@ impl Start {
         all
     }
 
-    /// Returns how the runtime of the workspace is reached.
+    /// Returns how to reach the workspace's runtime.
     fn access(&self) -> Access {
         Access { places: self.places.clone(), program: self.program.clone(), outlives_logout: false }
     }
@@ -326,13 +328,13 @@ impl Start {
     }
 }
 
-/// Returns what decides the locations of files.
+/// Returns the parts of the environment that determine file locations.
 fn surroundings() -> Surroundings {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let lock_dir = folder("PILOTHOUSE_LOCK_DIR");
     Surroundings {
         runtime_dir: folder("XDG_RUNTIME_DIR"),
-        // A test leaves nothing outside of its own folders.
+        // A test must leave nothing outside its own folders.
         user_dir: if lock_dir.is_some() { None } else { usual_runtime_dir() },
         lock_dir,
         home: home_on_file().or_else(|| folder("HOME")),
@@ -341,8 +343,8 @@ fn surroundings() -> Surroundings {
     }
 }
 
-/// Returns the folder that `XDG_RUNTIME_DIR` names where it is set. Many agents start their servers without that
-/// variable, and must still find the console's runtime.
+/// Returns the folder that `XDG_RUNTIME_DIR` normally names. Many agents start their servers without that variable,
+/// and must still find the console's runtime.
 fn usual_runtime_dir() -> Option<PathBuf> {
     let me = rustix::process::geteuid().as_raw();
     let dir = PathBuf::from(format!("/run/user/{me}"));
@@ -350,7 +352,7 @@ fn usual_runtime_dir() -> Option<PathBuf> {
     (facts.is_dir() && facts.uid() == me && facts.mode() & 0o077 == 0).then_some(dir)
 }
 
-/// Returns this user's home in the password file, whatever `HOME` says.
+/// Returns this user's home according to the password file, regardless of `HOME`.
 fn home_on_file() -> Option<PathBuf> {
     password_field(5).map(PathBuf::from).filter(|home| home.is_absolute())
 }
@@ -369,7 +371,7 @@ fn password_field(number: usize) -> Option<String> {
 #[cfg(feature = "console")]
 fn say(line: &str) -> Result<ExitCode> {
     match print::out(&SafeText::lines(line)) {
-        // Whoever read enough has closed the pipe.
+        // The reader has read enough and closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::from(141)),
         Err(error) => Err(error).wrap_err("write to standard output"),
         Ok(()) => Ok(ExitCode::SUCCESS),

@@ -1,4 +1,4 @@
-//! `pilothouse open`: a finished recording, read-only in the console.
+//! `pilothouse open`: opens a finished recording read-only in the console.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Standard output and standard error of the command line. Nothing else in `cli` writes there, and what is written is
-//! safe text: a `String` from a command, an agent or a file does not fit.
+//! Standard output and standard error of the command line. Nothing else in `cli` writes to them, and they accept only
+//! safe text: the type system rules out a `String` from a command, an agent or a file.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -11,12 +11,12 @@ pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Writes lines to standard output; nothing for empty text.
+/// Writes lines to standard output; writes nothing for empty text.
 pub(super) fn out(text: &SafeText) -> io::Result<()> {
     write_out(text.trim_end_matches('\n').as_bytes())
 }
 
-/// Writes data to standard output as it is, for a file or another program; onto a terminal as safe text.
+/// Writes data to standard output unchanged, for a file or another program; to a terminal as safe text.
 pub(super) fn data(text: &str) -> io::Result<()> {
     let text = text.trim_end_matches('\n');
     if is_terminal() { write_out(SafeText::coloured(text).as_bytes()) } else { write_out(text.as_bytes()) }
@@ -33,7 +33,7 @@ pub(super) fn copy(file: &std::path::Path, to_stderr: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes what a command printed to standard output, or to standard error, as it is.
+/// Writes a command's output unchanged to standard output or to standard error.
 pub(super) fn bytes(bytes: &[u8], to_stderr: bool) -> io::Result<()> {
     if to_stderr {
         return io::stderr().write_all(bytes);
@@ -43,7 +43,7 @@ pub(super) fn bytes(bytes: &[u8], to_stderr: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Says something on standard error, after the program's name.
+/// Prints a message on standard error, prefixed with the program's name.
 pub(super) fn say(text: impl Display) -> io::Result<()> {
     err(&SafeText::lines(&format!("pilothouse: {text}")))
 }

@@ -1,5 +1,5 @@
-//! Asks the terminal what it can: its size, its keys, and how wide it draws. Only a terminal that is
-//! also read by a person is asked, and it is left as it was.
+//! Queries the terminal's capabilities: its size, its keys, and how wide it draws characters. Only a terminal that is
+//! also used for input is queried, and its state is restored.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
@@ -11,15 +11,15 @@ use super::print;
 use crate::dispatch::Probe;
 use crate::terminal::host_terminal::{self, HostTerminal, parse_osc};
 
-/// Asks for the keyboard protocol, draws a wide character and then a mark on the empty line and asks each time where
-/// the cursor is, cleans the line, and asks what every terminal answers.
+/// Queries the keyboard protocol; draws a wide character and then a marker on the empty line, querying the cursor
+/// position after each; clears the line; and sends a query that every terminal answers.
 const QUESTIONS: &str = "\x1b[?u\r界\x1b[6n\r●\x1b[6n\r\x1b[K\x1b[c";
-/// How long a terminal may think.
+/// How long a terminal may take to answer.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
-/// Most bytes of an answer.
+/// The maximum length of an answer, in bytes.
 const MOST: usize = 4_096;
 
-/// Asks the terminal; `None` when there is none.
+/// Queries the terminal; `None` if there is none.
 pub(super) fn probe() -> Option<Probe> {
     if !print::is_terminal() || !io::stdin().is_terminal() {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn probe() -> Option<Probe> {
     })
 }
 
-/// What the answer says of colours and of the mark.
+/// Returns what the answer says about colours and the width of the marker.
 fn host_terminal(answer: &[u8]) -> HostTerminal {
     let mut host = HostTerminal { ambiguous_columns: columns(answer).nth(1), ..HostTerminal::default() };
     let starts = memchr::memmem::find_iter(answer, b"\x1b]");
@@ -59,7 +59,7 @@ fn ask(mut tty: &File) -> io::Result<Vec<u8>> {
     answer
 }
 
-/// Reads until the last question is answered or nothing more comes.
+/// Reads until the last query is answered or nothing more arrives.
 fn listen(mut tty: &File) -> io::Result<Vec<u8>> {
     let mut answer = Vec::new();
     while answer.len() < MOST && !ends(&answer) {
@@ -77,7 +77,7 @@ fn listen(mut tty: &File) -> io::Result<Vec<u8>> {
     Ok(answer)
 }
 
-/// The sequences in an answer: what stands between `ESC [` and the letter, and the letter.
+/// Returns the escape sequences in an answer: the part between `ESC [` and the final letter, and that letter.
 fn sequences(answer: &[u8]) -> Vec<(String, char)> {
     let text = String::from_utf8_lossy(answer);
     let pieces = text.split("\x1b[").skip(1);
@@ -97,7 +97,7 @@ fn has_kitty_keys(answer: &[u8]) -> bool {
     sequences(answer).iter().any(|(body, letter)| *letter == 'u' && body.starts_with('?'))
 }
 
-/// The columns that each character took, in the order in which it was asked.
+/// Returns the number of columns that each character took, in the order of the queries.
 fn columns(answer: &[u8]) -> impl Iterator<Item = u16> {
     sequences(answer).into_iter().filter_map(|(body, letter)| match (letter, body.split_once(';')) {
         ('R', Some((_, column))) => column.parse::<u16>().ok().map(|column| column.saturating_sub(1)),

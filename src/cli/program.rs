@@ -1,5 +1,5 @@
-//! `pilothouse run`: a program, in the runtime of the workspace or, where that is asked for, in one of this process;
-//! shown in the console on a terminal, else line by line.
+//! `pilothouse run`: runs a program, in the workspace's runtime or, on request, in one in this process; shows it in
+//! the console on a terminal, otherwise line by line.
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -26,9 +26,9 @@ use crate::prose::vm::effects::Event;
 use crate::runtime::Closing;
 use crate::tools::CutShort;
 
-/// Events that may wait to be printed; the program waits beyond.
+/// Events that may be queued for printing; beyond that, the program waits.
 const EVENTS: usize = 256;
-/// Characters of a command in a line.
+/// The maximum length of a command on a line, in characters.
 const COMMAND_CHARS: usize = 100;
 
 /// How a run is reported.
@@ -42,7 +42,8 @@ enum Style {
     JsonLines,
 }
 
-/// Runs a program. `form` is that of the answer, where one was asked for; it is ended after `limit`; `is_private` says that it runs in this process.
+/// Runs a program. `form` is the format of the answer, if one was requested; the run is ended after `limit`;
+/// `is_private` means that it runs in this process.
 pub(super) async fn run(
     start: &Start,
     input: &RunInput,
@@ -56,7 +57,7 @@ pub(super) async fn run(
         Some(_) => Style::Whole,
     };
     let is_seen = form.is_none() && !input.plain && is_seen(start);
-    // Plain lines can be written where nobody reads them; a gate needs somebody.
+    // Plain lines may be written where nobody reads them; a gate needs a person.
     let has_operator = is_seen && io::stdin().is_terminal();
     let settings = match Loaded::read(&start.places.config_dir, &start.places.workspace) {
         Ok(loaded) => loaded.settings.programs,
@@ -81,7 +82,7 @@ pub(super) async fn run(
     view.joined(scripts, request).await
 }
 
-/// Tells whether the console opens on it: on a terminal, or where its plain lines are asked for.
+/// Returns whether the console opens to show it: on a terminal, or if the console's plain lines are requested.
 #[cfg(feature = "console")]
 fn is_seen(start: &Start) -> bool {
     start.flags.accessible || io::stdin().is_terminal() && print::is_terminal()
@@ -92,21 +93,21 @@ fn is_seen(_start: &Start) -> bool {
     false
 }
 
-/// Where a run is shown.
+/// How a run is shown.
 struct View<'a> {
     start: &'a Start,
     style: Style,
-    /// The console opens on it.
+    /// Whether the console opens to show it.
     is_seen: bool,
-    /// How long it may take.
+    /// The time limit.
     limit: Option<Duration>,
 }
 
-/// How a run came out, and what ended it early.
+/// The outcome of a run, and what ended it early, if anything.
 type Done = (Result<Outcome, Refusal>, Option<CutShort>);
 
 impl View<'_> {
-    /// Runs it in a runtime of this process.
+    /// Runs it in a runtime in this process.
     async fn embedded(self, server: RuntimeServer, request: Request) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
         let cancel = CancellationToken::new();
@@ -119,12 +120,12 @@ impl View<'_> {
         };
         let going = run.go(cancel.clone());
         let done = self.attend(Some(&server), async { Ok(Ok(going.await)) }, received, &cancel).await;
-        // Closing the console ends the program: it lives in this process, and can be resumed.
+        // Closing the console ends the program: it runs in this process, and can be resumed.
         server.close(if self.is_seen { Closing::ConsoleClosed } else { Closing::CommandOver }).await?;
         Ok(conclude(done?, self.style))
     }
 
-    /// Runs it in the runtime that serves the workspace.
+    /// Runs it in the workspace's runtime.
     async fn joined(self, mut scripts: Scripts, request: Request) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
         let cancel = CancellationToken::new();
@@ -135,7 +136,7 @@ impl View<'_> {
         Ok(conclude(done, self.style))
     }
 
-    /// Shows a run until it is over: in the console, or line by line.
+    /// Shows a run until it has ended: in the console, or line by line.
     async fn attend(
         &self,
         server: Option<&RuntimeServer>,
@@ -167,11 +168,11 @@ impl View<'_> {
         }
         let going = tokio::spawn(going);
         if !io::stdin().is_terminal() {
-            // A console that reads from a pipe opens no gate. It comes when the program has begun or was refused, so that
-            // it is not taken for somebody who does.
+            // A console that reads from a pipe cannot decide gates. It connects only once the program has begun or
+            // was refused, so that it is not mistaken for a person who can.
             received.recv().await;
         }
-        // The console shows what happens; lines would draw over it.
+        // The console shows the events; printed lines would overwrite its screen.
         drop(received);
         let shown = look(self.start, server).await;
         cancel.cancel();
@@ -196,7 +197,7 @@ async fn look(_start: &Start, _house: Option<&RuntimeServer>) -> Result<()> {
     Ok(())
 }
 
-/// Ends a run once its time is over.
+/// Ends a run once its time limit is reached.
 async fn ended_after(limit: Duration, is_late: Arc<AtomicBool>, cancel: CancellationToken) {
     tokio::time::sleep(limit).await;
     is_late.store(true, Ordering::Relaxed);
@@ -207,7 +208,7 @@ fn conclude((done, cut): Done, style: Style) -> ExitCode {
     match done {
         Ok(outcome) => {
             let code = finish(&ended(&outcome, cut), style);
-            // By any other signal than these two: as a shell tells it.
+            // For any other signal, use the shell's convention.
             match (outcome.how, cut) {
                 (RunEnd::Interrupted, Some(CutShort::Signal(signal))) => ExitCode::from(128 + signal),
                 _ => code,
@@ -228,16 +229,16 @@ fn finish(response: &Response, style: Style) -> ExitCode {
     )
 }
 
-/// Prints what happens in a run.
+/// Prints the events of a run.
 struct Reporter {
     style: Style,
     received: mpsc::Receiver<Event>,
-    /// Nobody reads any more.
+    /// Whether the reader is gone.
     is_closed: bool,
 }
 
 impl Reporter {
-    /// Prints events until the run is over. The first signal ends the run, a second one does not wait for it.
+    /// Prints events until the run has ended. The first signal ends the run; a second one stops waiting for it.
     async fn follow(
         &mut self,
         going: impl Future<Output = Result<Result<Outcome, Refusal>>>,
@@ -278,14 +279,14 @@ impl Reporter {
                 .and_then(|event| print::out(&event)),
         };
         if written.is_err() && !self.is_closed {
-            // Whoever read it has gone, and with them whoever wanted it run.
+            // The reader is gone, and with it whoever wanted the program run.
             self.is_closed = true;
             cancel.cancel();
         }
     }
 }
 
-/// Says an event on a line, with what belongs to it below.
+/// Formats an event as a line, with its details below.
 fn line(event: &Event) -> SafeText {
     let Event { what, number, line, text, detail, .. } = event;
     let text = one_line(&mask(text), COMMAND_CHARS);

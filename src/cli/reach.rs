@@ -1,4 +1,4 @@
-//! Serving a workspace, or joining the runtime that serves it already. How long each may take is decided in
+//! Opens a workspace's runtime in this process, or joins the one already running. Timeouts are defined in
 //! [`Access`](crate::link::Access).
 
 use color_eyre::eyre::Result;
@@ -10,14 +10,14 @@ use crate::paths::Places;
 
 /// The runtime of a workspace.
 pub(super) enum Reached<T> {
-    /// It was opened in this process.
+    /// Opened in this process.
     Opened(RuntimeServer),
-    /// Another process serves the workspace, and was joined.
+    /// Joined in another process, which serves the workspace.
     Joined(T),
 }
 
-/// Opens a runtime in this process or, where another one holds the lock, joins that one by `dial`. A runtime that is
-/// just ending is waited for and succeeded.
+/// Opens a runtime in this process or, if another process holds the lock, joins that one using `dial`. If a runtime
+/// is just ending, waits for it and takes its place.
 pub(super) async fn open_or_join<T, D, F>(start: &Start, headless: bool, dial: D) -> Result<Reached<T>>
 where
     D: Fn(Places) -> F,

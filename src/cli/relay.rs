@@ -1,4 +1,4 @@
-//! `pilothouse relay operator|agent`: carries bytes between standard input and output and a runtime of this machine.
+//! `pilothouse relay operator|agent`: forwards bytes between standard input and output and a runtime on this machine.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::dispatch::RelayInput;
 use crate::link::{Access, Address, Door, Error, Relay, Running, refusal};
 use crate::paths::{Error as PathError, Places};
 
-/// Carries until the runtime hangs up.
+/// Forwards bytes until the runtime disconnects.
 pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
     let relay = match access(&input.place) {
-        // A terminal changes the bytes, and one made by `docker exec -t` is never closed.
+        // A terminal modifies the bytes, and one created by `docker exec -t` never reaches end of file.
         _ if std::io::stdin().is_terminal() => Err(Error::Terminal),
         Ok((access, may_start)) => Relay::to(&access, door, may_start).await,
         Err(error) => Err(error),
@@ -25,7 +25,7 @@ pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            // Whoever waits for the runtime's answer reads why there is none.
+            // The client waiting for the runtime's answer reads the reason instead.
             let line = String::from_utf8_lossy(&refusal(&error)).into_owned();
             print::data(&line).wrap_err("write to standard output")?;
             Ok(ExitCode::from(4))
@@ -33,7 +33,7 @@ pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
     }
 }
 
-/// Returns how the runtime of a place is reached, and whether one may be started for it.
+/// Returns how to reach the runtime of a place, and whether one may be started for it.
 fn access(place: &str) -> Result<(Access, bool), Error> {
     let program = std::env::current_exe().map_err(|source| Error::Io {
         verb: "find this program",
@@ -54,7 +54,7 @@ fn access(place: &str) -> Result<(Access, bool), Error> {
         return Ok((Access { places, program, outlives_logout: true }, true));
     }
     let none = || Error::NoRuntime { path: path.clone() };
-    // Where locks lie is the same for every workspace.
+    // The locks are in the same folder for every workspace.
     let locks = Places::find(Path::new("/"), &around).map_err(|_| none())?.locks();
     let running = Running::all(&locks).into_iter().find(|running| running.id == place).ok_or_else(none)?;
     let Address { runtime, state, config, .. } = running.address;

@@ -1,4 +1,4 @@
-//! Other machines as this user names them.
+//! Other machines, as this user names them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// Reads `HOST:/path`, `HOST:~/path` or `HOST:ID`; none where there is no place.
+    /// Parses `HOST:/path`, `HOST:~/path` or `HOST:ID`; returns `None` if the place is missing.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (host, place) = text.split_once(':')?;
         let is_place = place.starts_with(['/', '~']) || is_id(place);
@@ -22,22 +22,23 @@ impl Destination {
     }
 }
 
-/// Returns the host of this name.
+/// Returns the host with this name.
 ///
 /// # Errors
-/// When it is no name of one.
+/// When the name is not that of a host.
 pub(super) fn host(start: &Start, name: &str) -> Result<RemoteHost, Error> {
     let places = &start.places;
-    // What is wrong with the settings is said by whoever needs them; a host of OpenSSH needs none.
+    // Faults in the settings are reported by the commands that need them; a host from the OpenSSH configuration needs
+    // none.
     let settings = Loaded::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings);
     let hosts = settings.map(|settings| settings.hosts).unwrap_or_default();
     let run = places.runtime_dir.parent().unwrap_or(&places.runtime_dir);
-    // Without a folder of their own connections have no master.
+    // Without a private folder for its socket, there is no OpenSSH master connection.
     let run = private_folder(run, 0o022).map_or(Path::new(""), |()| run);
     RemoteHost::named(name, &hosts, run, &format!("{}@{}", user(), machine()))
 }
 
-/// Returns the name that this machine has for itself.
+/// Returns this machine's own name.
 pub(super) fn machine() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
@@ -48,7 +49,7 @@ fn user() -> String {
     password_field(0).unwrap_or_else(|| format!("uid {}", rustix::process::geteuid().as_raw()))
 }
 
-/// Tells whether a text is the id of a workspace: 12 hexadecimal digits.
+/// Returns whether a text has the form of a workspace id: 12 hexadecimal digits.
 fn is_id(text: &str) -> bool {
     text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }

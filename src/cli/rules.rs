@@ -1,5 +1,5 @@
-//! Keeps the approval rules of a running runtime as the person's file says. What else stands in the file is
-//! read when a runtime starts.
+//! Keeps the approval rules of a running runtime in sync with the user's settings file. Other settings in it are read
+//! only when a runtime starts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use crate::config::{ApprovalRule, Loaded, Watch};
 use crate::paths::Places;
 use crate::runtime::Handle;
 
-/// Editors write in several steps: the file is read after this long without a change.
+/// Editors write in several steps: the file is read once it has not changed for this long.
 const SETTLING: Duration = Duration::from_millis(150);
 
-/// The rules of a runtime and where they come from.
+/// The rules of a runtime and their sources.
 pub(super) struct Rules {
     config: PathBuf,
     workspace: PathBuf,
     now: Vec<ApprovalRule>,
-    /// Those of the workspace when the runtime started, and those handed over by consoles: removing them from a file
-    /// later does not take them away from a running runtime.
+    /// The workspace's rules at the time the runtime started, and those provided by consoles: removing one from a
+    /// file later does not remove it from a running runtime.
     added: Vec<ApprovalRule>,
 }
 
 impl Rules {
-    /// Starts from what was read when the runtime started.
+    /// Starts with the rules that were read when the runtime started.
     pub(super) fn new(places: &Places, loaded: &Loaded) -> Self {
         Self {
             config: places.config_dir.clone(),
@@ -34,7 +34,7 @@ impl Rules {
         }
     }
 
-    /// Reads them again whenever the file changes, until `close`.
+    /// Reads the rules again whenever the file changes, until `close` is cancelled.
     pub(super) async fn follow(mut self, runtime: Handle, close: CancellationToken) {
         let mut watch = Watch::new(Some(&self.config));
         let mut handed = runtime.handed();
@@ -57,7 +57,7 @@ impl Rules {
         }
     }
 
-    /// Adds the rules of a console to those that hold. That they do was said when they were handed over.
+    /// Adds a console's rules to those in effect. That they apply was reported when the console provided them.
     async fn take_over(&mut self, runtime: &Handle, rules: Vec<ApprovalRule>) {
         let new = rules.into_iter().filter(|rule| !self.added.contains(rule)).collect::<Vec<_>>();
         self.now.extend(new.iter().filter(|rule| !self.now.contains(rule)).cloned().collect::<Vec<_>>());
@@ -71,7 +71,7 @@ impl Rules {
         let loaded = match read {
             Ok(Ok(loaded)) => loaded,
             Ok(Err(faults)) => {
-                // The console says what is wrong with the file; until it is mended the rules stay.
+                // The console reports what is wrong with the file; the rules stay as they are until it is fixed.
                 tracing::warn!(%faults, "approval rules stay as they are");
                 return;
             }
@@ -85,7 +85,7 @@ impl Rules {
         }
         let gone = self.now.iter().filter(|rule| !rules.contains(rule)).count();
         runtime.ask_by(rules.clone()).await;
-        // Fewer questions is what a person must not miss: anything with their rights can write the file.
+        // A person must not miss that rules were removed: any process with their permissions can write the file.
         runtime.notice(told(rules.len(), gone), gone > 0);
         self.now = rules;
     }

@@ -1,4 +1,4 @@
-//! One command: from what was typed to its answer.
+//! A single command, from its arguments to its answer.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use super::fields::{self, Source};
 use super::signals::EndSignals;
 use crate::dispatch::{self, Code, Context, Failure, Response};
 
-/// The largest input taken from standard input or a file.
+/// The maximum size of input read from standard input or a file, in bytes.
 const MAX_INPUT: u64 = 1 << 20;
 
 /// Runs a command and prints its answer.

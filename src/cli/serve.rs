@@ -20,21 +20,22 @@ use crate::link::{Error, Holder, Operator, Request};
 use crate::paths::Places;
 use crate::runtime::{Closing, Snapshot};
 
-/// How long a runtime that was stopped may take to close its connections.
+/// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
-/// Pause between two looks whether it is gone.
+/// Interval for checking whether it is gone.
 const LEAVING: Duration = Duration::from_millis(10);
-/// Whoever connects for so short a time and calls nothing only looks: a status line does not keep a runtime alive.
+/// A client that connects for less than this and calls nothing is only checking: a status line must not keep a
+/// runtime alive.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Serves the workspace until nobody needs it, a signal comes or a console ends it.
+/// Serves the workspace until nobody needs it, a signal arrives or a console ends it.
 pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result<ExitCode> {
     if input.stop {
         return stop(start, form).await;
     }
     let detached = input.detached;
     let mut ending = EndSignals::listen()?;
-    // What a detached one writes is why it could not serve: whoever started it reads that.
+    // A detached runtime writes only why it could not serve, for the process that started it.
     let tell = |line: String| if detached { Ok(()) } else { print::say(line) };
     let workspace = start.places.workspace.display();
     let Some(server) = open(start, detached).await? else {
@@ -46,7 +47,7 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     Ok(ExitCode::from(code))
 }
 
-/// Serves until a signal comes, a console ends it, or nobody has needed it for `patience`; returns the exit code.
+/// Serves until a signal arrives, a console ends it, or nobody has needed it for `patience`; returns the exit code.
 pub(super) async fn until_ended(
     server: RuntimeServer,
     ending: &mut EndSignals,
@@ -62,7 +63,7 @@ pub(super) async fn until_ended(
     Ok(code)
 }
 
-/// Opens the server; `None` when another runtime serves the workspace. A detached one was started because nobody
+/// Opens the server; `None` if another runtime serves the workspace. A detached one was started because no runtime
 /// answered: if the lock is held, its holder may be about to end, and this one waits to take over.
 async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
     if !detached {
@@ -77,7 +78,7 @@ async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
 }
 
 /// Waits until nobody has needed the runtime for `patience`: no task was live, nobody was connected for longer than
-/// [`LOOK`], and nobody called.
+/// [`LOOK`], and there were no calls.
 async fn unneeded(
     mut clients: watch::Receiver<usize>,
     mut snapshot: watch::Receiver<Arc<Snapshot>>,
@@ -99,7 +100,7 @@ async fn unneeded(
             Some(since) if !has_called => Some(since),
             _ => Some(now),
         };
-        // Whoever has just come is not hung up on.
+        // A client that has just connected must not be disconnected.
         let end = since.filter(|_| connected.is_none()).map(|since| since + patience);
         if end.is_some_and(|end| end <= now) {
             return;
@@ -132,14 +133,15 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
     let held = Holder::of(&start.places);
     operator.ask(Request::Shutdown { closing: Closing::StopCommand }).await?;
     let mut connected = operator.connected();
-    // It has ended its tasks. Until its process ends it would still take a call, and lose it: what is run next is for another one.
+    // It has ended its tasks, but until its process exits it could still accept a call, and lose it: the next command
+    // must reach another runtime.
     let gone = async {
         let _ = connected.wait_for(|connected| !connected).await;
         while held != Holder::Nobody && Holder::of(&start.places) == held {
             sleep(LEAVING).await;
         }
     };
-    // That is a courtesy not to be waited for long.
+    // This is only a courtesy, so the wait is short.
     let _ = timeout(HANG_UP, gone).await;
     Ok(said("stopped", "stopped"))
 }
@@ -159,7 +161,7 @@ mod tests {
         sleep(Duration::from_secs(3_000)).await;
         clients.send_replace(0);
         for _ in 0..10 {
-            // Snapshots that change nothing do not make it needed.
+            // Snapshots without changes do not count as use.
             sleep(Duration::from_secs(30)).await;
             snapshots.send_modify(|_| {});
         }
@@ -189,7 +191,7 @@ mod tests {
         while !ended.is_finished() {
             look(1).await;
         }
-        // 35 s after the start somebody called; a look of a second may be under way when the time is over.
+        // There was a call 35 s after the start; a connection of a second may be open when the time is up.
         assert!((635..645).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     }
 }

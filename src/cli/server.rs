@@ -1,4 +1,4 @@
-//! A runtime with its sockets: for a console, for `serve` and for the demo; and one without sockets, for
+//! A runtime with its sockets, for a console, for `serve` and for the demo; and a runtime without sockets, for
 //! `--private`.
 
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Closing, Handle, Options, past};
 use crate::tools::IdempotencyKeys;
 
-/// A running runtime, its sockets open.
+/// A running runtime with open sockets.
 pub(super) struct RuntimeServer {
     /// The runtime.
     pub(super) runtime: Handle,
@@ -30,11 +30,11 @@ pub(super) struct RuntimeServer {
     clients: watch::Receiver<usize>,
     close: CancellationToken,
     stop: CancellationToken,
-    /// Who serves the sockets and who follows the approval rules; nobody in a private one.
+    /// The tasks that serve the sockets and follow the approval rules; `None` in a private runtime.
     served: Option<(JoinHandle<()>, JoinHandle<()>)>,
 }
 
-/// What each connection needs.
+/// The state shared by all connections.
 #[derive(Clone)]
 struct Service {
     runtime: Handle,
@@ -46,7 +46,7 @@ struct Service {
 }
 
 impl RuntimeServer {
-    /// Starts a runtime for a workspace and opens its sockets; `None` when another one serves it.
+    /// Starts a runtime for a workspace and opens its sockets; `None` if another one serves it.
     pub(super) fn open(places: &Places, headless: bool) -> Result<Option<Self>> {
         let sockets = match Sockets::open(places) {
             Ok(sockets) => sockets,
@@ -73,7 +73,7 @@ impl RuntimeServer {
         Ok(Some(Self { served: Some((tokio::spawn(served), rules)), ..own }))
     }
 
-    /// Starts a runtime that nobody can join: without sockets, for the commands of this process alone.
+    /// Starts a runtime without sockets, which nobody can join: it serves only the commands of this process.
     pub(super) fn private(places: &Places) -> Result<Self> {
         let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
         Self::begin(places, true, loaded)
@@ -82,7 +82,7 @@ impl RuntimeServer {
     fn begin(places: &Places, headless: bool, loaded: Loaded) -> Result<Self> {
         link::check_room(places)?;
         let runtime = start(places, headless, loaded.settings)?;
-        // Whoever wrote it may not be whoever looks: it is left aside, and said.
+        // The workspace's file may be by someone else: if it has faults, it is ignored, and they are reported here.
         loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));
         Ok(Self {
             runtime,
@@ -100,8 +100,8 @@ impl RuntimeServer {
         self.clients.clone()
     }
 
-    /// Shuts down in order: refuses new connections, stops tasks, lets clients hear of it and disconnect, and only
-    /// then lets another runtime take over. The reason goes to whoever started the tasks.
+    /// Shuts down in order: refuses new connections, stops tasks, lets clients receive the outcome and disconnect,
+    /// and only then lets another runtime take over. The reason is reported to those who started the tasks.
     pub(super) async fn close(self, closing: Closing) -> Result<()> {
         self.close.cancel();
         self.runtime.shut_down(closing).await;
@@ -124,7 +124,7 @@ impl Service {
         let own = client.hello.environment.take();
         let runtime = match own {
             None => runtime,
-            // Its command runs in exactly that; nothing of it is changed.
+            // Its command runs in exactly this environment; nothing is changed.
             Some(environment) if client.hello.role == Role::Shell => runtime.with_exactly(environment),
             Some(environment) => runtime.for_caller(&environment),
         };
@@ -143,7 +143,7 @@ impl Service {
     }
 }
 
-/// The file in which commands that ran without a runtime leave a mark.
+/// The file to which commands that ran without a runtime are logged.
 #[derive(Clone)]
 struct Outside {
     path: Arc<Path>,
@@ -151,7 +151,7 @@ struct Outside {
 }
 
 impl Outside {
-    /// Has the marks read, if there are any: somebody has reached the runtime, and others may have failed to before.
+    /// Has the log read, if there is one: a client has reached the runtime, and others may have failed to before.
     fn is_reached(&self) {
         if self.path.symlink_metadata().is_ok() {
             self.reached.notify_one();
@@ -174,7 +174,7 @@ async fn tell(mut notices: watch::Receiver<Option<String>>, runtime: Handle) {
 
 fn start(places: &Places, headless: bool, settings: Settings) -> Result<Handle> {
     if let Err(error) = raise_descriptor_limit() {
-        // Fewer tasks fit at once; each that does not is refused with its reason.
+        // Fewer tasks fit at once; each one that does not is refused with this reason.
         tracing::warn!(%error, "raise the limit of open descriptors");
     }
     let options = Options {

@@ -3,17 +3,17 @@
 use color_eyre::eyre::{Result, WrapErr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Waits for the first signal that asks for the end.
+/// Waits for the first signal that asks the program to end.
 pub(super) struct EndSignals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
-    /// There is no terminal that a hang-up could be about.
+    /// Whether to ignore hang-ups because there is no terminal any more.
     ignores_hangup: bool,
 }
 
 impl EndSignals {
-    /// Listens from now on; the signals no longer end the process by themselves.
+    /// Starts listening; from now on the signals no longer end the process by themselves.
     pub(super) fn listen() -> Result<Self> {
         let listen = |kind| signal(kind).wrap_err("listen to signals");
         Ok(Self {
@@ -24,13 +24,13 @@ impl EndSignals {
         })
     }
 
-    /// As `listen`, for a program that has left its terminal: what came of that hang-up may still be on its way.
+    /// Like `listen`, but for a program that has left its terminal: that terminal's hang-up signal may still arrive.
     #[cfg(feature = "console")]
     pub(super) fn without_hangup() -> Result<Self> {
         Ok(Self { ignores_hangup: true, ..Self::listen()? })
     }
 
-    /// Returns the number of the signal that came.
+    /// Waits for a signal and returns its number.
     pub(super) async fn wait(&mut self) -> u8 {
         tokio::select! {
             _ = self.terminate.recv() => 15,

@@ -1,4 +1,4 @@
-//! Standard input for a stream of short lines: read by this thread where that cannot block, else on another one.
+//! Standard input for a stream of short lines: read on this thread if that cannot block, otherwise on another one.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, ReadBuf, Stdin};
 
 use crate::process;
 
-/// Standard input. Of a pipe or a socket it must be the only reader.
+/// Standard input. If it is a pipe or a socket, this must be its only reader.
 pub(super) enum Lines {
     Watched(AsyncFd<OwnedFd>),
     Patient(Stdin),
@@ -25,8 +25,8 @@ impl Lines {
     }
 }
 
-/// Watches standard input, where a read can be told to return at once: a pipe or a socket, not a file and not a terminal,
-/// which others read as well.
+/// Watches standard input for readiness if it is a pipe or a socket; not a file, and not a terminal, which others
+/// read as well.
 fn watched() -> Option<AsyncFd<OwnedFd>> {
     let input = io::stdin().as_fd().try_clone_to_owned().ok()?;
     let kind = FileType::from_raw_mode(fstat(&input).ok()?.st_mode);
@@ -54,7 +54,8 @@ impl AsyncRead for Lines {
                         }
                     }
                 }
-                // The file is not set to return at once: it is shared with whoever gave it. So it is asked before each read.
+                // The descriptor is not made non-blocking, because its open file is shared with the process that
+                // provided it. So it is polled before each read.
                 guard.clear_ready();
             },
         }

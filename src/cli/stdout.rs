@@ -1,5 +1,5 @@
-//! Standard output for a stream of short lines: written at once where that cannot block, else on a
-//! thread, so that a reader that has stopped reading blocks neither signals nor the runtime.
+//! Standard output for a stream of short lines: written directly if that cannot block, otherwise on a thread, so that
+//! a reader that has stopped reading blocks neither signals nor the runtime.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ const AT_ONCE: usize = 4_096;
 /// Standard output.
 pub(super) struct Lines {
     patient: Stdout,
-    /// Earlier output is still in the thread; nothing may overtake it.
+    /// Whether earlier output is still being written by the thread; nothing may overtake it.
     is_busy: bool,
 }
 

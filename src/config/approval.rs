@@ -1,4 +1,4 @@
-//! Rules that name the commands which wait for the operator's word. Pure.
+//! Approval rules: which commands wait for the operator's approval. Pure.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::shell_words::commands;
 /// The tools a rule may name.
 const TOOLS: [&str; 2] = ["ExecCommand", "ExecCommandBatch"];
 
-/// Rules to begin with, as they are pasted into `config.toml`.
+/// A starter set of rules, to be pasted into `config.toml`.
 pub const STARTER_RULES: &str = include_str!("starter.toml");
 
 /// Which commands wait for the operator's word before they start. Whatever is given must fit; with nothing
@@ -38,10 +38,10 @@ pub struct ApprovalRule {
     pub actor: Option<String>,
 }
 
-/// Why a rule would never ask.
+/// Why a rule would never match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Senseless {
-    /// Its key at fault.
+    /// The key at fault.
     pub(super) key: &'static str,
     /// What is wrong.
     pub(super) what: String,
@@ -50,7 +50,7 @@ pub(super) struct Senseless {
 }
 
 impl ApprovalRule {
-    /// Tells whether a command of an actor waits for the operator by this rule.
+    /// Returns whether this rule makes an actor's command wait for the operator.
     #[must_use]
     pub fn asks(&self, tool: &str, actor: &str, cmd: &str) -> bool {
         let is_by = match self.actor.as_deref() {
@@ -63,13 +63,13 @@ impl ApprovalRule {
             && self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
     }
 
-    /// Says what keeps the rule from ever asking, if anything does.
+    /// Describes what keeps the rule from ever matching, if anything does.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.senseless().map(|senseless| senseless.what)
     }
 
-    /// Returns what keeps the rule from ever asking, which nobody means.
+    /// Returns what keeps the rule from ever matching, which cannot be intended.
     pub(super) fn senseless(&self) -> Option<Senseless> {
         let fault = |key, what: &str| Some(Senseless { key, what: what.to_owned(), near: None });
         let is_empty = |text: &Option<String>| text.as_ref().is_some_and(|text| text.trim().is_empty());

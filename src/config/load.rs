@@ -1,5 +1,5 @@
-//! Where settings come from: the defaults, the person's file, and a workspace's file, which may only
-//! lower limits and add approval rules. Reads the files; changes nothing.
+//! Loading of settings: the defaults, the user's file, and a workspace's file, which may only lower limits and add
+//! approval rules. Only reads files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,38 +16,38 @@ use super::settings::{Settings, schema_of};
 use super::source::{Entry, Fault, Faults, Node, Source};
 use super::units::{Ceiling, Period};
 
-/// The person's file, in the config folder.
+/// The user's file, in the config folder.
 pub const FILE: &str = "config.toml";
-/// The workspace's file, in its root.
+/// The workspace's file, in its root folder.
 pub const WORKSPACE_FILE: &str = ".pilothouse.toml";
-/// The person's changes of keys, in the config folder.
+/// The user's key bindings, in the config folder.
 pub const KEYS_FILE: &str = "keys.toml";
-/// The person's own themes, in the config folder.
+/// The user's own themes, in the config folder.
 pub const THEMES_FOLDER: &str = "themes";
-/// Approval rules that one file may have.
+/// The maximum number of approval rules in one file.
 const MAX_RULES: usize = 100;
-/// The largest file read.
+/// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 256 << 10;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody has said anything.
+    /// The default: no file sets it.
     Default,
     /// A file, and the line in it.
     File(PathBuf, usize),
 }
 
-/// Settings, and where they come from.
+/// Settings and their origins.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The settings.
     pub settings: Settings,
-    /// Where each value that somebody has said comes from, by its key with the tables above it, joined by dots.
+    /// The origin of each value that is set, by its full key with dots between tables.
     pub origins: BTreeMap<String, Origin>,
-    /// What is wrong with the workspace's file, which was then left aside.
+    /// The faults of the workspace's file, which is then ignored.
     pub aside: Vec<Fault>,
-    /// The approval rules that the workspace adds; they stand among the settings too.
+    /// The approval rules added by the workspace; the settings contain them too.
     pub added: Vec<ApprovalRule>,
 }
 
@@ -73,11 +73,11 @@ struct Lower {
 }
 
 impl Loaded {
-    /// Reads the settings of a person for a workspace.
+    /// Reads a user's settings for a workspace.
     ///
     /// # Errors
-    /// When the person's file cannot be read or used: every fault in it. What a workspace's file says
-    /// wrongly is told in `aside`.
+    /// When the user's file cannot be read or used: returns every fault in it. Faults in a workspace's file are
+    /// reported in `aside`.
     pub fn read(config: &Path, workspace: &Path) -> Result<Self, Faults> {
         let path = config.join(FILE);
         let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
@@ -91,7 +91,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Reads the settings in the text of the person's file.
+    /// Parses the text of the user's settings file.
     ///
     /// # Errors
     /// When it cannot be used.
@@ -145,7 +145,7 @@ impl Loaded {
         self.origins.extend(lowered.into_iter().filter(|(key, _)| took.contains(&key.as_str())));
     }
 
-    /// Returns every value as it is written in TOML, by its key, with where it comes from.
+    /// Returns every value formatted as TOML, by key, with its origin.
     #[must_use]
     pub fn values(&self) -> Vec<(String, String, Origin)> {
         let mut values = Vec::new();
@@ -158,13 +158,12 @@ impl Loaded {
     }
 }
 
-/// The key of a rule by its place, from 0: they are counted from 1, as people do.
+/// Returns the key of a rule by its index, which starts at 0; keys count from 1, as people do.
 fn rule_key(at: usize) -> String {
     format!("approvals[{}]", at + 1)
 }
 
-/// Tells which approval rules are too many, or would never ask: a question that is never asked must not go
-/// unnoticed.
+/// Reports approval rules that exceed the limit or would never match: such a rule must not go unnoticed.
 fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
     let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
     let list = entries.iter().find(|entry| entry.key == "approvals");
@@ -191,7 +190,7 @@ fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
     if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
 }
 
-/// Calls with every value that is no table, and with empty tables.
+/// Calls `take` with every value that is not a table, and with empty tables.
 fn leaves(table: &Table, path: &str, take: &mut impl FnMut(String, &Toml)) {
     for (key, value) in table {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -220,10 +219,10 @@ fn mark(entries: &[Entry], path: &str, file: &Path, origins: &mut BTreeMap<Strin
     }
 }
 
-/// Reads a file of the person's; none when it is not there.
+/// Reads a file of the user's; `None` if it does not exist.
 ///
 /// # Errors
-/// When it cannot be read, is too large, or somebody else can write it: it names programs to run.
+/// When it cannot be read, is too large, or is writable by others: it names programs to run.
 pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
     let file = match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
         Ok(file) => file,
@@ -238,9 +237,9 @@ pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
     read_text(file, path)
 }
 
-/// Reads a file that anybody may have put there; none when it is not there.
+/// Reads a file that anybody may have created; `None` if it does not exist.
 fn read_hostile(path: &Path) -> Result<Option<Source>, Fault> {
-    // A link could lead anywhere, a FIFO could keep us waiting.
+    // A symlink could lead anywhere, and a FIFO could block.
     let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW;
     match File::options().read(true).custom_flags(flags).open(path) {
         Ok(file) => read_text(file, path),

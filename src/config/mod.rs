@@ -1,4 +1,4 @@
-//! Settings that a person may change: their defaults, what `config.toml` says, and what is wrong with it.
+//! User settings: the defaults, parsing of `config.toml`, and faults in it.
 
 mod approval;
 mod load;
@@ -108,16 +108,16 @@ pub struct Limits {
     pub ask_within: Duration,
 }
 
-/// How many connections one runtime takes.
+/// The limits on a runtime's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Of agents and scripts together.
+    /// From agents and scripts together.
     pub all: usize,
-    /// Of these, from one managed task.
+    /// Of these, from any one managed task.
     pub each_task: usize,
-    /// Of these, from one process that is no managed task.
+    /// Of these, from any one process that is not a managed task.
     pub each_process: usize,
-    /// Of consoles, beside the others.
+    /// From consoles, in addition to the others.
     pub operators: usize,
 }
 

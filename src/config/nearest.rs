@@ -1,6 +1,6 @@
-//! Which known name somebody probably meant.
+//! Suggestion of the known name that was probably meant.
 
-/// The similarity, from 0 to 1, from which a name is suggested.
+/// The minimum similarity, from 0 to 1, for suggesting a name.
 const NEAR: f64 = 0.7;
 
 /// Returns the known name most similar to the given one, if any is similar enough.

@@ -1,7 +1,8 @@
-//! The first words of a command, as what the operator lets run without being asked again. Pure.
+//! Command prefixes: the first words of commands that the operator allows to run without further approval. Pure.
 //!
-//! A rule that asks looks for its words anywhere in a line; what lets go is strict the other way: every command of
-//! the line must begin with the words, to the letter, and the line must do nothing that its words do not tell.
+//! A rule that requires approval matches its words anywhere in a line. A prefix that waives approval is strict the
+//! other way: every command in the line must begin with exactly these words, and the line must do nothing that its
+//! words do not show.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +16,13 @@ pub struct Prefix {
     words: Vec<String>,
 }
 
-/// A text is not the first words of one command.
+/// The error for text that is not the first words of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it must be the first words of one command, without expansion or redirection")]
 pub struct NoPrefix;
 
 impl Prefix {
-    /// Returns the prefix that a text is.
+    /// Parses a text as a prefix.
     ///
     /// # Errors
     /// When the text is not the plain first words of one command.
@@ -34,7 +35,7 @@ impl Prefix {
         }
     }
 
-    /// Returns the prefix to begin with for a command: its program, and a subcommand if one follows.
+    /// Returns the prefix to suggest for a command: its program, and a subcommand if one follows.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         let commands = plain_commands(line)?;
@@ -57,7 +58,7 @@ impl Prefix {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// Tells whether all that a line does begins so.
+    /// Returns whether every command in a line begins with this prefix.
     #[must_use]
     pub fn covers(&self, line: &str) -> bool {
         plain_commands(line).is_some_and(|commands| {

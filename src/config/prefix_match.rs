@@ -1,11 +1,11 @@
-//! Whether a command of a line begins with the words of a rule, whatever was written before and between them. Pure.
+//! Matches the words of a rule against the commands in a line, whatever was written before and between them. Pure.
 
 use std::collections::BTreeSet;
 
 use super::shell_words::commands;
 
-/// Programs that run the program named among their arguments. Their options differ too much to know which take a
-/// value: any word after them may be the program.
+/// Programs that run a program named in their arguments. Their options are too diverse to know which take a value:
+/// any word after them may be the program.
 const WRAPPERS: [&str; 30] = [
     "builtin",
     "busybox",
@@ -38,19 +38,19 @@ const WRAPPERS: [&str; 30] = [
     "watch",
     "xargs",
 ];
-/// Programs that run a line which is one of their arguments.
+/// Programs that run a command line given as one of their arguments.
 const SHELLS: [&str; 12] =
     ["ash", "bash", "dash", "eval", "ksh", "parallel", "script", "sh", "su", "trap", "watch", "zsh"];
-/// How deep lines are looked for in arguments of shells.
+/// How many levels of nested shells are searched.
 const DEPTH: usize = 3;
-/// Words after a wrapper that may be the program, and words of a command among which a subcommand is looked for.
+/// How many words after a wrapper may be the program, and how many words of a command are searched for a subcommand.
 const NEAR: usize = 256;
-/// Words of a command among which an option of the rule is looked for.
+/// How many words of a command are searched for an option of the rule.
 const FAR: usize = 4_096;
-/// An option with more letters than this is one word, not several options in one.
+/// An option with more letters than this is a single option, not a cluster of several.
 const CLUSTER: usize = 3;
 
-/// Tells whether one of the commands in a line begins with the words of `prefix`.
+/// Returns whether one of the commands in a line begins with the words of `prefix`.
 pub(super) fn begins(line: &str, prefix: &str) -> bool {
     let Some(wanted) = commands(prefix).into_iter().next() else { return false };
     has(line, &wanted, DEPTH)
@@ -67,12 +67,13 @@ fn has(line: &str, wanted: &[String], depth: usize) -> bool {
     })
 }
 
-/// `/usr/bin/git` is git.
+/// Returns the name of a program: `git` for `/usr/bin/git`.
 fn name_of(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// The program first, then the plain words in order with nothing but options between them; options anywhere.
+/// Returns whether a command matches: first the program, then the plain words in order with only options between
+/// them, and the options anywhere.
 fn is_led_by(words: &[String], wanted: &[String]) -> bool {
     let Some((program, wanted)) = wanted.split_first() else { return false };
     let Some((own, words)) = words.split_first() else { return false };
@@ -82,7 +83,7 @@ fn is_led_by(words: &[String], wanted: &[String]) -> bool {
         && options.iter().all(|option| has_option(words, option))
 }
 
-/// Tells whether the words begin with those wanted, where options, each with at most one value, may stand between.
+/// Returns whether the words begin with the wanted ones, allowing options between them, each with at most one value.
 fn follow(words: &[String], wanted: &[&String]) -> bool {
     let words = &words[..words.len().min(NEAR)];
     let mut places = BTreeSet::from([0]);
@@ -102,12 +103,12 @@ fn follow(words: &[String], wanted: &[&String]) -> bool {
     !places.is_empty()
 }
 
-/// An option, or a toolchain as cargo takes it (`+nightly`).
+/// Returns whether a word is an option, or a toolchain for cargo (`+nightly`).
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['-', '+'])
 }
 
-/// Tells whether an option is among the words: as it is, with its value, or as letters of others (`-fr` has `-r`).
+/// Returns whether the words contain an option: by itself, with its value, or within a cluster (`-fr` contains `-r`).
 fn has_option(words: &[String], option: &str) -> bool {
     let mut words = words.iter().take(FAR);
     let is_it = |word: &String| {

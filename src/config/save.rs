@@ -1,4 +1,4 @@
-//! Changes one setting in the user's file and preserves everything else in it.
+//! Saves a single setting in the user's file and preserves everything else in it.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::files;
 /// Why a setting was not saved.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be used as it is, or not changed in a simple way.
+    /// The file cannot be used as it is, or cannot be changed in a simple way.
     #[error("{0}")]
     Text(String),
     /// The file cannot be written.
@@ -20,12 +20,12 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Saves a theme as the one that consoles start with.
+/// Saves the theme with which consoles start.
 ///
 /// # Errors
 /// When the file is invalid, has the setting in a form that is not supported here, or cannot be written.
@@ -42,9 +42,9 @@ pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
 /// Replaces the user's file.
 ///
 /// # Errors
-/// When it cannot be written; it is then as it was.
+/// When it cannot be written; it is then left as it was.
 pub fn write_own(path: &Path, text: &str) -> io::Result<()> {
-    // A link into a folder of dotfiles stays one.
+    // A symlink, such as into a folder of dotfiles, is kept.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     files::create_folder(path.parent().unwrap_or(&path))?;
     files::replace(&path, |file| {
@@ -53,14 +53,14 @@ pub fn write_own(path: &Path, text: &str) -> io::Result<()> {
     })
 }
 
-/// Returns the text with the theme set; `None` where it has to be changed by hand.
+/// Returns the text with the theme set, or `None` if it has to be changed by hand.
 fn with_theme(source: &Source, name: &str) -> Option<String> {
     let mut document: DocumentMut = source.text.parse().ok()?;
     if !document.contains_key("console") {
         let mut table = Table::new();
         let comments = document.trailing().as_str().unwrap_or_default().trim_end();
         if !comments.is_empty() {
-            // Comments at the end of the file stay above what is added.
+            // Comments at the end of the file stay above the added table.
             table.decor_mut().set_prefix(format!("{comments}\n\n"));
             document.set_trailing("");
         }

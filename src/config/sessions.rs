@@ -1,4 +1,4 @@
-//! Who answers the sessions of a program: a person, an agent that is connected, or a command.
+//! Answerers of a program's sessions: a person, a connected agent, or a command.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,21 +57,21 @@ impl Default for SessionSettings {
     }
 }
 
-/// Who answers.
+/// An answerer of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Answerer {
     /// A person.
     #[default]
     Ask,
-    /// An agent that is connected; with a label, the one of that label is expected.
+    /// A connected agent; if a label is given, the one with that label.
     Mcp(Option<String>),
     /// A command: a program and its arguments.
     Command(Vec<String>),
-    /// Whoever answers where nothing else is said.
+    /// The default answerer.
     Same,
 }
 
-/// What a session is, for whoever maps it to somebody who answers.
+/// The properties of a session that determine its answerer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionSubject<'a> {
     /// The name of its agent.
@@ -83,7 +83,7 @@ pub struct SessionSubject<'a> {
 }
 
 impl SessionSettings {
-    /// Returns who answers a session: by its own name, its agent, its model, in this order; else whoever answers all.
+    /// Returns the answerer of a session: by its name, its agent or its model, in this order, or else the default.
     #[must_use]
     pub fn answerer(&self, of: SessionSubject<'_>) -> &Answerer {
         let label = of.label.and_then(|name| self.labels.get(name));
@@ -93,23 +93,23 @@ impl SessionSettings {
         found.filter(|found| **found != Answerer::Same).unwrap_or_else(|| self.by())
     }
 
-    /// Returns who decides what is asked between `**`.
+    /// Returns the answerer that decides conditions between `**`.
     #[must_use]
     pub fn judge(&self) -> &Answerer {
         if self.conditions == Answerer::Same { self.by() } else { &self.conditions }
     }
 
-    /// Returns all who may answer something.
+    /// Returns all answerers that may be used.
     pub fn all(&self) -> impl Iterator<Item = &Answerer> {
         let maps = [&self.agents, &self.models, &self.labels];
         [&self.by, &self.conditions].into_iter().chain(maps.into_iter().flat_map(BTreeMap::values))
     }
 
-    /// Changes who answers as a person types it: `WHO`, or for an agent, a model, the name of a session, the conditions:
-    /// `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`, `conditions=WHO`.
+    /// Sets an answerer from a command-line value: `WHO` alone, or for an agent, a model, the name of a session, or
+    /// the conditions: `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`, `conditions=WHO`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// When the value is not valid; the text says why.
     pub fn set(&mut self, typed: &str) -> Result<(), String> {
         let (whom, who) = match typed.split_once('=') {
             Some((whom, who)) if is_subject(whom) => (Some(whom), who),
@@ -133,7 +133,7 @@ impl SessionSettings {
     }
 }
 
-/// Tells whether this may stand before the `=` of what a person types, and is no word of a command.
+/// Returns whether a text may precede the `=` in such a value, as opposed to being a word of a command.
 fn is_subject(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_alphanumeric() || "_-:".contains(c))
@@ -141,7 +141,7 @@ fn is_subject(text: &str) -> bool {
 }
 
 impl Answerer {
-    /// Returns what it is called where people read it: `a person`, `an agent`, `agent:LABEL`, the name of a program.
+    /// Returns the name to show to people: `a person`, `an agent`, `agent:LABEL`, the name of a program.
     #[must_use]
     pub fn called(&self) -> String {
         match self {
@@ -159,7 +159,7 @@ impl Answerer {
 impl FromStr for Answerer {
     type Err = String;
 
-    /// Reads it as a person types it: a word, or a command line of words alone.
+    /// Parses an answerer as typed by a person: a word, or a command line of plain words.
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
             "" => Err("it is empty: write ask, mcp, or a command such as claude".to_owned()),

@@ -1,8 +1,8 @@
-//! What `config.toml` may say: every key, its meaning and its default.
+//! The settings in `config.toml`: every key, its meaning and its default.
 //!
-//! **To add a setting**: a field here or in [`Limits`] or [`Record`], with a doc comment and a default, and its line in
-//! `assets/config.toml`. The check of a file, `config show` and the schema follow from the types.
-//! A limit reaches the runtime through [`Settings::limits`].
+//! **To add a setting**: add a field here or in [`Limits`] or [`Record`], with a doc comment and a default, and its
+//! line in `assets/config.toml`. The validation of a file, `config show` and the schema are derived from the types. A
+//! limit reaches the runtime through [`Settings::limits`].
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -284,7 +284,7 @@ impl Default for ConsoleSettings {
 }
 
 impl Settings {
-    /// Returns how many connections a runtime takes.
+    /// Returns the limits on a runtime's connections.
     #[must_use]
     pub fn connections(&self) -> ConnectionLimits {
         ConnectionLimits {
@@ -317,7 +317,7 @@ impl Settings {
 }
 
 impl Env {
-    /// Tells whether a variable of this name is not inherited.
+    /// Returns whether the variable with this name is not inherited.
     #[must_use]
     pub fn drops(&self, name: &str) -> bool {
         let fits = |pattern: &str| matches(pattern, name);
@@ -325,7 +325,7 @@ impl Env {
         self.drop.iter().any(|pattern| fits(pattern)) || MULTIPLEXERS.into_iter().any(fits) && !is_kept()
     }
 
-    /// Returns an environment as commands inherit it.
+    /// Returns the environment that commands inherit.
     #[must_use]
     pub fn changed(&self, environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
         let is_set = |name: &OsString| self.set.keys().any(|own| name == own.as_str());
@@ -335,17 +335,17 @@ impl Env {
     }
 }
 
-/// What leads a program to the multiplexer or terminal it runs in, and through it to the operator's console.
+/// Variables that lead a program to the multiplexer or terminal it runs in, and through it to the operator's console.
 const MULTIPLEXERS: [&str; 5] = ["TMUX*", "STY", "ZELLIJ*", "KITTY_LISTEN_ON", "WEZTERM*"];
 
-/// Tells whether a name fits a pattern in which `*` stands for any letters.
+/// Returns whether a name matches a pattern in which `*` stands for any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(left) = name.strip_prefix(start) else { return false };
     (0..=left.len()).filter_map(|at| left.get(at..)).any(|left| matches(rest, left))
 }
 
-/// Makes the schema of a file, without references.
+/// Generates the schema of a file, without references.
 pub(super) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().to_value()

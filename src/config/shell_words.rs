@@ -1,24 +1,24 @@
-//! A line of the shell as its commands, and each as its words, as far as text alone tells. Pure.
+//! Splits a shell line into commands, and each into words, as far as the text alone allows. Pure.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Words of the shell after which a command begins.
+/// Reserved words after which a command begins.
 const LEADING: [&str; 9] = ["if", "then", "elif", "else", "while", "until", "do", "!", "{"];
-/// What makes a line more than its words: expansion, redirection, nesting, quoting of one character.
+/// Characters that make a line more than its words: expansion, redirection, nesting, quoting of one character.
 const UNTOLD: [char; 9] = ['$', '`', '<', '>', '(', ')', '\\', '\n', '\r'];
 /// The quote of `$'...'`, in which a backslash escapes.
 const ESCAPING: char = '$';
 
-/// Splits a line into its commands and each into words, as a shell would where nothing is expanded: quotes are
-/// taken off; comments, redirections, assignments and the shell's own words before a command are left out; what
-/// stands in `$( )`, `<( )` or backquotes is a command too, and so is each line of a here-document.
+/// Splits a line into its commands and each into words, as a shell would without expansion: quotes are removed;
+/// comments, redirections, assignments and reserved words before a command are left out; the contents of `$( )`,
+/// `<( )` or backquotes are commands too, and so is each line of a here-document.
 pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     scan(line, Scan::default()).found
 }
 
-/// Splits a line all of which is told by its words: nothing in it is expanded, redirected or nested, and every
-/// word before a command counts. None for any other line.
+/// Splits a line that is fully described by its words: nothing in it is expanded, redirected or nested, and every
+/// word before a command counts. Returns `None` for any other line.
 pub(super) fn plain_commands(line: &str) -> Option<Vec<Vec<String>>> {
     if line.contains(UNTOLD) {
         return None;
@@ -27,13 +27,13 @@ pub(super) fn plain_commands(line: &str) -> Option<Vec<Vec<String>>> {
     scan.quote.is_none().then_some(scan.found)
 }
 
-/// Splits a line that is one command of plain words; none for any other line.
+/// Splits a line that is a single command of plain words; returns `None` for any other line.
 pub(super) fn plain_words(line: &str) -> Option<Vec<String>> {
     let [words] = <[Vec<String>; 1]>::try_from(plain_commands(line)?).ok()?;
     Some(words)
 }
 
-/// Writes a word so that a shell reads it as one.
+/// Quotes a word, if necessary, so that a shell reads it as one word.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
@@ -50,7 +50,7 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
         let next = chars.peek().copied();
         match (c, scan.quote) {
             ('\\', None | Some('"' | ESCAPING)) => match chars.next() {
-                // A line goes on.
+                // A line continuation.
                 Some('\n') | None => {}
                 Some(next) => scan.letter(next),
             },
@@ -84,7 +84,7 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
             ('#', None) if scan.word.is_none() && !scan.keeps_all => {
                 while chars.next_if(|c| *c != '\n').is_some() {}
             }
-            // Only these two separate words; other white space is a letter like any.
+            // Only these two separate words; other white space is treated like a letter.
             (' ' | '\t', None) => scan.end_word(),
             (c, None) => scan.letter(c),
         }
@@ -96,34 +96,34 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
     scan
 }
 
-/// Where the splitting of a line has come to.
+/// The state of splitting a line.
 #[derive(Default)]
 struct Scan {
     found: Vec<Vec<String>>,
     words: Vec<String>,
     word: Option<String>,
     quote: Option<char>,
-    /// What the next word is, when it is none of the command.
+    /// What the next word is, if it is not part of the command.
     aside: Option<Aside>,
-    /// Where the here-documents end that begin with the next line.
+    /// The delimiters of the here-documents that begin on the next line.
     documents: Vec<String>,
-    /// What goes on after each open bracket.
+    /// The state to return to after each open bracket.
     outside: Vec<Outside>,
     is_backquoted: bool,
-    /// Assignments and the shell's own words are words like the others.
+    /// Whether assignments and reserved words are treated like other words.
     keeps_all: bool,
 }
 
-/// A word that is none of a command.
+/// A word that is not part of a command.
 #[derive(Clone, Copy)]
 enum Aside {
     /// The target of a redirection, or the name of a function.
     Skipped,
-    /// Where a here-document ends.
+    /// The delimiter of a here-document.
     Delimiter,
 }
 
-/// What was read before a bracket was opened.
+/// The state before a bracket was opened.
 struct Outside {
     words: Vec<String>,
     word: Option<String>,
@@ -165,7 +165,7 @@ impl Scan {
         }
     }
 
-    /// Begins what stands in brackets: part of a word of the command around it, or commands of their own.
+    /// Opens a bracket, whose contents are part of a word of the enclosing command, or separate commands.
     fn open(&mut self, is_part: bool) {
         if !is_part {
             self.end_command();
@@ -193,7 +193,7 @@ impl Scan {
         self.is_backquoted = !self.is_backquoted;
     }
 
-    /// Leaves a redirection out: the descriptor before it, its operator, and the word after it.
+    /// Skips a redirection: the descriptor before it, its operator, and the word after it.
     fn redirect(&mut self, first: char, chars: &mut Peekable<Chars<'_>>) {
         let is_descriptor = |word: &String| {
             word.chars().all(|c| c.is_ascii_digit()) || (word.starts_with('{') && word.ends_with('}'))
@@ -213,7 +213,7 @@ impl Scan {
         };
     }
 
-    /// Reads the here-documents that begin here. Their lines may be commands for whatever reads them.
+    /// Reads the here-documents that begin here. Their lines may be commands for the program that reads them.
     fn read_documents(&mut self, chars: &mut Peekable<Chars<'_>>) {
         for delimiter in std::mem::take(&mut self.documents) {
             while chars.peek().is_some() {
@@ -235,7 +235,7 @@ fn is_assignment(word: &str) -> bool {
     };
     let Some((name, _)) = word.split_once('=') else { return false };
     let name = name.strip_suffix('+').unwrap_or(name);
-    // An element of an array: `a[0]=1`.
+    // An array element: `a[0]=1`.
     is_name(name.strip_suffix(']').and_then(|name| name.split_once('[')).map_or(name, |(name, _)| name))
 }
 

@@ -1,4 +1,4 @@
-//! The text of a TOML file: the line of each key, and its faults. Reads no file.
+//! The text of a TOML file: the line of each key, and its faults. Reads no files.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::nearest;
 
-/// A file's name and its text.
+/// A file's name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Its path, for messages.
@@ -34,7 +34,7 @@ pub struct Fault {
     pub near: Option<String>,
 }
 
-/// Everything that is wrong with the files read, in their order.
+/// All faults of the files read, in order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct Faults(pub Vec<Fault>);
@@ -58,13 +58,13 @@ pub enum Node {
     Table(Vec<Entry>),
     /// A list, each item with its line.
     List(Vec<(usize, Node)>),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A whole number; none for one that is too large.
+    /// An integer; `None` if it is too large.
     Number(Option<i64>),
-    /// A date, a number with a fraction.
+    /// A date or a floating-point number.
     Other,
 }
 
@@ -101,10 +101,10 @@ impl Source {
         Ok(self.of_table(table.get_ref()))
     }
 
-    /// Reads it as `T`, whose `schema` says which keys there are.
+    /// Deserialises it as `T`, whose `schema` defines the allowed keys.
     ///
     /// # Errors
-    /// When it is not TOML, has an unknown key, a value of another kind, or a number out of bounds.
+    /// When it is not TOML, has an unknown key, a value of the wrong type, or a number out of range.
     pub fn read<T: DeserializeOwned>(&self, schema: &Value) -> Result<T, Faults> {
         let entries = self.entries().map_err(|fault| Faults(vec![fault]))?;
         let mut faults = Vec::new();
@@ -147,7 +147,7 @@ impl Source {
     fn told(&self, error: &toml::de::Error, entries: &[Entry]) -> Fault {
         let at = error.span().map(|span| span.start);
         let key = at.map(|at| key_at(entries, at)).filter(|key| !key.is_empty());
-        // The bracket before a table's name is no part of it.
+        // The bracket before a table's name is not part of it.
         let of_line =
             |at| entries.iter().find(|entry| entry.line == self.line(at)).map(|entry| entry.key.clone());
         let key = key.or_else(|| at.and_then(of_line)).unwrap_or_default();
@@ -189,7 +189,7 @@ impl Source {
     }
 }
 
-/// Describes the numbers a schema allows, if this one is not allowed.
+/// Describes the numbers that a schema allows, if this one is not allowed.
 fn out_of_bounds(number: Option<i64>, schema: &Value) -> Option<String> {
     let (least, most) = (schema["minimum"].as_i64()?, schema["maximum"].as_i64());
     let fits = |number| least <= number && most.is_none_or(|most| number <= most);
@@ -200,7 +200,7 @@ fn out_of_bounds(number: Option<i64>, schema: &Value) -> Option<String> {
     }
 }
 
-/// The key whose value a place belongs to: the innermost that has it.
+/// Returns the key of the innermost entry whose value contains a position.
 fn key_at(entries: &[Entry], at: usize) -> String {
     let inner = entries.iter().find_map(|entry| match &entry.node {
         Node::Table(inner) => {

@@ -1,4 +1,5 @@
-//! Sizes and times as people write them: `2 GiB`, `110 s`. Bare numbers are refused: their unit would be a guess.
+//! Sizes and durations as people write them: `2 GiB`, `110 s`. Bare numbers are rejected: their unit would be a
+//! guess.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,19 +16,19 @@ const TIMES: [(&str, u64); 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u64);
 
-/// A number of bytes, or none: no limit.
+/// A number of bytes, or `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceiling(pub Option<u64>);
 
-/// A length of time, in whole milliseconds.
+/// A duration, in whole milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period(pub Duration);
 
-/// A length of time, or none: for ever.
+/// A duration, or `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limit(pub(super) Option<Duration>);
 
-/// Reads a number and its unit.
+/// Parses a number with its unit.
 fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_').len();
@@ -37,7 +38,7 @@ fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.checked_mul(*factor)
 }
 
-/// Formats it with the largest unit that divides it evenly.
+/// Formats a value with the largest unit that divides it evenly.
 fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let fits = units.iter().find(|(_, factor)| value.is_multiple_of(*factor) && value > 0);
     let (name, factor) = fits.copied().or(units.last().copied()).unwrap_or(("", 1));
@@ -103,7 +104,7 @@ macro_rules! written {
             }
         }
 
-        /// For `#[serde(with = "…")]` on a field with the plain value.
+        /// For `#[serde(with = "…")]` on a field that holds the plain value.
         pub(super) mod $module {
             use super::*;
 
@@ -157,7 +158,7 @@ written!(
 );
 
 impl Period {
-    /// Reads a time as a person types it: `30 s`.
+    /// Parses a duration as typed by a person: `30 s`.
     #[must_use]
     pub fn read(text: &str) -> Option<Duration> {
         parse(text, &TIMES).map(Duration::from_millis)

@@ -1,4 +1,5 @@
-//! Tells when a file changes: of settings, or in another folder. Where the system has no such watch, nothing is ever said.
+//! Watches files for changes: the settings, or another folder. If the system does not support this, no change is ever
+//! reported.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,20 +13,20 @@ use super::{FILE, KEYS_FILE, THEMES_FOLDER};
 /// A watch on a folder.
 pub struct Watch {
     changes: mpsc::Receiver<()>,
-    /// Kept open where there is no watch: then nothing ever comes.
+    /// Kept open so that, without a watch, no change is ever reported.
     _open: mpsc::Sender<()>,
 }
 
 impl Watch {
-    /// Watches the folder and its files, and the folder above it in case there is none yet. The thread ends
-    /// with the process: a blocking read cannot be called back.
+    /// Watches the config folder and its files, and the folder above it in case it does not exist yet. The thread
+    /// ends with the process: a blocking read cannot be interrupted.
     pub fn new(config: Option<&Path>) -> Self {
         let own = config.map(|config| ["", FILE, KEYS_FILE, THEMES_FOLDER].map(|name| config.join(name)));
         let above = config.and_then(Path::parent).map(Path::to_owned);
         Self::on("settings", above.into_iter().chain(own.into_iter().flatten()).collect(), REPLACED)
     }
 
-    /// Watches a folder that is there, and what is written into its files. The thread ends with the process.
+    /// Watches an existing folder, and writes to its files. The thread ends with the process.
     pub fn folder(folder: &Path) -> Self {
         Self::on("folder", vec![folder.to_owned()], REPLACED | WatchFlags::MODIFY)
     }
@@ -40,14 +41,14 @@ impl Watch {
             look(&events, &places, flags);
             std::thread::Builder::new().name(name.into()).spawn(move || {
                 let mut news = [0; 4_096];
-                // What happened is read from the files; here only that something did.
+                // The events' contents are ignored: the files themselves show what has changed.
                 while rustix::io::read(&events, &mut news).is_ok_and(|read| read > 0) {
-                    // A file that an editor has replaced is another file.
+                    // If an editor has replaced a file, the new one has to be watched.
                     look(&events, &places, flags);
                     if told.is_closed() {
                         return;
                     }
-                    // One that was not taken yet says the same.
+                    // A notification that has not been received yet covers this change too.
                     let _ = told.try_send(());
                 }
             })
@@ -66,7 +67,7 @@ impl Watch {
     }
 }
 
-/// What happens to files that are replaced, or written in one go.
+/// The events of files that are replaced, or written in one go.
 const REPLACED: WatchFlags = WatchFlags::CLOSE_WRITE
     .union(WatchFlags::CREATE)
     .union(WatchFlags::DELETE)
@@ -76,7 +77,7 @@ const REPLACED: WatchFlags = WatchFlags::CLOSE_WRITE
 
 fn look(events: &OwnedFd, places: &[PathBuf], flags: WatchFlags) {
     for place in places {
-        // What is not there is seen to come by the watch on the folder above.
+        // If it does not exist yet, the watch on the folder above notices when it is created.
         let _ = add_watch(events, place, flags);
     }
 }

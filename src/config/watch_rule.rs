@@ -1,4 +1,5 @@
-//! What the console rings for beside what waits for somebody: a rule in the settings, or one typed for a task. Pure.
+//! Alert rules: when the console rings, in addition to when something waits for a person. A rule is set in the
+//! settings, or typed for a single task. Pure.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::prefix_match::begins;
 use super::units::{self, Period};
 
-/// Bytes of a compiled pattern.
+/// The size limit of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
 /// When to ring for a task. Each of `failed`, `silence`, `cpu` and `match` that is given rings by itself.
@@ -38,7 +39,7 @@ pub struct WatchRule {
     pub pattern: Option<Pattern>,
 }
 
-/// For how long a task is to be busy, unless the rule says otherwise.
+/// How long a task must be busy, unless the rule says otherwise.
 const BUSY: Duration = Duration::from_secs(30);
 
 impl Default for WatchRule {
@@ -57,7 +58,7 @@ fn is_usual(period: &Duration) -> bool {
     *period == BUSY
 }
 
-/// Reads `90 %` or `90% 2 min`: a share of a processor, and for how long.
+/// Parses `90 %` or `90% 2 min`: the share of a processor, and for how long.
 fn busy(text: &str) -> Option<(u32, Duration)> {
     let (percent, period) = text.split_once('%')?;
     let percent = percent.trim().parse().ok().filter(|percent| *percent > 0)?;
@@ -66,17 +67,17 @@ fn busy(text: &str) -> Option<(u32, Duration)> {
 }
 
 impl WatchRule {
-    /// Tells whether it is about a command.
+    /// Returns whether the rule applies to a command.
     #[must_use]
     pub fn is_about(&self, cmd: &str) -> bool {
         self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
     }
 
-    /// Reads a rule as it is typed for one task: `fail`, a time such as `30 s`, a share of a processor such as `90 %` or
+    /// Parses a rule as typed for one task: `fail`, a time such as `30 s`, a share of a processor such as `90 %` or
     /// `90 % 2 min`, or else a pattern.
     ///
     /// # Errors
-    /// When the pattern is none; the text says why.
+    /// When the pattern is not valid; the text says why.
     pub fn typed(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if ["fail", "failed", "exit"].contains(&text) {
@@ -92,7 +93,7 @@ impl WatchRule {
         Ok(Self { pattern: Some(Pattern::new(pattern)?), ..Self::default() })
     }
 
-    /// Says what it rings for.
+    /// Describes when it rings.
     #[must_use]
     pub fn says(&self) -> String {
         let failed = self.failed.then(|| "it fails".to_owned());
@@ -115,12 +116,12 @@ impl Pattern {
         match built {
             Ok(pattern) => Ok(Self(pattern)),
             Err(regex::Error::CompiledTooBig(_)) => Err("the pattern is too complex".to_owned()),
-            // Its last line says what is wrong; those before it draw an arrow.
+            // Only the last line says what is wrong; the lines before it point at the position.
             Err(error) => Err(error.to_string().lines().last().unwrap_or("no pattern").trim().to_owned()),
         }
     }
 
-    /// Tells whether a line has a match.
+    /// Returns whether a line contains a match.
     #[must_use]
     pub fn is_in(&self, line: &str) -> bool {
         self.0.is_match(line)

@@ -1,4 +1,4 @@
-//! `audit list|show|verify|export`: the record itself, of any runtime of this user.
+//! `audit list|show|verify|export`: the raw recording of any of this user's runtimes.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::runtime::past::{self, State};
 
 /// The default number of rows.
 const SHOWN: usize = 100;
-/// The longest summary of a row, in characters.
+/// The maximum length of a row's summary, in characters.
 const WORDS: usize = 120;
 
 pub(super) struct AuditList;

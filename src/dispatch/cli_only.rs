@@ -1,4 +1,4 @@
-//! Commands that own standard input or the terminal: declared here like all others, run by `cli`.
+//! Commands that need standard input or the terminal: declared here like all others, but run by `cli`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use super::context::Context;
 use super::response::Failure;
 use crate::link::Profile;
 
-/// `mcp`: the shim an agent starts.
+/// `mcp`: the shim that an agent starts.
 pub struct Mcp;
 
 /// Who the agent is and where its runtime is.
@@ -42,7 +42,7 @@ impl Local for Mcp {
     type Output = Effect;
 }
 
-/// `codex-executor`: what Codex starts to have its commands run.
+/// `codex-executor`: the program that Codex starts to run its commands.
 pub struct CodexExecutor;
 
 /// Whose server does the rest.
@@ -84,7 +84,7 @@ pub struct ServeInput {
     pub idle_seconds: u64,
 }
 
-/// How long nobody may need a runtime without a console before it ends, unless it is told otherwise, in seconds.
+/// The default time that a runtime without a console may be unused before it ends, in seconds.
 pub const IDLE_SECONDS: u64 = 600;
 
 fn idle_seconds() -> u64 {
@@ -110,7 +110,7 @@ impl Local for Serve {
     }
 }
 
-/// `demo`: a scripted agent in a throw-away workspace.
+/// `demo`: a scripted agent in a temporary workspace.
 pub struct Demo;
 
 /// How it is played.
@@ -138,7 +138,7 @@ impl Local for Demo {
     type Output = Effect;
 }
 
-/// `open`: the console on a recording that is over.
+/// `open`: the console on a finished recording, read-only.
 pub struct Open;
 
 /// Which recording.
@@ -160,7 +160,7 @@ impl Local for Open {
     type Output = Effect;
 }
 
-/// `fleet`: one console over all runtimes.
+/// `fleet`: one console for all runtimes.
 pub struct Fleet;
 
 /// Which machines besides this one.

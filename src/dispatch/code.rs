@@ -1,10 +1,10 @@
-//! Error codes of commands beside those of tools, and the exit codes.
+//! Error codes of commands, in addition to those of tools, and the exit codes.
 
 use serde::Serialize;
 
 use crate::envelope::ErrorKind;
 
-/// Declares the codes and everything derived from them.
+/// Declares the error codes and everything derived from them.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident { name: $name:literal, exit: $exit:literal, retryable: $retryable:literal })+) => {
         /// Why a command line or a line of `exec` has no answer.
@@ -125,7 +125,7 @@ pub struct Exit {
 }
 
 const fn exit(code: u8, name: &'static str, side_effects: SideEffects, description: &'static str) -> Exit {
-    // Only this one never follows something that was done.
+    // Only this code is never returned after something was done.
     Exit { code, name, description, retryable: code == 11, side_effects }
 }
 

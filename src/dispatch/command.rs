@@ -1,5 +1,5 @@
-//! What a command declares and how it runs. A tool becomes a command by its row in the table of
-//! tools; every other command implements [`Local`].
+//! The declaration and execution of a command. A tool becomes a command by its row in the table of tools; every other
+//! command implements [`Local`].
 
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -54,39 +54,40 @@ pub struct Effect {
 pub enum Reach {
     /// Anywhere: alone or as a line of `exec`.
     Anywhere,
-    /// Alone only, because it owns something, e.g. `the terminal`.
+    /// By itself only, because it needs exclusive use of something, such as `the terminal`.
     Alone(&'static str),
-    /// It is `exec`, which cannot be a line of itself.
+    /// As `exec`, which cannot be a line of itself.
     Exec,
 }
 
-/// A command that is not a tool. Implement this, and add a row to [`super::COMMANDS`].
+/// A command that is not a tool. To add one, implement this and add a row to [`super::COMMANDS`].
 pub trait Local: 'static {
     /// Its path: the words of its command line, joined by dots.
     const PATH: &'static str;
     /// What it does, in one line without a full stop.
     const ABOUT: &'static str;
-    /// What it may do to the world.
+    /// The effects it may have.
     const DANGER: Danger = Danger::Safe;
-    /// Further exit codes.
+    /// Additional exit codes.
     const EXITS: &'static [u8] = &[];
     /// Example inputs.
     const EXAMPLES: &'static [Example];
     /// Aliases.
     const ALIASES: &'static [&'static str] = &[];
-    /// Where it can run. One that cannot run everywhere is run by `cli` and has no [`Local::run`].
+    /// Where it can run. A command that cannot run everywhere is run by `cli` and has no [`Local::run`].
     const REACH: Reach = Reach::Anywhere;
 
-    /// Further forms of its answer.
+    /// Additional output formats.
     const FORMS: &'static [&'static str] = &[];
 
-    /// Its answer as text is data for a file or another program: printed as it is, except on a terminal.
+    /// Whether its text output is data for a file or another program: it is then printed unchanged, except on a
+    /// terminal.
     const IS_DATA: bool = false;
 
-    /// Its answer is a file or text to be pasted: plain is the default form, also in a pipe.
+    /// Whether its answer is a file or text to be pasted: plain is then the default format, even in a pipe.
     const IS_PASTED: bool = false;
 
-    /// Its input: one field for each argument.
+    /// Its input, with one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// Its answer: the `data` of the response.
     type Output: Serialize + JsonSchema + Send;
@@ -100,8 +101,8 @@ pub trait Local: 'static {
         std::future::ready(Err(Failure::new(Code::NotDispatchable, message)))
     }
 
-    /// Describes what it would do, without doing it; the effect is called `would_…`. Required of commands that
-    /// are not safe.
+    /// Describes what it would do, without doing it; the effect is named `would_…`. Required for commands that are
+    /// not safe.
     fn dry_run(
         _cx: &mut Context,
         _input: Self::Input,
@@ -115,17 +116,17 @@ pub trait Local: 'static {
         serde_json::to_value(output).map(|data| table(&data)).unwrap_or_default()
     }
 
-    /// Returns whether the answer only says that the caller has it already.
+    /// Returns whether the answer only says that the caller already has the data.
     fn is_unmodified(_output: &Self::Output) -> bool {
         false
     }
 
-    /// Returns notes beside the answer, one line each, for standard error.
+    /// Returns notes that accompany the answer, one line each, for standard error.
     fn notes(_output: &Self::Output) -> Vec<String> {
         Vec::new()
     }
 
-    /// Formats the data in one of `FORMS`, or in a common form that it formats differently; `None` for all others.
+    /// Formats the data in one of `FORMS`, or in a common format that it overrides; `None` for all others.
     fn form(_name: &str, _data: &Value) -> Option<String> {
         None
     }
@@ -138,11 +139,11 @@ type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + '
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) data: Value,
-    /// The data as text.
+    /// The data formatted as text.
     pub(super) text: String,
-    /// Notes beside it.
+    /// Notes that accompany it.
     pub(super) notes: Vec<String>,
-    /// The caller has it already.
+    /// Whether the caller already has the data.
     pub(super) is_unmodified: bool,
 }
 
@@ -162,11 +163,11 @@ pub(super) enum Kind {
 /// One row of the registry.
 #[derive(Debug)]
 pub struct Command {
-    /// Its path, e.g. `task.list`.
+    /// Its path, such as `task.list`.
     pub path: String,
     /// What it does.
     pub about: &'static str,
-    /// What it may do to the world.
+    /// The effects it may have.
     pub danger: Danger,
     /// Example inputs.
     pub examples: Vec<Example>,
@@ -174,11 +175,11 @@ pub struct Command {
     pub aliases: &'static [&'static str],
     /// Where it can run.
     pub reach: Reach,
-    /// Further forms of its answer.
+    /// Additional output formats.
     pub forms: &'static [&'static str],
-    /// Its answer as text is data for a file or another program.
+    /// Whether its text output is data for a file or another program.
     pub(super) is_data: bool,
-    /// Plain is its default form, also in a pipe.
+    /// Whether plain is its default format even in a pipe.
     pub is_pasted: bool,
     pub(super) form: fn(&str, &Value) -> Option<String>,
     pub(super) kind: Kind,
@@ -190,13 +191,13 @@ pub struct Command {
 }
 
 impl Command {
-    /// Returns whether it runs commands, or reads about running ones.
+    /// Returns whether it runs commands, or reads the state of running ones.
     #[must_use]
     pub fn runs_commands(&self) -> bool {
         matches!(self.kind, Kind::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
     }
 
-    /// Returns the name of the tool that it is.
+    /// Returns the name of the tool, if it is one.
     pub(super) fn tool(&self) -> Option<&'static str> {
         match self.kind {
             Kind::Tool(tool) => Some(tool.name),
@@ -204,7 +205,7 @@ impl Command {
         }
     }
 
-    /// Makes the row of a tool.
+    /// Creates the row of a tool.
     pub(super) fn of_tool(tool: &'static Tool) -> Self {
         let danger = match (tool.hints.read_only, tool.hints.destructive) {
             (true, _) => Danger::Safe,
@@ -236,7 +237,7 @@ impl Command {
         }
     }
 
-    /// Makes the row of any other command.
+    /// Creates the row of any other command.
     pub(super) fn of<L: Local>() -> Self {
         Self {
             path: L::PATH.to_owned(),
@@ -267,7 +268,7 @@ impl Command {
         self.path.split('.')
     }
 
-    /// Returns the exit codes it may end with, in ascending order.
+    /// Returns the exit codes it may return, in ascending order.
     #[must_use]
     pub fn exits(&self) -> &[u8] {
         &self.exits
@@ -288,7 +289,7 @@ impl Command {
         })
     }
 
-    /// Returns the JSON Schema of its `data`; that of a dry run is among them.
+    /// Returns the JSON Schema of its `data`, which includes that of a dry run.
     pub fn output_schema(&self) -> &Value {
         self.output.get_or_init(|| {
             let schema = (self.make_output)();

@@ -1,4 +1,4 @@
-//! `completions` and `man`: documents made from the command tree.
+//! `completions` and `man`: documents generated from the command tree.
 
 use std::path::PathBuf;
 

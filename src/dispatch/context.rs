@@ -1,5 +1,4 @@
-//! The context of a command: the outside world, and the runtime of the workspace, joined or embedded when the
-//! first command needs it.
+//! The context of a command: its host, and the workspace's runtime, joined or embedded when first needed.
 
 use std::sync::Arc;
 
@@ -14,9 +13,9 @@ use crate::paths::Places;
 use crate::runtime::{Metrics, Standing, StoredStreams};
 use crate::tools::{self, Answer, Caller, Cut};
 
-/// The context of commands that run one after the other.
+/// The shared context of commands that run one after another.
 pub struct Context {
-    /// The outside world.
+    /// The interface to the process's environment.
     pub host: Arc<dyn Host>,
     engine: Engine,
 }
@@ -28,15 +27,15 @@ enum Engine {
 }
 
 impl Context {
-    /// Returns a context that has not needed a runtime yet.
+    /// Returns a context that has not used a runtime yet.
     #[must_use]
     pub fn new(host: Arc<dyn Host>) -> Self {
         Self { host, engine: Engine::Unused }
     }
 
-    /// Calls a tool as the actor `cli`, in the runtime of the workspace. Requests with the same key `once` are done
-    /// at most once in a recording. Once `cut` asks for it, a command that is still in the foreground of the call is ended,
-    /// and the answer is what it came to. Dropping the future gives the call up.
+    /// Calls a tool as the actor `cli`, in the workspace's runtime. Requests with the same key `once` are executed at
+    /// most once per recording. When `cut` is triggered, a command that is still in the foreground of the call is
+    /// ended and its outcome is returned. Dropping the future abandons the call.
     ///
     /// # Errors
     /// When no runtime can be reached or started. A tool's own error is an answer.
@@ -48,7 +47,7 @@ impl Context {
         cut: &Cut,
     ) -> Result<Answer, Failure> {
         self.engage(starts(tool)).await?;
-        // Taken out for the call: a connection with an answer still to come is of no use to the next.
+        // Taken out during the call: a connection with an answer still to come cannot be used for the next one.
         match std::mem::replace(&mut self.engine, Engine::Unused) {
             Engine::Joined(mut scripts) => {
                 let called = scripts.call_until(tool, input, once, cut).await;
@@ -74,7 +73,8 @@ impl Context {
         }
     }
 
-    /// Returns where the exact output of a task is, byte for byte; of a task that was called for here.
+    /// Returns where the exact output of a task is stored, byte for byte; the task must have been started through
+    /// this context.
     ///
     /// # Errors
     /// When it is gone.
@@ -90,7 +90,7 @@ impl Context {
         }
     }
 
-    /// Reads the counters of the runtime that serves the workspace; starts none.
+    /// Reads the counters of the workspace's runtime; never starts one.
     ///
     /// # Errors
     /// When none runs, or it cannot be reached.
@@ -117,7 +117,7 @@ impl Context {
         }
     }
 
-    /// Reads how much runs and waits in the runtime that serves the workspace; `None` when none does.
+    /// Returns how many tasks run and wait in the workspace's runtime; `None` if there is none.
     ///
     /// # Errors
     /// When it cannot be reached.
@@ -144,7 +144,7 @@ impl Context {
         Ok(metrics)
     }
 
-    /// Connects to the runtime of the workspace, if one serves it, to show something there.
+    /// Connects to the workspace's runtime, if there is one, to show something in it.
     pub(super) async fn join(&self) -> Option<Scripts> {
         if self.host.is_private() {
             return None;
@@ -153,9 +153,9 @@ impl Context {
         Scripts::dial(&socket, self.host.cwd().ok()?).await.ok()
     }
 
-    /// Joins the runtime of the workspace. Where none serves it, a command that starts something has one started, in a
-    /// process of its own: what others run there does not end with this command. Anything else finds nothing that
-    /// runs, and reads what is on record from a runtime of this process, which leaves no recording.
+    /// Joins the workspace's runtime. If there is none, a command that starts something has one started in a process
+    /// of its own, so that what others run there does not end with this command. For any other command there is
+    /// nothing running to find: it reads recorded data through a runtime in this process, which leaves no recording.
     async fn engage(&mut self, starts: bool) -> Result<(), Failure> {
         match &self.engine {
             Engine::Joined(_) => return Ok(()),
@@ -181,7 +181,7 @@ impl Context {
     }
 }
 
-/// Returns whether a tool starts commands. All others concern running tasks or the record.
+/// Returns whether a tool starts commands. All others concern running tasks or recorded data.
 fn starts(tool: &str) -> bool {
     matches!(tool, "ExecCommand" | "ExecCommandBatch")
 }

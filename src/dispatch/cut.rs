@@ -1,4 +1,4 @@
-//! What is said of a command that was ended before it had an answer of its own: a line over its limit, a signal.
+//! Handling of commands that were ended before they had an answer of their own, by a timeout or a signal.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::response::{Failure, Response};
 use super::run::Flags;
 use crate::tools::{Answer, Cut, CutShort};
 
-/// How long a command that was told to end may take: TERM, the grace, KILL, what is left of its output.
+/// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Runs a command to its answer, or until its limit or a signal ends it.
+/// Runs a command to its answer, or until its timeout or a signal ends it.
 pub(super) async fn run_until(
     running: impl Future<Output = Response>,
     command: &Command,
@@ -35,7 +35,7 @@ pub(super) async fn run_until(
         () = over => CutShort::Timeout(millis(flags.timeout.unwrap_or_default())),
         signal = signal => CutShort::Signal(signal),
     };
-    // What only reads has nothing to come to an end, and what was not sent has not begun.
+    // A read-only command has nothing to bring to an end, and a request that was not sent has not begun.
     let is_under_way = matches!(command.kind, Kind::Tool(tool) if !tool.hints.read_only) && cut.is_sent();
     if is_under_way {
         cut.ask(reason);
@@ -55,8 +55,8 @@ pub(super) async fn run_until(
     response
 }
 
-/// Says how a tool's answer is none of its own, if that is so: it was ended early, or its command ran out of the time that
-/// its input gave it.
+/// Returns the failure to report if a tool's answer is incomplete: if the call was ended early, or its command
+/// exceeded the time limit in its input.
 pub(super) fn failure_of(answer: &Answer, data: &Value) -> Option<Failure> {
     let own_limit = data["disposition"] == "completed" && data["timed_out"] == true;
     let failure = match answer.cut {
@@ -70,7 +70,7 @@ pub(super) fn failure_of(answer: &Answer, data: &Value) -> Option<Failure> {
     Some(failure.partial())
 }
 
-/// Says why something was ended.
+/// Returns the failure that says why something was ended.
 pub fn failure(reason: CutShort) -> Failure {
     match reason {
         CutShort::Timeout(ms) => {

@@ -1,5 +1,5 @@
-//! Dry runs: what a command would do, without doing it. Tools need no code of their own for this:
-//! their input is validated as for a call, and only tools that read are called.
+//! Dry runs: what a command would do, without doing it. Tools need no code for this: their input is validated as for
+//! a call, and only read-only tools are called.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value
     Ok(Value::Object(told))
 }
 
-/// Reads the task it concerns.
+/// Reads the task that it concerns.
 async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(STATUS, json!({ "task_id": id }), None, &Cut::default()).await?;
     match answer.envelope.outcome() {
@@ -59,7 +59,7 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Reads the question it concerns.
+/// Reads the question that it concerns.
 async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None, &Cut::default()).await?;
     match answer.envelope.outcome() {
@@ -73,13 +73,13 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Resolves what commands would run with: each its shell, its directory and the names of its variables.
+/// Resolves what commands would run with: the shell, the directory and the names of the variables of each.
 fn commands(cx: &Context, input: &Value) -> Result<Vec<Value>, Failure> {
     let places = cx.host.places()?;
     let settings = Loaded::read(&places.config_dir, &places.workspace);
     let env = settings.map_err(|Faults(faults)| super::invalid_settings(&faults))?.settings.env;
     let Some(items) = input["items"].as_array() else { return Ok(vec![command(cx, &env, input)?]) };
-    // One that is refused does not keep the others from running.
+    // An item that is refused does not keep the others from running.
     let refused = |item: &Value, failure: Failure| json!({ "cmd": shown(item), "refused": failure.line() });
     Ok(items
         .iter()
@@ -110,7 +110,7 @@ fn command(cx: &Context, env: &Env, input: &Value) -> Result<Value, Failure> {
     }))
 }
 
-/// Returns the directory a command would start in.
+/// Returns the directory that a command would start in.
 fn enter(cx: &Context, input: &Value) -> Result<PathBuf, Failure> {
     let asked = input["workdir"].as_str();
     let (root, base) = (cx.host.places()?.workspace, cx.host.cwd()?);

@@ -1,5 +1,5 @@
-//! What commands need from the outside world: environment, folders, the terminal, access to a runtime. Implemented
-//! where argv and environment are read.
+//! The interface through which commands access the process's environment: variables, file locations, the terminal, a
+//! runtime. Implemented where argv and the environment are read.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,23 +17,24 @@ use crate::runtime::Handle;
 use crate::terminal::host_terminal::HostTerminal;
 use crate::tools::IdempotencyKeys;
 
-/// The outside world.
+/// Access to the process's environment.
 pub trait Host: Send + Sync {
     /// Returns an environment variable.
     fn variable(&self, name: &str) -> Option<OsString>;
 
-    /// Returns all environment variables whose names are text.
+    /// Returns all environment variables whose names are valid UTF-8.
     fn variables(&self) -> Vec<(String, OsString)> {
         Vec::new()
     }
 
-    /// Returns the folders of the workspace.
+    /// Returns the workspace's file locations.
     ///
     /// # Errors
     /// When there is no working directory or no home.
     fn places(&self) -> Result<Places, Failure>;
 
-    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its variables were.
+    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its environment
+    /// variables were.
     fn runtime_dirs(&self) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -43,13 +44,13 @@ pub trait Host: Send + Sync {
         None
     }
 
-    /// Returns the directory commands start in.
+    /// Returns the working directory, in which commands start.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When it no longer exists.
     fn cwd(&self) -> Result<PathBuf, Failure>;
 
-    /// Returns how the runtime of the workspace is reached.
+    /// Returns how to reach the workspace's runtime.
     ///
     /// # Errors
     /// When there is no working directory, or the settings are invalid.
@@ -61,18 +62,18 @@ pub trait Host: Send + Sync {
     /// When it cannot be started.
     fn embed(&self) -> Result<Embedded, Failure>;
 
-    /// Returns whether the caller asked for a runtime in this process.
+    /// Returns whether the caller requested a runtime in this process.
     fn is_private(&self) -> bool {
         false
     }
 
-    /// Is told of a runtime that was started for this command and outlives it.
+    /// Called when a runtime has been started for this command and will outlive it.
     fn started(&self, _runtime: &Started) {}
 
-    /// Returns the host that a person calls so.
+    /// Returns the host with this name.
     ///
     /// # Errors
-    /// When it is no name of one.
+    /// When the name is not that of a host.
     fn remote_host(&self, name: &str) -> Result<RemoteHost, Failure> {
         Err(Failure::new(Code::ArgError, format!("No host is called {name}.")))
     }
@@ -82,48 +83,48 @@ pub trait Host: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the name that this machine has for itself.
+    /// Returns this machine's own name.
     fn machine(&self) -> String {
         String::new()
     }
 
-    /// Asks the person at the terminal whether to go on; `None` when nobody is there. Blocks.
+    /// Asks the person at the terminal whether to proceed; `None` if there is nobody to ask. Blocks.
     fn confirm(&self, _question: &str) -> Option<bool> {
         None
     }
 
-    /// Asks the terminal what it can do; `None` when there is none.
+    /// Queries the terminal's capabilities; `None` if there is none.
     fn probe_terminal(&self) -> Option<Probe>;
 
-    /// Is told of a task whose id was given to the caller and that ends with this process.
+    /// Called when the caller has been given the id of a task that ends with this process.
     fn promised(&self, task: &str);
 
     /// Returns the completion script for a shell.
     fn completions(&self, shell: Shell) -> String;
 
-    /// Returns the manual pages, each with the name of its file; the program's own is the last.
+    /// Returns the manual pages, each with its file name; the program's own is the last.
     fn man_pages(&self) -> Vec<(String, String)>;
 
-    /// Returns the keys of the console; the faults of their files instead.
+    /// Returns the console's key bindings, or the faults in their files.
     ///
     /// # Errors
-    /// When there is no place for them, or no console.
+    /// When there is no location for them, or no console.
     fn keys(&self) -> Result<Result<Vec<KeyRow>, Faults>, Failure> {
         Err(Failure::new(Code::Precondition, "This program was built without the console, and has no keys."))
     }
 
-    /// Checks the files of keys and themes: returns those without faults, and the faults of the others.
+    /// Checks the files of key bindings and themes: returns those without faults, and the faults of the others.
     ///
     /// # Errors
-    /// When there is no place for them.
+    /// When there is no location for them.
     fn check_console_files(&self) -> Result<(Vec<String>, Vec<Fault>), Failure> {
         Ok((Vec::new(), Vec::new()))
     }
 
-    /// Reads standard input to its end, at most `limit` bytes and one more. Blocks.
+    /// Reads standard input to its end, at most `limit` bytes plus one. Blocks.
     ///
     /// # Errors
-    /// When it belongs to something else: a stream of commands, or a terminal.
+    /// When it is used for something else: a stream of commands, or a terminal.
     fn standard_input(&self, _limit: u64) -> Result<Vec<u8>, Failure> {
         let message = "Standard input is not this command's to read.";
         Err(Failure::new(Code::ArgError, message).fix("give the path of a file"))
@@ -140,20 +141,20 @@ pub(super) fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
 pub struct Embedded {
     /// The runtime.
     pub runtime: Handle,
-    /// Its answers to requests that must not be done twice.
+    /// Its answers by idempotency key.
     pub idempotency: Arc<IdempotencyKeys>,
 }
 
-/// What the terminal answered when it was asked.
+/// The terminal's answers to queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     /// Columns and rows.
     pub size: (u16, u16),
-    /// It speaks the keyboard protocol of kitty.
+    /// Whether it supports the kitty keyboard protocol.
     pub kitty_keys: bool,
-    /// Columns it gives to a wide character; none when it did not say.
+    /// The columns it uses for a wide character; `None` if it did not answer.
     pub wide_columns: Option<u16>,
-    /// Its colours, and how wide it draws a mark of the console.
+    /// Its colours, and how wide it draws the console's marker.
     pub host: HostTerminal,
 }
 

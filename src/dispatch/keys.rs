@@ -1,4 +1,4 @@
-//! `keys list|check|diff`: which key does what in the console, and what the person has changed.
+//! `keys list|check|diff`: the console's key bindings, and how they differ from the preset.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(super) struct Keys {
     keys: Vec<KeyRow>,
 }
 
-/// Reads the effective keys.
+/// Returns the effective key bindings.
 fn rows(cx: &Context) -> Result<Vec<KeyRow>, Failure> {
     cx.host.keys()?.map_err(|faults| invalid(&faults.0))
 }

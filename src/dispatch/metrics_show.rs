@@ -1,4 +1,4 @@
-//! `metrics show`: the counters of the runtime that serves the workspace.
+//! `metrics show`: the counters of the workspace's runtime.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::context::Context;
 use super::response::Failure;
 use crate::runtime::{Gauge, Histogram, MetricsReport, prometheus};
 
-/// A form that only this command has.
+/// An output format that only this command has.
 const PROMETHEUS: &str = "prometheus";
 
 pub(super) struct MetricsShow;
@@ -44,7 +44,7 @@ impl Local for MetricsShow {
     }
 }
 
-/// Formats the counters for a person, one a line.
+/// Formats the counters for a person, one per line.
 fn table(output: &MetricsReport) -> String {
     let metrics = &output.metrics;
     let mut rows: Vec<(String, String)> = Vec::new();

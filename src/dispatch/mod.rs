@@ -1,8 +1,8 @@
-//! Scripts: the one registry of commands, what each answers, and the stream of them (`exec`).
+//! The scripting interface: the single registry of commands, their answers, and streams of commands (`exec`).
 //!
-//! The clap tree, the manifest, the routing of `exec`, completions, the manual page and the reference
-//! derive from [`COMMANDS`]. This layer reads neither argv nor environment; whoever does hands them in
-//! through [`Host`].
+//! The clap tree, the manifest, the routing of `exec`, completions, the manual pages and the reference are derived
+//! from [`COMMANDS`]. This layer reads neither argv nor the environment; the layer that does provides them through
+//! [`Host`].
 
 mod agents;
 mod approvals;
@@ -55,21 +55,21 @@ pub use run::{Flags, parse_timeout, run};
 pub use settings::invalid as invalid_settings;
 pub use table::table;
 
-/// Returns the data of an answer in a form that only its command has.
+/// Returns the data of an answer in a format that only its command has.
 #[must_use]
 pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<String> {
     find(path).and_then(|command| (command.form)(form, data))
 }
 
-/// Returns whether a command's answer as text is data for a file or another program.
+/// Returns whether a command's text output is data for a file or another program.
 #[must_use]
 pub fn is_data(path: &str) -> bool {
     find(path).is_some_and(|command| command.is_data)
 }
 
-/// Version of the shapes scripts rely on: response, manifest, lines of `exec`.
+/// The version of the formats that scripts rely on: response, manifest, lines of `exec`.
 pub const SCHEMA_VERSION: &str = "1.0";
-/// Most bytes of standard input that are read before the first line runs.
+/// The maximum length of standard input that is read before the first line runs, in bytes.
 pub const STDIN_BYTES: usize = 65_536;
 /// The variable that overrides [`STDIN_BYTES`].
 pub const STDIN_BYTES_VARIABLE: &str = "PILOTHOUSE_MAX_STDIN_BYTES";

@@ -1,4 +1,4 @@
-//! `receipt list` and `receipt show`: the receipts of any recording, also of a runtime that died.
+//! `receipt list` and `receipt show`: the receipts in any recording, including those of crashed runtimes.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,5 +1,4 @@
-//! `receipt render` and `receipt compact`: a canonical envelope from a file, as a receipt or in fewer
-//! characters.
+//! `receipt render` and `receipt compact`: a canonical envelope from a file, as a receipt or shortened.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,7 +16,7 @@ use super::response::Failure;
 use crate::envelope::{Envelope, SafeText, compact, length};
 use crate::tools;
 
-/// The largest file that is read: a batch of twelve items with the largest budgets fits.
+/// The maximum size of a file, in bytes: a batch of twelve items with the largest budgets fits.
 const LIMIT_BYTES: u64 = 32 << 20;
 
 pub(super) struct ReceiptRender;

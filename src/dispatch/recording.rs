@@ -1,4 +1,4 @@
-//! What the commands that read recordings share: finding one, and reading it off the event loop.
+//! Functions shared by commands that read recordings: finding one, and reading it off the event loop.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::response::Failure;
 use crate::journal;
 use crate::runtime::past::{self, Finding, Listed, Recording};
 
-/// Finds a recording by `latest`, a name, or the beginning of one.
+/// Finds a recording by `latest`, a name, or the prefix of a name.
 pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
     let places = cx.host.places()?;
     match past::resolve(&places.recordings(), &places.workspace, asked) {
@@ -24,7 +24,7 @@ pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
     }
 }
 
-/// Finds the recording that somebody asked for, else the newest of the workspace, whether it is being written or not.
+/// Finds the requested recording, or else the newest of the workspace, even if it is still being written.
 pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<Listed, Failure> {
     if let Some(asked) = asked {
         return find(cx, asked);

@@ -1,13 +1,13 @@
-//! The one registry of commands.
+//! The single registry of commands.
 //!
-//! **To add a command**: a tool is a command as soon as it is in `tools::TOOLS`; give its `Verb` some
-//! `EXAMPLES`. For anything else write one file beside this one with a type that implements
-//! [`Local`](super::command::Local) (`version.rs` is the shortest), and add `Command::of::<It>()` to
-//! the list below, in the order of help texts. Everything else follows: the flags of the command
-//! line from the fields of its `Input` (required ones are positional), help, `exec` routing, the
-//! manifest, completions, the manual page. `pilothouse manifest --output plain > docs/reference/cli.md`
-//! renews the reference. A command that is not `Danger::Safe` implements `dry_run`. One that only `cli` can
-//! run (it owns the terminal) has a `REACH` and an arm in `cli/mod.rs` in place of `run`.
+//! **To add a command**: a tool is a command as soon as it is in `tools::TOOLS`; give its `Verb` some `EXAMPLES`. For
+//! anything else, write one file beside this one with a type that implements [`Local`](super::command::Local)
+//! (`version.rs` is the shortest), and add `Command::of::<It>()` to the list below, in the order of help texts.
+//! Everything else is derived: the command-line flags from the fields of its `Input` (required ones are positional),
+//! help, `exec` routing, the manifest, completions, the manual page.
+//! `pilothouse manifest --output plain > docs/reference/cli.md` updates the reference. A command that is not
+//! `Danger::Safe` implements `dry_run`. One that only `cli` can run (because it needs the terminal) has a `REACH`, and
+//! an arm in `cli/mod.rs` instead of `run`.
 
 use std::sync::LazyLock;
 
@@ -100,7 +100,7 @@ pub fn find(path: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.path == path || command.aliases.contains(&path))
 }
 
-/// Returns the path of the command that a tool's name means, however it is written: `ExecCommand`, `exec_command`.
+/// Returns the path of the command for a tool's name in any spelling: `ExecCommand`, `exec_command`.
 pub(super) fn path_of_tool(name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.replace(['_', '-', '.', ' '], "").to_lowercase();
     let asked = plain(name);
@@ -110,7 +110,7 @@ pub(super) fn path_of_tool(name: &str) -> Option<&'static str> {
         .map(|command| command.path.as_str())
 }
 
-/// Returns the path most like a given one, if any is like it.
+/// Returns the most similar path, if any is similar.
 pub(super) fn nearest_path(path: &str) -> Option<&'static str> {
     nearest(path, COMMANDS.iter().map(|command| command.path.as_str()))
 }
@@ -130,7 +130,7 @@ mod tests {
     use crate::dispatch::{Failure, Flags, code, run};
     use crate::paths::Places;
 
-    /// An outside world without a runtime.
+    /// A host without a runtime.
     pub(crate) struct Nowhere;
 
     impl Host for Nowhere {
@@ -224,7 +224,7 @@ mod tests {
         for command in COMMANDS.iter().filter(|command| command.danger != Danger::Safe) {
             let properties = &command.input_schema()["properties"];
             if ["task_id", "question_id"].iter().any(|id| properties.get(id).is_some()) {
-                // Told by the runtime that has the task: see tests/it/exec_dry_run.rs.
+                // The runtime that has the task decides: see tests/it/exec_dry_run.rs.
                 continue;
             }
             let input = serde_json::from_str(command.examples[0].input).expect("an input");

@@ -1,5 +1,5 @@
-//! What a command line answers: five keys, always all five (docs/contract.md#command-lines). Every answer of the
-//! command line and every line of `exec` is one of these.
+//! The response of a command: five keys, always all five (docs/contract.md#command-lines). Every answer of the
+//! command line and of every line of `exec` is one of these.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::code::{self, Code};
 use crate::envelope::{ErrorKind, TaskId, ToolError, one_line};
 
-/// Longest single line of a failure, in characters.
+/// The maximum length of a failure on one line, in characters.
 const LINE_CHARS: usize = 300;
 
 /// When something went wrong.
@@ -54,7 +54,7 @@ struct Details {
 }
 
 impl Failure {
-    /// Makes a failure that is known before anything is done.
+    /// Creates a failure that is known before anything is done.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self(Box::new(Details {
@@ -73,7 +73,7 @@ impl Failure {
         }))
     }
 
-    /// Makes a failure that came up while something was done.
+    /// Creates a failure that occurred while something was done.
     #[must_use]
     pub fn running(code: Code, message: impl Into<String>) -> Self {
         let mut failure = Self::new(code, message);
@@ -81,7 +81,7 @@ impl Failure {
         failure
     }
 
-    /// Makes a failure of the machine or of Pilothouse from an error and its causes.
+    /// Creates a failure of the machine or of Pilothouse from an error and its causes.
     #[must_use]
     pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         let causes = std::iter::successors(Some(error), |error| error.source());
@@ -89,7 +89,7 @@ impl Failure {
         Self::running(Code::InternalError, text)
     }
 
-    /// Says that something may have been done, so that the same request is not simply sent again.
+    /// Marks that something may have been done, so that the same request is not simply sent again.
     #[must_use]
     pub fn partial(mut self) -> Self {
         self.0.side_effects = Some("partial");
@@ -98,14 +98,14 @@ impl Failure {
         self
     }
 
-    /// Adds the words of whoever found it, e.g. a parser.
+    /// Adds the message of whatever detected it, such as a parser.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
-    /// Adds what to do about it.
+    /// Adds how to fix it.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.0.fix = Some(fix.into());
@@ -119,46 +119,46 @@ impl Failure {
         self
     }
 
-    /// Adds a fact of this case.
+    /// Adds a fact about this case.
     #[must_use]
     pub fn with(mut self, name: &str, fact: impl Into<Value>) -> Self {
         self.0.context.insert(name.to_owned(), fact.into());
         self
     }
 
-    /// Adds the result that there is all the same.
+    /// Adds the data that exists despite the failure.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.0.data = data;
         self
     }
 
-    /// Adds that result as text for a person.
+    /// Adds that data as text for a person.
     #[must_use]
     pub fn with_text(mut self, text: String) -> Self {
         self.0.text = text;
         self
     }
 
-    /// Returns the word of its kind.
+    /// Returns its error code.
     #[must_use]
     pub fn code(&self) -> &str {
         &self.0.code
     }
 
-    /// Returns the exit code it ends a command line with.
+    /// Returns the exit code for the command line.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.0.exit_code
     }
 
-    /// Says it in one line.
+    /// Returns the message on one line.
     #[must_use]
     pub fn line(&self) -> String {
         one_line(&self.0.message, LINE_CHARS)
     }
 
-    /// Says it to a person: the message, then what to do.
+    /// Returns the text for a person: the message, then what to do.
     #[must_use]
     pub fn text(&self) -> String {
         let Details { message, suggestion, fix, .. } = &*self.0;
@@ -197,20 +197,20 @@ impl From<ToolError> for Failure {
     }
 }
 
-/// What is known about an answer beside the answer.
+/// Metadata of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Meta {
-    /// The command, where it could be read.
+    /// The command, if it could be read.
     pub cmd: Option<String>,
     /// The line of the stream, from 1.
     pub line: Option<u64>,
     /// Milliseconds from request to answer.
     pub duration_ms: u64,
-    /// Number of the tool call in the recording.
+    /// The sequence number of the tool call in the recording.
     pub call: Option<u64>,
-    /// What it did beside what the data says: `noop` for a repeated request.
+    /// The effect, if the data does not show it: `noop` for a repeated request.
     pub effect: Option<&'static str>,
-    /// The caller has the data already.
+    /// Whether the caller already has the data.
     pub not_modified: bool,
 }
 
@@ -219,9 +219,9 @@ pub struct Meta {
 pub struct Response {
     /// The data, or why there is none.
     pub outcome: Result<Value, Failure>,
-    /// What the caller should know all the same.
+    /// What the caller should know in addition.
     pub warnings: Vec<String>,
-    /// What is known beside.
+    /// The metadata.
     pub meta: Meta,
     /// The data as text for a person.
     pub text: String,
@@ -230,20 +230,20 @@ pub struct Response {
 }
 
 impl Response {
-    /// Makes the answer of a success, with its text for people.
+    /// Creates the response for a success, with its text for people.
     #[must_use]
     pub fn success(data: Value, text: String) -> Self {
         Self { outcome: Ok(data), warnings: Vec::new(), meta: Meta::default(), text, task: None }
     }
 
-    /// Makes the answer of a failure.
+    /// Creates the response for a failure.
     #[must_use]
     pub fn failure(failure: Failure) -> Self {
         let text = failure.0.text.clone();
         Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text, task: None }
     }
 
-    /// Returns the data, also of a failure that has some.
+    /// Returns the data, including that of a failure that has some.
     #[must_use]
     pub fn data(&self) -> &Value {
         match &self.outcome {
@@ -252,7 +252,7 @@ impl Response {
         }
     }
 
-    /// Returns the exit code it ends a command line with.
+    /// Returns the exit code for the command line.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.outcome.as_ref().err().map_or(0, Failure::exit_code)
@@ -270,7 +270,7 @@ impl Response {
         })
     }
 
-    /// Returns the five keys after `_cmd` and `_line`, as `--echo-top-level` asks.
+    /// Returns the five keys after `_cmd` and `_line`, for `--echo-top-level`.
     #[must_use]
     pub fn to_echoed(&self) -> Value {
         let mut whole = Map::new();

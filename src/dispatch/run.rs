@@ -1,4 +1,4 @@
-//! One command from its input to its response: the same for a command line and a line of `exec`.
+//! Runs one command, from its input to its response: the same for a command line and a line of `exec`.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,15 +15,15 @@ use crate::clock::Clock;
 use crate::envelope::{Envelope, Outcome, compact};
 use crate::tools::{Answer, Cut, Tool};
 
-/// Most bytes of the data of an answer: with all else it stays a line of less than 1 MiB.
+/// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
 const LINE_BYTES: usize = (1 << 20) - (64 << 10);
 
-/// What holds for one run beside its input.
+/// The options of one run, in addition to its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Only tell what would be done.
+    /// Only report what would be done.
     pub dry_run: bool,
-    /// Give up after so long.
+    /// The timeout.
     pub timeout: Option<Duration>,
     /// The request's idempotency key.
     pub once: Option<String>,
@@ -31,8 +31,8 @@ pub struct Flags {
     pub schema: bool,
 }
 
-/// Runs a command. The limit in `flags`, or a `signal`, ends what it runs in the foreground; the response then has what there is
-/// by then.
+/// Runs a command. The timeout in `flags`, or a `signal`, ends what it runs in the foreground; the response then
+/// contains what there is by then.
 pub async fn run(
     cx: &mut Context,
     command: &Command,
@@ -96,11 +96,11 @@ async fn call(
     accepted: &[i64],
     cut: &Cut,
 ) -> Response {
-    // What is refused as it stands needs no runtime.
+    // Input that is rejected as it stands needs no runtime.
     if let Err(error) = (tool.check)(input.clone()) {
         return Response::failure(error.into());
     }
-    // What only reads is done again: its answer is about now.
+    // A read is always executed again: its answer is about the present.
     let once = flags.once.as_deref().filter(|_| !tool.hints.read_only);
     match cx.call(tool.name, input, once, cut).await {
         Ok(answer) => of_answer(answer, accepted),
@@ -112,7 +112,7 @@ async fn call(
     }
 }
 
-/// Makes a response of a tool's answer.
+/// Converts a tool's answer to a response.
 fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     let call = (answer.seq > 0).then_some(answer.seq);
     let effect = answer.repeated.then_some("noop");
@@ -133,8 +133,8 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     response
 }
 
-/// Compacts an envelope until its JSON has at most so many bytes. Output of many letters that take
-/// several bytes each may have more than its characters tell.
+/// Compacts an envelope until its JSON has at most `bytes` bytes. Output with many multi-byte characters may be
+/// larger than its number of characters suggests.
 fn within(envelope: &Envelope, bytes: usize) -> Cow<'_, Envelope> {
     let size = |envelope: &Envelope| envelope.to_value().to_string().len();
     let mut shown = Cow::Borrowed(envelope);
@@ -146,7 +146,7 @@ fn within(envelope: &Envelope, bytes: usize) -> Cow<'_, Envelope> {
     shown
 }
 
-/// Takes the exit codes that count as success out of the input.
+/// Removes the exit codes that count as success from the input, and returns them.
 pub(super) fn accepted_exits(command: &Command, input: &mut Value) -> Result<Vec<i64>, Failure> {
     let given = match input.as_object_mut() {
         Some(fields) if command.runs_children() => fields.remove("ok_exit_codes"),
@@ -162,7 +162,7 @@ pub(super) fn accepted_exits(command: &Command, input: &mut Value) -> Result<Vec
     }
 }
 
-/// Tells how the command that a tool ran has failed, if it has.
+/// Returns how the command that a tool ran has failed, if it has.
 fn child_failure(data: &Value, accepted: &[i64]) -> Option<Failure> {
     if let Some(items) = data["items"].as_array() {
         return item_failure(items, accepted);
@@ -202,7 +202,7 @@ fn item_failure(items: &[Value], accepted: &[i64]) -> Option<Failure> {
     Some(Failure::running(code, message).with("failed", failed).with("rejected", rejected))
 }
 
-/// Names what the data leaves out and where all of it is.
+/// Returns warnings that say what the data leaves out, and where all of it is.
 fn cut_streams(data: &Value) -> Vec<String> {
     let holders = [data, &data["task"]];
     let mut warnings = Vec::new();
@@ -220,7 +220,7 @@ fn cut_streams(data: &Value) -> Vec<String> {
     warnings
 }
 
-/// Reads how long a command may take: `500ms`, `30s`, `2m`, or seconds as a plain number.
+/// Parses a timeout: `500ms`, `30s`, `2m`, or seconds as a plain number.
 #[must_use]
 pub fn parse_timeout(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());

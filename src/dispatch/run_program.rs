@@ -1,4 +1,4 @@
-//! `run`: a `.prose` program, declared here like all commands, run by `cli`, which has the terminal.
+//! `run`: runs a `.prose` program; declared here like all commands, but run by `cli`, which has the terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -101,11 +101,11 @@ pub struct Ran {
 }
 
 impl RunInput {
-    /// Returns what to run for a caller in `cwd`; `has_operator` when a console opens with it, `settings` where the
-    /// caller says nothing.
+    /// Builds the request for a caller in `cwd`; `has_operator` means that a console opens with it, and `settings`
+    /// apply where the caller specifies nothing.
     ///
     /// # Errors
-    /// When an input is no NAME=VALUE, or nothing says which program.
+    /// When an input does not have the form NAME=VALUE, or no program is specified.
     pub fn request(
         &self,
         cwd: &Path,
@@ -156,7 +156,7 @@ impl RunInput {
     }
 }
 
-/// Returns the response to a run that was refused before anything of it was done; `at_terminal` when a person sits there.
+/// Returns the response to a run that was refused before any of it ran; `at_terminal` means that a person is present.
 #[must_use]
 pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
     let code = match refusal.exit_code {
@@ -180,7 +180,7 @@ pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
     })
 }
 
-/// Returns the response to a run that has ended; `cut` is what ended it early, if anything did.
+/// Returns the response to a run that has ended; `cut` is what ended it early, if anything.
 #[must_use]
 pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
     let text = outcome.text();
@@ -266,7 +266,7 @@ impl Local for RunProgram {
         let profile = input.profile.or_strict(input.strict);
         let mut told = json!({ "effect": "would_run", "file": path });
         if !path.exists() {
-            // What does not exist yet may when it is run.
+            // A file that does not exist yet may exist when the program is run.
             told["missing"] = json!(true);
             return Ok(told);
         }

@@ -1,4 +1,4 @@
-//! `config path|show|check`: where settings stand, what they come to, and what is wrong with them.
+//! `config path|show|check`: the location of the settings, their effective values, and faults in them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,7 +189,7 @@ impl Local for ConfigCheck {
     }
 }
 
-/// `config edit`: the person's editor on `config.toml`.
+/// `config edit`: opens `config.toml` in the user's editor.
 pub(super) struct ConfigEdit;
 
 impl Local for ConfigEdit {
@@ -204,7 +204,7 @@ impl Local for ConfigEdit {
     type Output = Effect;
 
     async fn dry_run(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
-        // The tests of the registry have no place.
+        // The registry's tests have no file locations.
         let file = cx.host.places().map(|places| places.config_dir.join(FILE).display().to_string()).ok();
         Ok(json!({ "effect": "would_edit", "file": file }))
     }

@@ -1,11 +1,12 @@
-//! `claude`, `opencode`, `gemini`, `codex`: declared here like all others, run by `cli` before the command line is read.
+//! `claude`, `opencode`, `gemini`, `codex`: declared here like all others, but run by `cli` before the command line
+//! is parsed.
 
 use super::command::{Effect, Example, Local, Nothing, Reach};
 
-/// The agents that can be started, by their places in [`NAMES`].
+/// The agents that can be started, by their index in [`NAMES`].
 pub(super) struct StartAgent<const AGENT: usize>;
 
-/// Their names, which are the commands.
+/// Their names, which are also the commands.
 const NAMES: [&str; 4] = ["claude", "opencode", "gemini", "codex"];
 /// What each command does.
 const ABOUTS: [&str; 4] = [

@@ -58,7 +58,7 @@ impl Local for Status {
         let (workspace, outside) = (&places.workspace, untold(&places.outside()));
         let Some(standing) = cx.standing().await? else {
             let text = format!("No runtime serves {}.{}", workspace.display(), told(outside));
-            // Plain, a status line shows nothing, and no error either.
+            // In plain text, a status line shows nothing, not even an error.
             let said = if input.short { String::new() } else { text.clone() };
             let data = json!({ "workspace": workspace, "outside": outside });
             return Err(Failure::new(Code::Precondition, text).with_data(data).with_text(said));
@@ -95,7 +95,7 @@ impl Local for Status {
     }
 }
 
-/// Says how many commands ran there without a runtime.
+/// Says how many commands ran without a runtime.
 fn told(outside: u64) -> String {
     match outside {
         0 => String::new(),

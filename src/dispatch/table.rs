@@ -1,13 +1,13 @@
-//! Data as text for people: pairs, and columns for lists.
+//! Data as text for people: key-value pairs, and columns for lists.
 
 use serde_json::{Map, Value};
 
 use crate::envelope::{SafeText, one_line};
 
-/// Longest cell, in characters.
+/// The maximum length of a cell, in characters.
 const CELL_CHARS: usize = 60;
 
-/// Lays out data as a table: the first list of objects in it, else one row a key.
+/// Formats data as a table: the first list of objects in it, or else one row per key.
 #[must_use]
 pub fn table(data: &Value) -> String {
     match rows(data) {
@@ -16,7 +16,7 @@ pub fn table(data: &Value) -> String {
     }
 }
 
-/// Writes one row for each key.
+/// Formats one row for each key.
 #[must_use]
 pub(super) fn pairs(data: &Value) -> String {
     let Some(object) = data.as_object() else { return cell(data) };

@@ -1,5 +1,5 @@
-//! `task export`: what a task has written, as text, a page, a picture or a recording that plays; of any
-//! recording, also while the task runs.
+//! `task export`: a task's output as text, a page, a picture or a playable recording; from any recording, and even
+//! while the task runs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ fn make(
     Export { task, events: &events, typed: typed(recording, id), rows, palette }.make(form)
 }
 
-/// The texts that callers typed into a task and it took.
+/// Returns the texts that callers typed into a task and that it accepted.
 fn typed(recording: &Recording, id: &TaskId) -> Vec<String> {
     let records = recording.calls.values().map(|call| &call.record);
     records

@@ -1,4 +1,4 @@
-//! `version`: the example of a command that is no tool.
+//! `version`: also the example of a command that is not a tool.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,12 +1,12 @@
-//! The canonical envelope: the one record of a tool's answer, from which every other form is made. A success without a
-//! result or an error without its reason cannot be represented.
+//! The canonical envelope: the single record of a tool's answer, from which every other form is derived. A success
+//! without a result, or an error without a reason, cannot be represented.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::error::{ErrorKind, ToolError};
 
-/// Longest `summary_text`, in characters.
+/// The maximum length of `summary_text`, in characters.
 pub const SUMMARY_CHARS: usize = 200;
 
 /// A tool's answer as it is stored and sent (docs/contract.md#envelope). It has five keys, and always all of them.
@@ -18,22 +18,22 @@ pub struct Envelope {
     outcome: Outcome,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The tool did what was asked; its result.
+    /// The tool did what was requested; its result.
     Success(Value),
-    /// The tool could not do it; why.
+    /// The tool could not do it; the reason.
     Error(ToolError),
 }
 
-/// An envelope that contradicts itself, or is incomplete; why.
+/// An envelope that is inconsistent or incomplete, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidEnvelope(&'static str);
 
 impl Envelope {
-    /// Makes the envelope of a success. A result that has no JSON form becomes an internal error.
+    /// Creates the envelope of a success. A result that cannot be serialised becomes an internal error.
     #[must_use]
     pub fn success(tool: &str, summary: &str, result: &impl Serialize) -> Self {
         let outcome = match serde_json::to_value(result) {
@@ -55,7 +55,7 @@ impl Envelope {
         }
     }
 
-    /// Makes the envelope of an error; its message is the summary.
+    /// Creates the envelope of an error; its message is the summary.
     #[must_use]
     pub fn error(tool: &str, error: ToolError) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Envelope {
         &self.summary_text
     }
 
-    /// Returns what came of the call.
+    /// Returns the outcome of the call.
     #[must_use]
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
@@ -89,7 +89,7 @@ impl Envelope {
         if self.is_error() { "error" } else { "success" }
     }
 
-    /// Tells whether the tool could not do what was asked.
+    /// Returns whether the tool could not do what was requested.
     #[must_use]
     pub fn is_error(&self) -> bool {
         matches!(self.outcome, Outcome::Error(_))
@@ -125,8 +125,8 @@ impl Envelope {
     }
 }
 
-/// Makes one line of at most `limit` characters: control characters and runs of whitespace become one space, and `…`
-/// marks a cut.
+/// Reduces text to one line of at most `limit` characters: control characters and runs of whitespace become one
+/// space, and `…` marks truncation.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
@@ -159,7 +159,7 @@ enum Status {
     Error,
 }
 
-/// Reads a key that may be null but must be present.
+/// Deserialises a key that may be null but must be present.
 fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

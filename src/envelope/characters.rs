@@ -1,25 +1,25 @@
-//! Characters that are invisible or that a terminal obeys, and the places where one of them is part of ordinary writing:
-//! inside an emoji, or between letters of a script that uses joiners.
+//! Characters that are invisible or that control a terminal, and the contexts in which one of them is part of
+//! ordinary writing: inside an emoji, or between letters of a script that uses joiners.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
-/// Combining marks on one character that count as ordinary.
+/// The number of combining marks on one character that counts as ordinary.
 const MARKS: usize = 4;
 const NON_JOINER: char = '\u{200C}';
 const JOINER: char = '\u{200D}';
-/// Turns a digit into a keycap.
+/// Turns the preceding digit into a keycap.
 const KEYCAP: char = '\u{20E3}';
-/// Offset of the tag characters from ASCII.
+/// The offset of the tag characters from ASCII.
 const TAGS: u32 = 0xE_0000;
 const FLAG: char = '\u{1F3F4}';
 const LAST_TAG: char = '\u{E007F}';
-/// Five letters and the last.
+/// The tags of a region's flag: five letters and the cancel tag.
 const REGION_TAGS: usize = 6;
 /// The regions with flags in common fonts: England, Scotland, Wales.
 const REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-/// Tells whether a character is a control, a format character or ignored by default when shown.
+/// Returns whether a character is a control, a format character or ignored by default when shown.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     if c.is_control() {
@@ -32,7 +32,7 @@ pub fn is_hidden(c: char) -> bool {
     HIDDEN.get(at).is_some_and(|range| range.contains(&c))
 }
 
-/// General category Cf, Zl and Zp together with the property Default_Ignorable_Code_Point (Unicode 17).
+/// General categories Cf, Zl and Zp, and the property `Default_Ignorable_Code_Point` (Unicode 17).
 const HIDDEN: &[std::ops::RangeInclusive<char>] = &[
     '\u{AD}'..='\u{AD}',
     '\u{34F}'..='\u{34F}',
@@ -61,13 +61,13 @@ const HIDDEN: &[std::ops::RangeInclusive<char>] = &[
     '\u{E0000}'..='\u{E0FFF}',
 ];
 
-/// Tells whether a character is a combining mark: it takes no column of its own and is not hidden.
+/// Returns whether a character is a combining mark: it takes no column of its own and is not hidden.
 pub(super) fn is_mark(c: char) -> bool {
     c > '\u{2FF}' && c.width() == Some(0) && !is_hidden(c)
 }
 
-/// Calls `each` with every character, and whether it must be named instead of being written: because it is hidden and
-/// not part of ordinary writing. With `stacked`, marks beyond the first few on one character are named, too.
+/// Calls `each` with every character, and whether it must be replaced by its name because it is hidden and not part
+/// of ordinary writing. With `stacked`, that also applies to marks beyond the first few on one character.
 pub(super) fn walk(text: &str, stacked: bool, mut each: impl FnMut(char, bool)) {
     let mut marks = 0;
     for (at, c) in text.char_indices() {
@@ -77,7 +77,7 @@ pub(super) fn walk(text: &str, stacked: bool, mut each: impl FnMut(char, bool)) 
     }
 }
 
-/// Tells quickly whether a text is sure to contain nothing that [`walk`] would name.
+/// Returns quickly whether a text is certain to contain nothing that [`walk`] would have replaced.
 pub(super) fn is_ordinary(text: &str, stacked: bool) -> bool {
     let mut marks = 0;
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -87,7 +87,7 @@ pub(super) fn is_ordinary(text: &str, stacked: bool) -> bool {
         })
 }
 
-/// Tells whether a hidden character belongs to how its text is written.
+/// Returns whether a hidden character is part of how its text is written.
 fn is_writing(text: &str, at: usize, c: char) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let Some(last) = before.chars().next_back() else { return false };
@@ -106,20 +106,22 @@ fn is_writing(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Tells whether a character is an emoji, by the rule that joins emoji into one character (GB11 in Unicode's annex 29):
-/// a joiner ties what follows only to an emoji.
+/// Returns whether a character is an emoji, by the rule that joins emoji into one character (GB11 in Unicode's annex
+/// 29): a joiner attaches what follows only to an emoji.
 fn is_pictograph(c: char) -> bool {
     let joined = || [c, JOINER, '\u{1F600}'].iter().collect::<String>().graphemes(true).count() == 1;
     c >= '\u{A9}' && !is_hidden(c) && joined()
 }
 
-/// A letter or sign of Arabic and of the scripts of India, which are written with joiners between letters.
+/// Returns whether a character is a letter or sign of Arabic or an Indian script, which are written with joiners
+/// between letters.
 fn is_joined_letter(c: char) -> bool {
     let is_one = matches!(c, '\u{620}'..='\u{6FF}' | '\u{750}'..='\u{77F}' | '\u{8A0}'..='\u{DFF}');
     is_one && !is_hidden(c)
 }
 
-/// Tells whether the tag at `at` belongs to the flag of a region: a black flag, five letters, and the tag that ends it.
+/// Returns whether the tag at `at` belongs to the flag of a region: a black flag, five letters, and the tag that ends
+/// it.
 fn is_region(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().char_indices().rev().take(REGION_TAGS);
     let Some(start) = before.into_iter().find(|(_, c)| *c == FLAG).map(|(start, _)| start + FLAG.len_utf8())

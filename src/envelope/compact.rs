@@ -1,9 +1,10 @@
 //! Compaction: the same envelope in fewer characters, for clients that store it (docs/contract.md#compaction).
 //!
-//! Whatever a reader needs to carry on stays: names, status, summary, the error, ids, handles, artifacts, flags. Output is
-//! shortened first, in steps that do not depend on the budget; the result is the first step that fits. That makes it
-//! stable (what fits is not touched again) and monotone (a smaller budget never yields more). The items of a batch come
-//! last: they are reduced to a few words, then left out and counted.
+//! Everything a reader needs in order to continue is kept: names, status, summary, the error, ids, handles,
+//! artifacts, flags. Output is shortened first, in steps that do not depend on the budget; the result is the first
+//! step that fits. That makes compaction stable (an envelope that fits is not changed again) and monotone (a smaller
+//! budget never yields more). The items of a batch come last: they are reduced to a few words, then left out and
+//! counted.
 
 mod items;
 
@@ -14,13 +15,13 @@ use serde_json::Value;
 use super::canonical::{Envelope, Outcome, one_line};
 use super::preview::{ReadOn, Recut};
 
-/// Largest cap of the steps; no preview is longer.
+/// The largest cap of the steps; no preview is longer.
 const MOST: usize = 1 << 18;
-/// Smallest cap before a preview is dropped altogether.
+/// The smallest cap before a preview is dropped altogether.
 const LEAST: usize = 32;
 /// A cap shrinks by one part in this many from one step to the next.
 const FINENESS: usize = 16;
-/// Characters kept of a command that the answer repeats, when nothing else is left to shorten.
+/// The length to which a command repeated in the answer is cut when nothing else is left to shorten, in characters.
 const CMD_CHARS: usize = 120;
 
 /// Returns the envelope in at most `budget_chars` characters of JSON, or in as few as possible.
@@ -45,19 +46,19 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
     }
 }
 
-/// Returns how many characters an envelope takes as JSON, which is what a budget limits.
+/// Returns the length of an envelope as JSON in characters, which is what a budget limits.
 #[must_use]
 pub fn length(envelope: &Envelope) -> usize {
     let mut count = Count(0);
-    // Counting cannot fail, and an envelope always has a JSON form.
+    // Counting cannot fail, and an envelope can always be serialised.
     let _ = serde_json::to_writer(&mut count, envelope);
     count.0
 }
 
-/// One step of compaction: what may stay.
+/// One step of compaction: what may be kept.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// Longest preview of the result itself, in characters; none drops them.
+    /// The maximum length of previews in the result itself, in characters; `None` drops them.
     previews: Option<usize>,
     /// The same for the previews of batch items.
     item_previews: Option<usize>,
@@ -77,7 +78,7 @@ impl Step {
     const BARE: Self = Self { long_commands: false, ..Self::WITHOUT_DETAILS };
 }
 
-/// The previews of an envelope, so that caps can be tried on them.
+/// The previews of an envelope, for trying caps on them.
 #[derive(Default)]
 struct Previews<'a> {
     own: Vec<Preview<'a>>,
@@ -86,7 +87,7 @@ struct Previews<'a> {
 
 struct Preview<'a> {
     recut: Recut<'a>,
-    /// Characters of the whole as JSON.
+    /// The length of the whole preview as JSON, in characters.
     length: usize,
 }
 
@@ -117,14 +118,14 @@ impl<'a> Previews<'a> {
         }
     }
 
-    /// The steps that shorten previews, in their order.
+    /// Returns the steps that shorten previews, in order.
     fn steps(&self) -> impl Iterator<Item = Step> {
         let own = caps(&self.own).map(|cap| Step { previews: cap, ..Step::WHOLE });
         let items = caps(&self.of_items).map(|cap| Step { item_previews: cap, ..Step::WITHOUT_PREVIEWS });
         own.chain(items)
     }
 
-    /// Characters all previews take at a step, as JSON.
+    /// Returns the length of all previews at a step as JSON, in characters.
     fn length(&self, step: &Step) -> usize {
         let of = |previews: &[Preview<'_>], cap| previews.iter().map(|each| each.length(cap)).sum::<usize>();
         of(&self.own, step.previews) + of(&self.of_items, step.item_previews)
@@ -141,7 +142,7 @@ impl Preview<'_> {
     }
 }
 
-/// The caps that shorten these previews, largest first, and the one that drops them.
+/// Returns the caps that shorten these previews, largest first, followed by the one that drops them.
 fn caps(previews: &[Preview<'_>]) -> impl Iterator<Item = Option<usize>> + use<> {
     let longest = previews.iter().map(|preview| preview.recut.chars()).max();
     let next = |cap: &usize| Some(cap - cap.div_ceil(FINENESS)).filter(|cap| *cap >= LEAST);
@@ -194,11 +195,11 @@ impl Step {
     }
 }
 
-/// Cuts a preview; tells whether that removed anything.
+/// Shortens a preview; returns whether that removed anything.
 fn trim_preview(field: &mut Value, cap: Option<usize>) -> bool {
     let Value::String(text) = field else { return false };
     let shorter = match cap {
-        // Such a text is no longer than what would replace it.
+        // Such a text is no longer than its replacement.
         None if length_of(text) <= "null".len() => return false,
         None => Value::Null,
         Some(cap) if text.chars().nth(cap).is_none() => return false,

@@ -1,4 +1,4 @@
-//! The errors a tool answers with, and their kinds. A command's own failure is never one of them: a command that ran
+//! The errors that a tool returns, and their kinds. A command's own failure is never one of them: a command that ran
 //! and exited with 1 is a success of the tool.
 
 use schemars::JsonSchema;
@@ -75,13 +75,13 @@ impl ErrorKind {
     /// Every kind, in the order of the table.
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// Returns the word used everywhere.
+    /// Returns the name used everywhere.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// Tells whether the same call may succeed later, unless the error itself says otherwise.
+    /// Returns whether the same call may succeed later, unless the error itself says otherwise.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         matches!(
@@ -94,7 +94,8 @@ impl ErrorKind {
         )
     }
 
-    /// Tells whether the caller can mend it by giving another input: whether to send the same again is no question then.
+    /// Returns whether the caller can fix it with a different input, so that retrying the same one is out of the
+    /// question.
     #[must_use]
     pub fn is_about_input(self) -> bool {
         matches!(
@@ -147,7 +148,7 @@ pub struct ToolError {
     pub retryable: bool,
 }
 
-/// Longest message and longest hint, in characters. They may quote what a caller gave, whatever its length.
+/// The maximum length of a message and of a hint, in characters. Either may quote input of any length.
 const SENTENCE_CHARS: usize = 500;
 
 fn bounded(sentence: String) -> String {
@@ -161,7 +162,7 @@ fn bounded(sentence: String) -> String {
 }
 
 impl ToolError {
-    /// Makes an error; the kind decides whether it is retryable.
+    /// Creates an error; the kind determines whether it is retryable.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let retryable = kind.is_retryable();
@@ -169,7 +170,7 @@ impl ToolError {
         Self { kind, message, details: None, recovery_hint: None, retryable }
     }
 
-    /// Adds the facts of this case.
+    /// Adds facts about this case.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = Some(Box::new(details));

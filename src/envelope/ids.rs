@@ -21,23 +21,23 @@ pub struct TaskId(String);
 pub struct InvalidTaskId;
 
 impl TaskId {
-    /// Makes an id from 8 random bytes.
+    /// Creates an id from 8 random bytes.
     #[must_use]
     pub fn from_random(random: [u8; RANDOM_CHARS]) -> Self {
         let tail: String = random.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect();
         Self(format!("task_{tail}"))
     }
 
-    /// Makes an id that nobody can guess.
+    /// Creates an unguessable id.
     #[must_use]
     pub fn random() -> Self {
         let mut random = [0; RANDOM_CHARS];
-        // Bytes stay unfilled only early in the boot; creating the task's folder still rules out duplicates.
+        // Bytes stay unfilled only early during boot; creating the task's folder still rules out duplicates.
         let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
         Self::from_random(random)
     }
 
-    /// Borrows the id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -93,7 +93,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Tells whether this actor may drive a task that `owner` started, when tasks are not shared.
+    /// Returns whether this actor may type into or stop a task that `owner` started, when tasks are not shared.
     #[must_use]
     pub fn may_drive(&self, owner: &Self) -> bool {
         match self {
@@ -102,13 +102,13 @@ impl Actor {
         }
     }
 
-    /// Tells whether this is the agent of a label.
+    /// Returns whether this is the agent with a label.
     #[must_use]
     pub fn is_agent(&self, label: &str) -> bool {
         matches!(self, Self::Agent(own) if own == label)
     }
 
-    /// Returns the three-letter word of the console's lists: `you`, `agt`, `cli`, `sys`.
+    /// Returns the three-letter abbreviation used in the console's lists: `you`, `agt`, `cli`, `sys`.
     #[must_use]
     pub fn short(&self) -> &'static str {
         match self {

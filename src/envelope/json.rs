@@ -1,9 +1,10 @@
-//! JSON for a terminal or a model: the same value, with every character that a terminal obeys or a reader does not see
-//! written as `\u…`. The record keeps serde_json's own form, which its hashes are computed from.
+//! JSON for a terminal or a model: the same value, with every character that would control a terminal or be invisible
+//! to a reader written as `\u…`. Recordings keep serde_json's own form, from which their hashes are computed.
 
 use super::characters::{is_ordinary, walk};
 
-/// Returns JSON text with its hidden characters escaped. Outside strings JSON has none but line feeds, which stay.
+/// Returns JSON text with its hidden characters escaped. Outside strings, JSON has none except line feeds, which are
+/// kept.
 pub(super) fn escaped(json: &str) -> String {
     if is_ordinary(json, false) {
         return json.to_owned();

@@ -1,8 +1,8 @@
-//! Hides secrets in what is shown or kept about a command: assignments, flags, members of JSON objects, URLs, headers,
-//! tokens of a known shape (docs/decisions/10-masking.md). Never used on output, nor on what is executed.
+//! Masks secrets in what is shown or stored about a command: assignments, flags, members of JSON objects, URLs,
+//! headers, tokens of a known form (docs/decisions/10-masking.md). Never applied to output, nor to what is executed.
 //!
-//! One pass: every byte is looked at a bounded number of times, whatever the text. Where the end of a secret is uncertain
-//! (a quote that never closes), everything to the end is hidden.
+//! It makes a single pass: every byte is inspected a bounded number of times, whatever the text. If the end of a
+//! secret is uncertain (an unclosed quote), everything up to the end of the text is masked.
 
 mod login;
 mod name;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use self::login::Program;
 use self::name::Name;
 
-/// What replaces a secret.
+/// The replacement for a secret.
 pub const MASKED: &str = "[masked]";
 
 /// Returns the text with every secret in it replaced by [`MASKED`].
@@ -38,7 +38,8 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Masks every string in a JSON value; a string whose key names a secret is masked entirely. Keys and structure stay.
+/// Masks every string in a JSON value; a string whose key names a secret is masked entirely. Keys and structure are
+/// preserved.
 pub fn mask_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -59,22 +60,22 @@ fn is_secret_member(key: &str, text: &str) -> bool {
     !text.is_empty() && Name::of(key.as_bytes()).is_some_and(|name| !name.allows(text.as_bytes()))
 }
 
-/// A part of the text that is hidden.
+/// A part of the text to be masked.
 struct Secret {
     at: Range<usize>,
-    /// The quote that was open before it and closed within it.
+    /// The quote that was open before it and is closed within it.
     reopened: Option<u8>,
 }
 
-/// Reads a text roughly as a shell would split it: all that matters is where a word ends.
+/// Scans a text roughly as a shell would split it: all that matters is where a word ends.
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The quote the scan is in, and where its inside begins.
+    /// The quote that the scan is inside, and the start of its contents.
     quote: Option<(u8, usize)>,
     /// The program that a `-p` would belong to.
     program: Program,
-    /// The end of what was hidden last: no name may reach into it.
+    /// The end of the last secret: no name may overlap it.
     hidden_to: usize,
 }
 
@@ -123,7 +124,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `NAME=value`, also `NAME+=`, `"name"=`, `form[name]=`; `--user=name:value`; `-p=value` of a login.
+    /// Matches `NAME=value`, also `NAME+=`, `"name"=`, `form[name]=`; `--user=name:value`; `-p=value` of a login.
     fn assigned(&self) -> Option<Secret> {
         let (start, name) = self.name_before(self.at, b"]+:?\"'");
         if login::takes_user(name) {
@@ -138,7 +139,7 @@ impl<'a> Scan<'a> {
         (!name.allows(self.value(&secret))).then_some(secret)
     }
 
-    /// `--name value`, also `-name value`; `-u name:value`; `-p value` and `-pvalue` of a login.
+    /// Matches `--name value`, also `-name value`; `-u name:value`; `-p value` and `-pvalue` of a login.
     fn flagged(&mut self) -> Option<Secret> {
         let (_, word) = self.name_before(self.at, b"\"'");
         if word.is_empty() {
@@ -168,7 +169,8 @@ impl<'a> Scan<'a> {
         (!flag.is_switch() && !flag.allows(self.value(&secret))).then_some(secret)
     }
 
-    /// What follows the colon of `name:value`, also in quotes. Two numbers are ids of a user and a group.
+    /// Matches the part after the colon in `name:value`, also in quotes. Two numbers are the ids of a user and a
+    /// group instead.
     fn password(&self, start: usize) -> Option<Secret> {
         let open = self.byte(start).filter(|byte| b"\"'".contains(byte));
         let from = start + usize::from(open.is_some());
@@ -184,7 +186,7 @@ impl<'a> Scan<'a> {
         (end > colon && !are_ids).then_some(Secret { at: colon + 1..end, reopened })
     }
 
-    /// `"name": "value"` and `"name": 12` of a JSON object, also with escaped quotes.
+    /// Matches `"name": "value"` and `"name": 12` of a JSON object, also with escaped quotes.
     fn member(&self) -> Option<Secret> {
         let (_, name) = self.name_before(self.at, b"\"'\\");
         let is_quoted = self.at > 0 && b"\"'".contains(&self.bytes[self.at - 1]);
@@ -202,7 +204,7 @@ impl<'a> Scan<'a> {
             _ => return None,
         };
         let is_escaped = inside == start + 2;
-        // The shell's own quote ends right where the value begins: `"token":"'"$TOKEN"'"`.
+        // The shell's own quote ends exactly where the value begins: `"token":"'"$TOKEN"'"`.
         if self.quote.is_some_and(|(open, _)| self.byte(inside) == Some(open)) {
             return None;
         }
@@ -211,7 +213,7 @@ impl<'a> Scan<'a> {
         (!name.allows(self.value(&secret))).then_some(secret)
     }
 
-    /// `ghp_…` and other tokens that are known by their shape.
+    /// Matches `ghp_…` and other tokens with a known form.
     fn token(&self) -> Option<Secret> {
         let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
         if before.is_some_and(token::is_part) {
@@ -221,7 +223,7 @@ impl<'a> Scan<'a> {
         Some(Secret { at: self.at..self.at + length, reopened: None })
     }
 
-    /// `scheme://user:pass@`; a password with an unescaped `/` in it counts too.
+    /// Matches `scheme://user:pass@`, even if the password contains an unescaped `/`.
     fn in_url(&self) -> Option<Secret> {
         let rest = self.bytes.get(self.at..)?.strip_prefix(b"://")?;
         let ends = |at: usize, byte: u8| {
@@ -241,7 +243,8 @@ impl<'a> Scan<'a> {
         (colon < user_info).then(|| Secret { at: base + colon + 1..base + user_info, reopened: None })
     }
 
-    /// `Authorization: …` to the end of the quote it stands in, else of the line; of `X-Api-Key: …` one word.
+    /// Matches `Authorization: …` up to the end of the enclosing quote, or of the line; for `X-Api-Key: …`, only one
+    /// word.
     fn in_header(&self) -> Option<Secret> {
         let (_, name) = self.name_before(self.at, b"\"'\\");
         let is_line = name::is_authorization(name);
@@ -254,7 +257,7 @@ impl<'a> Scan<'a> {
         let behind = start + MASKED.len();
         let is_hidden = self.bytes.get(start..behind) == Some(MASKED.as_bytes());
         if is_hidden && self.byte(behind).is_none_or(|byte| ends_word(byte) || b"\"'".contains(&byte)) {
-            // Hidden before, when its quotes were still there: what follows is not part of it.
+            // Already masked, while its quotes were still there: what follows is not part of it.
             return Some(Secret { at: start..behind, reopened: None });
         }
         Some(match self.quote {
@@ -266,8 +269,8 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// The value that begins at `start` and goes on to the end of its word. In a quote that holds
-    /// nothing but the assignment (`whole_word`), blanks are part of it.
+    /// Matches the value that begins at `start`, up to the end of its word. In a quote that contains nothing but the
+    /// assignment (`whole_word`), blanks are part of the value.
     fn word(&self, start: usize, whole_word: bool) -> Secret {
         let mut open = self.quote.map(|(open, _)| open);
         let mut reopened = None;
@@ -303,7 +306,7 @@ impl<'a> Scan<'a> {
         Secret { at: start..start + length, reopened: None }
     }
 
-    /// Returns where the quote closes whose inside begins at `from`.
+    /// Returns the end of the quote whose contents begin at `from`.
     fn closing(&self, from: usize, quote: u8) -> usize {
         let mut at = from;
         while let Some(byte) = self.byte(at) {
@@ -317,7 +320,7 @@ impl<'a> Scan<'a> {
         self.bytes.len()
     }
 
-    /// The same where quotes are escaped: `\"value\"`. A quote of the value itself is escaped twice.
+    /// Like `closing`, for escaped quotes: `\"value\"`. A quote inside the value is escaped twice.
     fn closing_escaped(&self, from: usize, quote: u8) -> usize {
         let mut at = from;
         let is_quote = |at: usize| self.byte(at) == Some(b'\\') && self.byte(at + 1) == Some(quote);
@@ -326,7 +329,7 @@ impl<'a> Scan<'a> {
                 b'\\' if is_quote(at) => return at,
                 b'\\' if self.byte(at + 1) == Some(b'\\') && is_quote(at + 2) => 4,
                 b'\\' => 2,
-                // The end of the string that contains all of it.
+                // The end of the string that contains everything.
                 _ if byte == quote => return at,
                 _ => 1,
             };
@@ -362,7 +365,7 @@ impl<'a> Scan<'a> {
         self.bytes.len()
     }
 
-    /// Returns the name that ends before `end`, ignoring at most two bytes of `between`, and where it begins.
+    /// Returns the name that ends before `end`, ignoring at most two of the bytes in `between`, and where it begins.
     fn name_before(&self, end: usize, between: &[u8]) -> (usize, &'a [u8]) {
         let before = self.bytes.get(..end).unwrap_or_default();
         let aside = before.iter().rev().take(2).take_while(|byte| between.contains(byte)).count();
@@ -382,12 +385,12 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Ends a word outside quotes.
+/// Returns whether a byte ends a word outside quotes.
 fn ends_word(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b";&|()<>".contains(&byte)
 }
 
-/// Ends a value inside a quote that holds more than it.
+/// Returns whether a byte ends a value inside a quote that contains more than the value.
 fn ends_part(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'&'
 }

@@ -1,5 +1,5 @@
-//! The canonical envelope and what it is made of: actors and task ids, errors, previews, compaction, masking, and text
-//! that is safe to print. Pure.
+//! The canonical envelope and its parts: actors and task ids, errors, previews, compaction, masking, and text that is
+//! safe to print. Pure.
 
 mod canonical;
 mod characters;

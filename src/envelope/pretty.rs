@@ -1,16 +1,16 @@
-//! Lays a JSON document out over lines. Only whitespace changes: numbers, strings, the order of keys and repeated keys
-//! stay exactly as they were printed.
+//! Pretty-prints a JSON document. Only whitespace changes: numbers, strings, the order of keys and duplicate keys are
+//! preserved exactly.
 
 use serde::de::IgnoredAny;
 
 const INDENT: &str = "  ";
-/// A document nested deeper is left as it was printed: each level indents everything inside it.
+/// A document nested deeper than this is left as it was printed: each level indents everything inside it.
 const MAX_DEPTH: usize = 64;
-/// A document that would grow beyond this many times its size in bytes is left as it was printed, too.
+/// A document that would grow by more than this factor in bytes is left as it was printed, too.
 const MAX_GROWTH: usize = 4;
 
-/// Lays a text out that is one JSON object or array and nothing else. None when it is not, or when the result would
-/// exceed [`MAX_DEPTH`] levels or [`MAX_GROWTH`] times its bytes.
+/// Pretty-prints a text that consists of one JSON object or array. Returns `None` if it does not, or if the result
+/// would exceed [`MAX_DEPTH`] levels or [`MAX_GROWTH`] times its bytes.
 pub(super) fn laid_out(text: &str) -> Option<String> {
     let document = text.trim();
     let opens = document.starts_with(['{', '[']);
@@ -66,7 +66,7 @@ fn new_line(out: &mut String, depth: usize) {
     (0..depth).for_each(|_| out.push_str(INDENT));
 }
 
-/// Returns the bytes of the string that a text begins with, quotes included.
+/// Returns the length of the string at the start of a text in bytes, including its quotes.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.bytes().enumerate().skip(1) {
@@ -116,7 +116,7 @@ mod tests {
         assert!(document(&padded(64)).is_some_and(|laid_out| laid_out.lines().count() == 129));
         assert_eq!(document(&padded(65)), None);
         assert_eq!(document(&nested(60_000)), None);
-        // Within the depth, and yet each level adds to every line: 40 bytes for two of its own.
+        // Not too deep, but each level indents every line: 40 bytes for two of its own.
         let many = format!("{}{}{}", "[".repeat(20), vec!["1"; 900].join(","), "]".repeat(20));
         assert_eq!(document(&many), None);
     }

@@ -1,5 +1,5 @@
-//! Previews of output: the beginning and the end within a budget of characters, with true counts.
-//! Cuts text that is already clean; never escape sequences, never serialised JSON of ours.
+//! Previews of output: the beginning and the end within a budget of characters, with accurate counts. Truncates only
+//! text that is already clean; never escape sequences or our own serialised JSON.
 
 mod marker;
 
@@ -10,16 +10,16 @@ pub use marker::ReadOn;
 use super::pretty;
 use marker::{Unit, Whole};
 
-/// Characters per token.
+/// The assumed number of characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
-/// Budget of a call that does not name one.
+/// The default budget of a call, in tokens.
 const DEFAULT_TOKENS: u64 = 8_000;
-/// Largest budget of a call.
+/// The maximum budget of a call, in tokens.
 const MAX_TOKENS: u64 = 64_000;
-/// Below this many characters a preview is a plain beginning, without a marker.
+/// Below this many characters, a preview is only the beginning, without a marker.
 const SMALLEST_MARKED: usize = 200;
 
-/// Clean text of a stream: as much of it as a preview can need.
+/// The clean text of a stream, or as much of it as a preview can need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// All of it.
@@ -30,21 +30,21 @@ pub enum Text {
         head: String,
         /// Its last characters.
         tail: String,
-        /// How many lines it has, if they were counted.
+        /// The number of lines, if they were counted.
         lines: Option<u64>,
     },
 }
 
-/// What is shown of a stream.
+/// The part of a stream that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preview {
     /// The text, at most as long as the budget.
     pub text: String,
-    /// Something was left out.
+    /// Whether something was left out.
     pub truncated: bool,
 }
 
-/// Returns the token budget a call gets for what it asked.
+/// Returns the token budget for what a call requested.
 #[must_use]
 pub fn effective_tokens(asked: Option<u64>) -> u64 {
     match asked {
@@ -53,13 +53,13 @@ pub fn effective_tokens(asked: Option<u64>) -> u64 {
     }
 }
 
-/// Returns the budget in characters a call gets for what it asked.
+/// Returns the character budget for what a call requested.
 #[must_use]
 pub fn budget_chars(asked_tokens: Option<u64>) -> usize {
     usize::try_from(effective_tokens(asked_tokens) * CHARS_PER_TOKEN).unwrap_or(usize::MAX)
 }
 
-/// Splits a budget between two streams: half each, and what one leaves unused goes to the other.
+/// Splits a budget between two streams: half each, with any unused part of one given to the other.
 #[must_use]
 pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, usize) {
     let half = budget / 2;
@@ -72,25 +72,25 @@ pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, us
     }
 }
 
-/// Returns a text as it is shown: a JSON document is laid out.
+/// Returns a text as it is shown: a JSON document is pretty-printed.
 #[must_use]
 pub fn laid_out(text: &str) -> Cow<'_, str> {
     pretty::laid_out(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Cuts a text to a budget. Returns none when there is nothing but blanks.
+/// Truncates a text to a budget. Returns `None` if it is blank.
 #[must_use]
 pub fn cut(text: &Text, budget_chars: usize) -> Option<Preview> {
     cut_with(text, budget_chars, &ReadOn::default())
 }
 
-/// Cuts a text to a budget; a marker says how to read on.
+/// Truncates a text to a budget; the marker says how to read on.
 #[must_use]
 pub fn cut_with(text: &Text, budget_chars: usize, read_on: &ReadOn) -> Option<Preview> {
     Readable::of(text, read_on).map(|readable| readable.cut(budget_chars))
 }
 
-/// Cuts two streams that share one budget; a marker says how to read on in its stream.
+/// Truncates two streams to a shared budget; the marker in each says how to read on.
 #[must_use]
 pub fn cut_pair(
     (a, read_on_a): (&Text, &ReadOn),
@@ -106,25 +106,25 @@ pub fn cut_pair(
     }
 }
 
-/// Cuts a preview again, to less room. What it said about first and last lines, and about the whole, stays true.
-/// `read_on` is for a preview that showed all.
+/// Truncates a preview further. What its marker says about the first and last lines and about the whole stays true.
+/// `read_on` is used if the preview was complete.
 #[must_use]
 pub fn recut(preview: &str, budget_chars: usize, read_on: &ReadOn) -> String {
     Recut::of(preview).to(budget_chars, read_on)
 }
 
-/// Returns the beginning and the end that a preview shows of a text it had to cut; none when it has no such marker.
+/// Returns the beginning and the end shown in a truncated preview; `None` if it has no marker.
 #[must_use]
 pub fn ends(preview: &str) -> Option<(&str, &str)> {
     marker::split(preview).map(|(head, tail, _)| (head, tail))
 }
 
-/// A preview, taken apart to be cut again.
+/// A preview, split into its parts to be truncated again.
 #[derive(Debug, Clone)]
 pub(super) struct Recut<'a> {
     preview: &'a str,
     chars: usize,
-    /// The ends and what is known about the whole, if it was cut before.
+    /// The ends and what is known about the whole, if it was already truncated.
     ends: Option<(&'a str, &'a str, Whole)>,
 }
 
@@ -148,14 +148,14 @@ impl<'a> Recut<'a> {
     }
 }
 
-/// A text that is not blank, as it is shown, and how to read on in it.
+/// A text that is not blank, in the form in which it is shown, and how to read on in it.
 struct Readable<'a> {
     text: Shown<'a>,
     read_on: &'a ReadOn,
 }
 
 enum Shown<'a> {
-    /// All of it; a JSON document is laid out.
+    /// The complete text; a JSON document is pretty-printed.
     All(Cow<'a, str>),
     Ends {
         head: &'a str,
@@ -174,7 +174,7 @@ impl<'a> Readable<'a> {
         Some(Self { text, read_on })
     }
 
-    /// Characters it would take; of a text known by its ends, more than any budget.
+    /// Returns the number of characters it would take; more than any budget if only its ends are known.
     fn chars(&self) -> usize {
         match &self.text {
             Shown::All(whole) => count(whole),
@@ -198,7 +198,7 @@ impl<'a> Readable<'a> {
     }
 }
 
-/// Cuts what is longer than the budget.
+/// Truncates text that is longer than the budget.
 fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> Whole) -> String {
     if budget < SMALLEST_MARKED {
         first(head, budget).to_owned()
@@ -207,34 +207,33 @@ fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> Whol
     }
 }
 
-/// One end of a stream, and whether it stops at a line's boundary.
+/// One end of a stream, and whether it is cut at a line boundary.
 struct End<'a> {
     text: &'a str,
     whole_lines: bool,
 }
 
 fn head_and_tail(head: &str, tail: &str, budget: usize, whole: &Whole) -> String {
-    // No count exceeds the budget, so one of these markers is the longest that can be needed.
+    // No count exceeds the budget, so one of these is the longest marker that can be needed.
     let longest = [Unit::Lines, Unit::Characters].map(|unit| count(&whole.marker(unit, budget, budget)));
     let room = budget.saturating_sub(longest[0].max(longest[1]));
     let head = first_lines(head, room / 2);
-    // A head cut inside a line does not end its line: the marker must start one of its own.
+    // A head cut inside a line does not end with a line feed, so the marker needs one before it.
     let gap = usize::from(!head.text.ends_with('\n'));
     let tail = last_lines(tail, room - count(head.text) - gap);
     let unit = if head.whole_lines && tail.whole_lines { Unit::Lines } else { Unit::Characters };
     join(head.text, tail.text, whole, unit)
 }
 
-/// Puts the marker between the ends.
+/// Joins the ends with the marker between them.
 fn join(head: &str, tail: &str, whole: &Whole, unit: Unit) -> String {
     let gap = if head.ends_with('\n') { "" } else { "\n" };
     let marker = whole.marker(unit, unit.of(head), unit.of(tail));
     format!("{head}{gap}{marker}{tail}")
 }
 
-/// Takes whole lines from the beginning, at most `share` characters. Where the line at the cut is
-/// by itself longer than the share, it is cut inside instead, so that one endless line does not
-/// leave the share empty.
+/// Returns whole lines from the beginning, at most `share` characters. If the line at the cut is itself longer than
+/// the share, it is cut inside instead, so that one endless line does not leave the share empty.
 fn first_lines(text: &str, share: usize) -> End<'_> {
     let within = first(text, share);
     let lines = within.rfind('\n').map_or("", |at| within.get(..=at).unwrap_or(""));
@@ -246,7 +245,7 @@ fn first_lines(text: &str, share: usize) -> End<'_> {
     }
 }
 
-/// Takes whole lines from the end, at most `share` characters, by the same rule.
+/// Returns whole lines from the end, at most `share` characters, by the same rule.
 fn last_lines(text: &str, share: usize) -> End<'_> {
     let within = last(text, share);
     let before = text.get(..text.len() - within.len()).unwrap_or("");

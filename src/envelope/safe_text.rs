@@ -1,5 +1,5 @@
-//! The one type of text that is given to a terminal, a log or a model. Whatever it was made from, it contains nothing
-//! invisible and nothing that a terminal obeys: such a character is replaced by its name, `⟨U+202E⟩`.
+//! The only type of text that is passed to a terminal, a log or a model. Whatever it was made from, it contains
+//! nothing invisible and nothing that controls a terminal: such characters are replaced by their names, `⟨U+202E⟩`.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -37,13 +37,13 @@ use super::json::escaped;
 pub struct SafeText(String);
 
 impl SafeText {
-    /// Makes text of any number of lines: line feeds (also after a carriage return) and tabs stay.
+    /// Creates text of any number of lines: line feeds (also after a carriage return) and tabs are kept.
     #[must_use]
     pub fn lines(text: &str) -> Self {
         Self(shown(text, is_layout).into_owned())
     }
 
-    /// Makes text of one line: a line feed becomes `⏎ `, a tab `→`.
+    /// Creates text of one line: a line feed becomes `⏎ `, a tab `→`.
     #[must_use]
     pub fn line(text: &str) -> Self {
         let text = shown(text, |c, _| matches!(c, '\n' | '\t'));
@@ -54,13 +54,13 @@ impl SafeText {
         })
     }
 
-    /// Tells whether a text is one line that is safe as it stands.
+    /// Returns whether a text is one line that is safe as it is.
     #[must_use]
     pub fn is_line(text: &str) -> bool {
         is_ordinary(text, true) || Self::line(text) == text
     }
 
-    /// Makes text of any number of lines in which colours and attributes stay (SGR, and no other sequence).
+    /// Creates text of any number of lines in which colours and attributes are kept (SGR, and no other sequences).
     #[must_use]
     pub fn coloured(text: &str) -> Self {
         let mut safe = String::with_capacity(text.len());
@@ -82,18 +82,18 @@ impl SafeText {
         Self(safe)
     }
 
-    /// Writes a value as JSON on one line, with hidden characters escaped as `\u202e`.
+    /// Serialises a value as JSON on one line, with hidden characters escaped as `\u202e`.
     ///
     /// # Errors
-    /// When the value has no JSON form.
+    /// When the value cannot be serialised.
     pub fn json(value: &impl Serialize) -> serde_json::Result<Self> {
         serde_json::to_string(value).map(|json| Self(escaped(&json)))
     }
 
-    /// The same over several lines.
+    /// Serialises a value as pretty-printed JSON, with hidden characters escaped.
     ///
     /// # Errors
-    /// When the value has no JSON form.
+    /// When the value cannot be serialised.
     pub fn json_lines(value: &impl Serialize) -> serde_json::Result<Self> {
         serde_json::to_string_pretty(value).map(|json| Self(escaped(&json)))
     }
@@ -104,7 +104,7 @@ impl SafeText {
         &self.0
     }
 
-    /// Returns the text without line feeds at its end.
+    /// Returns the text without trailing line feeds.
     #[must_use]
     pub fn trimmed(mut self) -> Self {
         self.0.truncate(self.0.trim_end_matches('\n').len());
@@ -154,7 +154,7 @@ fn is_layout(c: char, next: Option<char>) -> bool {
     matches!((c, next), ('\n' | '\t', _) | ('\r', Some('\n')))
 }
 
-/// Names what is hidden, except where `stays` (of the character and the one after it).
+/// Replaces hidden characters by their names, unless `stays` accepts the character (given with the one after it).
 fn shown(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     if is_ordinary(text, true) {
         return Cow::Borrowed(text);
@@ -174,7 +174,7 @@ fn shown(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str>
 
 /// Appends the name of a character.
 fn name(text: &mut String, c: char) {
-    // A string takes whatever is written.
+    // Writing to a string cannot fail.
     let _ = write!(text, "⟨U+{:04X}⟩", u32::from(c));
 }
 

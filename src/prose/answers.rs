@@ -1,5 +1,5 @@
-//! Answers given with a program (`--answers FILE`): for tests, for CI, and for anybody who knows
-//! beforehand. Pure, but for the reading of the file.
+//! Answers supplied with a program (`--answers FILE`): for tests, for CI, and for anyone who knows the answers in
+//! advance. Pure, except for reading the file.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use toml::Value as Given;
 use super::run::Error;
 use crate::runtime::{AnswerValue, QuestionKind};
 
-/// The answers of a file, in its order. An answer is taken by the first question that fits all it says.
+/// The answers in a file, in order. An answer is taken by the first question that matches all its criteria.
 #[derive(Debug, Default)]
 pub struct Answers {
     answers: Vec<Entry>,
@@ -52,37 +52,37 @@ struct Entry {
     times: Option<u32>,
 }
 
-/// A question as the answers see it.
+/// A question, as matched against the answers.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// Its name, if it has one.
     pub name: Option<&'a str>,
-    /// Its line.
+    /// Its line in the program.
     pub line: u32,
-    /// What answer it wants.
+    /// The kind of answer it expects.
     pub kind: &'a QuestionKind,
     /// Its text.
     pub text: &'a str,
-    /// The pass of the loop around it.
+    /// The current iteration of the enclosing loop.
     pub pass: Option<u32>,
 }
 
-/// What an answer says.
+/// The content of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// This.
+    /// This value.
     Value(AnswerValue),
-    /// It fails with this message.
+    /// A failure with this message.
     Fail(String),
-    /// Nobody answers in time.
+    /// A timeout.
     TimeOut,
 }
 
 impl Answers {
-    /// Reads a file: TOML, or JSON when it is called so.
+    /// Reads a file: TOML, or JSON if its extension is `json`.
     ///
     /// # Errors
-    /// When it cannot be read or makes no sense.
+    /// When it cannot be read or is not valid.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(Error::io("read the answers in", path))?;
         let is_json = path.extension().is_some_and(|extension| extension == "json");
@@ -90,7 +90,7 @@ impl Answers {
         Self::parse(&text, is_json).map_err(broken)
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -109,7 +109,7 @@ impl Answers {
         Ok(Self { answers: file.answer, taken })
     }
 
-    /// Takes the answer to a question, if there is one; an error says why that one does not fit.
+    /// Takes the answer to a question, if there is one; an error says why that answer is not valid for it.
     #[must_use]
     pub fn take(&self, asked: &Asked<'_>) -> Option<Result<Reply, String>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +120,7 @@ impl Answers {
         Some(entry.reply(asked.kind))
     }
 
-    /// Returns whether a question of a program that has not begun has an answer here.
+    /// Returns whether a question of a program that has not started yet has an answer here.
     pub fn covers(&self, asked: &Asked<'_>) -> bool {
         // A text with variables may turn out to be anything.
         let is_open = asked.text.contains('{');
@@ -136,7 +136,7 @@ impl Entry {
             && self.pass.is_none_or(|pass| asked.pass == Some(pass))
     }
 
-    /// As `fits`, as far as that is known before the program runs: its texts may hold variables.
+    /// Like `fits`, as far as can be known before the program runs: its texts may contain variables.
     fn may_fit(&self, asked: &Asked<'_>) -> bool {
         self.name.as_deref().is_none_or(|name| asked.name == Some(name))
             && self.line.is_none_or(|line| asked.line == line)
@@ -144,7 +144,7 @@ impl Entry {
             && (self.names_one() || self.reads_as(asked.kind))
     }
 
-    /// It says which question it means, so that an answer of the wrong form is a mistake.
+    /// Returns whether it says which question it is for, so that an answer of the wrong form is a mistake.
     fn names_one(&self) -> bool {
         self.name.is_some() || self.line.is_some() || self.text.is_some() || self.kind.is_some()
     }
@@ -179,7 +179,7 @@ impl Entry {
     }
 }
 
-/// Returns the option at a place, which counts from 1.
+/// Returns the option with a number, which counts from 1.
 fn label_at(labels: &[String], place: &str) -> Option<String> {
     let at = place.parse::<usize>().ok()?.checked_sub(1)?;
     labels.get(at).cloned()

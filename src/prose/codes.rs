@@ -1,6 +1,6 @@
-//! The one table of codes: what each means, how much it weighs in each profile, what to do.
+//! The table of diagnostic codes: the meaning of each, its severity in each profile, and how to fix it.
 //!
-//! `E…` and `W…` are the language's own, `OPE…` and `OPW…` those of its public linter, `HPE…` and `HPW…` this
+//! `E…` and `W…` are the language's own codes, `OPE…` and `OPW…` those of its public linter, `HPE…` and `HPW…` this
 //! program's: for rules that the language states without a code, and for what `compat` accepts.
 
 use serde::Serialize;
@@ -8,34 +8,34 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::diagnostic::{Profile, Severity};
 
-/// What becomes of a code in the profile `strict`.
+/// How a code is treated in the `strict` profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InStrict {
-    /// The same.
+    /// Unchanged.
     Same,
     /// An error with the same code.
     Error,
-    /// An error that the language has a code for.
+    /// An error for which the language has another code.
     As(Code),
 }
 
-/// When a rule is looked at.
+/// When a rule is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// When the program is checked.
     Check,
-    /// When it runs; before that nobody can know.
+    /// When it runs; it cannot be known earlier.
     Run,
 }
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What the rule is, in one line without a full stop.
+    /// What the rule is, on one line without a full stop.
     pub what: &'static str,
-    /// What to do.
+    /// How to fix it.
     pub fix: &'static str,
-    /// When it is looked at.
+    /// When it is checked.
     pub when: When,
     severity: Severity,
     strict: InStrict,
@@ -68,8 +68,8 @@ macro_rules! codes {
 
 use InStrict::{As, Error as Fatal, Same};
 
-// To add one: a row here, at the end of its kind; a program that gives it in `tests/codes.rs`; then renew the reference with
-// `UPDATE_REFERENCE=1 cargo test --test it prose_codes`.
+// To add one: add a row here, at the end of its kind, and a program that triggers it in `tests/codes.rs`; then update
+// the reference with `UPDATE_REFERENCE=1 cargo test --test it prose_codes`.
 codes! {
     E001 Error Same, Check, "a string is not closed", "close it with `\"`; text over several lines goes between `\"\"\"` and `\"\"\"`";
     E002 Error Same, Check, "an escape that does not exist", "write `\\\\` for a backslash; known are `\\\\` `\\\"` `\\n` `\\t` `\\{` `\\}`";
@@ -178,7 +178,7 @@ codes! {
 }
 
 impl Code {
-    /// Returns the code and weight it has in a profile.
+    /// Returns the code and severity in a profile.
     pub fn in_profile(self, profile: Profile) -> (Self, Severity) {
         let row = self.row();
         match (profile, row.strict) {
@@ -188,8 +188,8 @@ impl Code {
         }
     }
 
-    /// Returns whether the rule is about the form of the text, and not about what it says: text that breaks it
-    /// cannot be written again.
+    /// Returns whether the rule is about the form of the text rather than its meaning: text that violates it cannot
+    /// be formatted.
     pub(super) fn is_about_form(self) -> bool {
         let tolerable = matches!(
             self,
@@ -210,15 +210,15 @@ impl Code {
         self.row().severity == Severity::Error && !tolerable
     }
 
-    /// Every code, in the order of the reference.
+    /// All codes, in the order of the reference.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// Returns the code as it is written.
+    /// Returns the code as text.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// Finds a code as it is written.
+    /// Parses a code.
     pub fn find(text: &str) -> Option<Self> {
         text.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! What a program takes and gives: enough to check those that call it.
+//! The inputs and outputs of a program: enough to check the programs that call it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,23 +6,24 @@ use std::sync::Arc;
 use super::ast::visit::{NameKind, each_declared};
 use super::ast::{Program, StatementKind};
 
-/// What a program takes and gives.
+/// The inputs and outputs of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contract {
     /// Its inputs, in source order.
     pub inputs: Vec<Arc<str>>,
-    /// Those a caller must give: asked for before anything is executed. It may be asked for others later.
+    /// The inputs that a caller must provide: those before the first executed statement. The program may ask for
+    /// others later.
     pub required: Vec<Arc<str>>,
     /// Its outputs, in source order.
     pub outputs: Vec<Arc<str>>,
 }
 
-/// What is known about the programs another one uses, by the path as it is written there; or why one of them
-/// cannot be read. About a path that is not in it, nothing is said.
+/// What is known about the programs that another one uses, by the path as written there; or why one of them cannot be
+/// read. Nothing is reported about a path that is not in it.
 pub type Imports = HashMap<String, Result<Contract, String>>;
 
 impl Contract {
-    /// Returns what a program takes and gives.
+    /// Returns the inputs and outputs of a program.
     pub fn of(program: &Program) -> Self {
         let is_input = |kind: &StatementKind| matches!(kind, StatementKind::Input(_));
         let first = program.body.iter().take_while(|statement| is_input(&statement.kind)).count();

@@ -1,4 +1,4 @@
-//! What is said about a program: a stable code, a place, plain words, and what to do.
+//! Diagnostics of a program: a stable code, a position, a plain message, and a hint.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Returns it, or the strict one where that is asked for in the other spelling.
+    /// Returns this profile, or the strict one if `is_strict`, which is the other way to request it.
     #[must_use]
     pub fn or_strict(self, is_strict: bool) -> Self {
         if is_strict { Self::Strict } else { self }
@@ -61,30 +61,30 @@ pub struct Related {
 }
 
 impl Diagnostic {
-    /// Returns whether the program cannot run because of it.
+    /// Returns whether it prevents the program from running.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// Replaces what to do.
+    /// Replaces the hint.
     pub(super) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Replaces what to do where something better is known.
+    /// Replaces the hint if there is a better one.
     pub(super) fn hint_if(&mut self, hint: Option<String>) -> &mut Self {
         self.hint = hint.or(self.hint.take());
         self
     }
 
-    /// Says nothing of what to do: the message does.
+    /// Removes the hint: the message is sufficient.
     pub(super) fn no_hint(&mut self) -> &mut Self {
         self.hint = None;
         self
     }
 
-    /// Adds another place.
+    /// Adds a related position.
     pub(super) fn related(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
         self.related = Some(Related { span, message: message.into() });
         self
@@ -92,7 +92,7 @@ impl Diagnostic {
 }
 
 /// Collects the diagnostics of one program. Their number is bounded for each severity: a file that is not a program
-/// at all must not fill the memory with complaints.
+/// at all must not exhaust the memory.
 #[derive(Debug)]
 pub(super) struct Reports {
     profile: Profile,
@@ -102,7 +102,7 @@ pub(super) struct Reports {
     spare: Diagnostic,
 }
 
-/// Most errors, and most warnings, that are reported for one program.
+/// The maximum number of errors, and of warnings, reported for one program.
 pub(super) const MOST: usize = 1_000;
 
 impl Reports {
@@ -126,7 +126,7 @@ impl Reports {
         self.profile == Profile::Strict
     }
 
-    /// Adds a diagnostic in the weight it has in this profile, with the usual hint.
+    /// Adds a diagnostic with its severity in this profile and the default hint.
     pub(super) fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         let hint = code.row().fix;
         let (code, severity) = code.in_profile(self.profile);
@@ -141,14 +141,14 @@ impl Reports {
         &mut self.list[at]
     }
 
-    /// Adds what another one collected.
+    /// Adds the diagnostics of another collection.
     pub(super) fn take_from(&mut self, other: Self) {
         self.errors += other.errors;
         self.warnings += other.warnings;
         self.list.extend(other.list);
     }
 
-    /// Returns everything in source order, and how many more there were.
+    /// Returns all diagnostics in source order, and how many more there were.
     pub(super) fn into_parts(mut self) -> (Vec<Diagnostic>, usize) {
         let unlisted = self.errors.saturating_sub(MOST) + self.warnings.saturating_sub(MOST);
         self.list.sort_by_key(|one| (one.span, one.severity, one.code));

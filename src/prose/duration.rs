@@ -1,8 +1,8 @@
-//! Durations as programs write them: `30s`, `5m`, `1h30m`, `2d`.
+//! Durations as written in programs: `30s`, `5m`, `1h30m`, `2d`.
 
 use std::time::Duration;
 
-/// Reads a duration; nothing for text of another form, for zero, and for more than can be counted.
+/// Parses a duration; returns `None` for text of another form, for zero, and on overflow.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut total = 0_u64;
     let mut number: Option<u64> = None;

@@ -1,5 +1,5 @@
-//! Canonical text of a program: two spaces a level, one space between words, at most one empty line, comments
-//! kept. Strings are never touched; what a program means does not change.
+//! The canonical form of a program: two spaces per level, one space between words, at most one empty line, comments
+//! kept. Strings are never changed, nor is the meaning of the program.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::parser;
 use super::source::{Source, Span};
 use super::token::{Token, TokenKind, is_spaced};
 
-/// Spaces a level is indented with.
+/// The number of spaces per level of indentation.
 const LEVEL: usize = 2;
 
-/// Returns the canonical text.
+/// Returns the program in canonical form.
 ///
 /// # Errors
-/// When the program has no form of the language: what is wrong with it.
+/// When the program's form is not valid: its diagnostics.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     let as_it_is = Reading::of(source, Profile::Compat);
     if as_it_is.diagnostics.iter().any(|one| one.is_error() && one.code.is_about_form()) {
@@ -25,7 +25,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     for token in &as_it_is.tokens {
         writer.token(*token);
     }
-    // Another layout never makes another program of it: one that would stays as it is.
+    // Formatting must never change the program: if it would, the text is left as it is.
     let is_same = Source::new(source.name(), &writer.out).is_ok_and(|written| {
         let by_the_letter = |source| Reading::of(source, Profile::Strict);
         as_it_is.is_same(&Reading::of(&written, Profile::Compat))
@@ -34,7 +34,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     Ok(if is_same { writer.out } else { source.text().to_owned() })
 }
 
-/// A program as it is read.
+/// A program with its tokens and diagnostics.
 struct Reading<'a> {
     source: &'a Source,
     tokens: Vec<Token>,
@@ -51,14 +51,14 @@ impl<'a> Reading<'a> {
         Self { source, tokens, comments, diagnostics: reports.into_parts().0 }
     }
 
-    /// Returns whether another reading has the same words and comments, and the same is said of it.
+    /// Returns whether another reading has the same words, comments and diagnostics.
     fn is_same(&self, other: &Reading<'_>) -> bool {
         let codes =
             |reading: &Reading<'_>| reading.diagnostics.iter().map(|one| one.code).collect::<Vec<_>>();
         codes(self) == codes(other) && self.words().eq(other.words()) && self.notes().eq(other.notes())
     }
 
-    /// The words, without the layout.
+    /// Returns the words, without the layout.
     fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let words =
             self.tokens.iter().filter(|token| !token.kind.is_layout() && token.kind != TokenKind::End);
@@ -74,14 +74,14 @@ fn with_line_feeds(text: &str) -> Cow<'_, str> {
     if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
-/// A block that is open.
+/// An open block.
 struct Block {
-    /// How deep its lines stand.
+    /// The indentation level of its lines.
     level: usize,
-    /// How deep they stood in the source, in bytes.
+    /// The indentation of its lines in the source, in bytes.
     width: usize,
-    /// Whether its last statement has a `|` on its first line: those on lines of their own then stand as deep
-    /// as the statement, or they would belong to the body above them.
+    /// Whether its last statement has a `|` on its first line: those on lines of their own are then indented like the
+    /// statement, or they would belong to the body above them.
     pipes_inline: bool,
 }
 
@@ -92,16 +92,16 @@ struct Writer<'a> {
     blocks: Vec<Block>,
     /// The level of the line above the block that has just been closed.
     closed: Option<usize>,
-    /// How deep the current line stands.
+    /// The level of the current line.
     level: usize,
-    /// Brackets that are open.
+    /// The number of open brackets.
     brackets: usize,
     line_open: bool,
-    /// Whether a block has just begun: no empty line goes there.
+    /// Whether a block has just begun, where no empty line is kept.
     fresh: bool,
-    /// Where what was written last ends in the source.
+    /// The end in the source of what was written last.
     end: usize,
-    /// The last two tokens of text.
+    /// The last two tokens with text.
     before: Option<Token>,
     last: Option<Token>,
     after_layout: bool,
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
             self.level = level;
         } else if goes_on {
             let (level, inline) = self.block();
-            // Deeper, an arrow would belong to the properties above it.
+            // Indented further, an arrow would belong to the properties above it.
             let above = self.closed.filter(|_| !is_pipe);
             let level = above.unwrap_or(level + usize::from(!inline));
             self.trailing();
@@ -240,7 +240,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the comment that stands on the line of what was written last.
+    /// Writes the comment that follows on the line of what was written last.
     fn trailing(&mut self) {
         let (end, text) = (self.end, self.source.text());
         let on_line = |comment: &Span| !text.get(end..comment.start()).unwrap_or("\n").contains('\n');
@@ -252,7 +252,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the comments before a place that stand at least so deep in the source.
+    /// Writes the comments before a position that are indented by at least `width` in the source.
     fn comments_until(&mut self, place: usize, level: usize, width: usize) {
         while let Some(comment) = self.comments.peek().copied() {
             let column = self.column(comment);

@@ -1,6 +1,6 @@
-//! Programs in the `.prose` language. The front end is pure: text -> tokens -> tree -> diagnostics, and back
-//! to canonical text; it reads no file and runs nothing. `vm` walks a program, `run` is what a walk leaves behind and
-//! needs: folder, journal, runtime.
+//! The `.prose` language. The front end is pure: text -> tokens -> tree -> diagnostics, and back to canonical text;
+//! it reads no files and runs nothing. `vm` executes a program; `run` provides what an execution needs and leaves
+//! behind: folder, journal, runtime.
 
 pub mod answers;
 pub mod ast;
@@ -33,7 +33,7 @@ pub use reference::codes_reference;
 pub use render::render;
 pub use source::{Position, Source, Span, TooLong};
 
-/// Returns the word most like a given one, if any is like it.
+/// Returns the known word most similar to a given one, if any is similar enough.
 fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = word.chars().count().clamp(3, 12) / 3;
     if word.len() > 64 {
@@ -46,17 +46,17 @@ fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
         .map(|(_, known)| known)
 }
 
-/// Suggests the word most like a given one, if any is like it.
+/// Suggests the known word most similar to a given one, if any is similar enough.
 fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, known).map(|near| format!("did you mean `{near}`?"))
 }
 
-/// Reads a program and checks it.
+/// Parses and checks a program.
 pub fn check(source: &Source, profile: Profile) -> Checked {
     check_with(source, profile, &Imports::new())
 }
 
-/// Reads a program and checks it, also against what is known about the programs it uses.
+/// Parses and checks a program, including its calls of the programs it uses.
 pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Checked {
     let (program, mut reports) = read(source, profile);
     check::check(source, &program, imports, &mut reports);
@@ -64,7 +64,7 @@ pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Check
     Checked { program, diagnostics, unlisted }
 }
 
-/// Reads a program for its form alone: its names are not checked.
+/// Parses a program without checking its names.
 pub fn parse(source: &Source, profile: Profile) -> Checked {
     let (program, reports) = read(source, profile);
     let (diagnostics, unlisted) = reports.into_parts();
@@ -78,19 +78,19 @@ fn read(source: &Source, profile: Profile) -> (Program, Reports) {
     (program, reports)
 }
 
-/// A program that has been read and checked.
+/// A program that has been parsed and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// What could be read of it. Complete, and fit to run, only when there are no errors.
+    /// The parsed program. Complete, and fit to run, only if there are no errors.
     pub program: Program,
-    /// What is to be said about it, in source order.
+    /// Its diagnostics, in source order.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many more there were than are listed.
+    /// The number of diagnostics beyond those listed.
     pub unlisted: usize,
 }
 
 impl Checked {
-    /// Returns whether the program must not run.
+    /// Returns whether errors prevent the program from running.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }

@@ -1,4 +1,4 @@
-//! The reference of codes as Markdown, written from the table.
+//! The reference of codes as Markdown, generated from the table.
 
 use std::fmt::Write as _;
 

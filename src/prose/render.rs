@@ -1,5 +1,5 @@
-//! Diagnostics as a person reads them: the line itself, a caret below it, what to do. Pure text without colour;
-//! whatever a program contains, nothing of it can steer a terminal.
+//! Renders diagnostics for people: the source line, a caret below it, the hint. Plain text without colour; nothing
+//! that a program contains can control a terminal.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::source::{Position, Source, Span};
 use crate::envelope::is_hidden;
 
-/// Columns of a source line that are shown; of a longer one, those around the place.
+/// The number of columns shown of a source line; of a longer one, those around the position.
 const COLUMNS: usize = 110;
-/// Columns shown before a place in a line that is longer.
+/// The number of columns shown before the position in a longer line.
 const BEFORE: usize = 40;
 
-/// Renders a diagnostic over several lines, without a line's end at its end.
+/// Renders a diagnostic on several lines, without a trailing line feed.
 pub fn render(source: &Source, diagnostic: &Diagnostic) -> String {
     let word = match diagnostic.severity {
         Severity::Error => "error",
@@ -41,10 +41,10 @@ pub fn render(source: &Source, diagnostic: &Diagnostic) -> String {
     text.trim_end_matches('\n').to_owned()
 }
 
-/// One marked place of a line.
+/// A marked position on a line.
 struct Mark<'a> {
     place: Position,
-    /// Bytes of the line it marks.
+    /// The range of bytes of the line that it marks.
     from: usize,
     to: usize,
     sign: char,
@@ -56,7 +56,7 @@ impl<'a> Mark<'a> {
         let place = source.position(span.start());
         let line = source.line(place.line);
         let from = line.char_indices().nth(place.column - 1).map_or(line.len(), |(at, _)| at);
-        // A span over several lines is marked to the end of its first one.
+        // A span over several lines is marked up to the end of its first one.
         let to = line.len().min(from + (span.end() - span.start()));
         Self { place, from, to: line.floor_char_boundary(to).max(from), sign, label }
     }
@@ -132,17 +132,17 @@ fn width(text: &str) -> usize {
     text.chars().map(column_width).sum()
 }
 
-/// Columns a letter takes as [`shown`] shows it.
+/// Returns the number of columns of a character as rendered by [`shown`].
 fn column_width(letter: char) -> usize {
     if is_harmless(letter) { letter.width().unwrap_or(0) } else { 1 }
 }
 
-/// Returns whether a letter can be printed as it is: neither a control character nor an invisible one.
+/// Returns whether a character can be printed as it is: neither a control character nor an invisible one.
 fn is_harmless(letter: char) -> bool {
     !is_hidden(letter)
 }
 
-/// Returns text as it can be printed.
+/// Returns text in printable form.
 fn shown(text: &str) -> String {
     let print = |letter: char| match letter {
         '\t' => ' ',

@@ -1,4 +1,4 @@
-//! The text of a program: where things lie in it. Owns no grammar.
+//! The text of a program, and positions in it. Contains no grammar.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-/// A stretch of the source in bytes; always inside it and on character boundaries.
+/// A range of bytes in the source; always within it and on character boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     start: u32,
@@ -14,7 +14,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Takes a first byte and the one after the last.
+    /// Creates a span from the first byte and the one after the last.
     pub fn new(start: u32, end: u32) -> Self {
         debug_assert!(start <= end, "a span that ends before it starts");
         Self { start, end: end.max(start) }
@@ -30,17 +30,17 @@ impl Span {
         self.end as usize
     }
 
-    /// Returns the bytes.
+    /// Returns the range of bytes.
     pub fn range(self) -> Range<usize> {
         self.start()..self.end()
     }
 
-    /// Returns whether it holds nothing.
+    /// Returns whether it is empty.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Returns the shortest span that holds both.
+    /// Returns the smallest span that contains both.
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -76,10 +76,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// Longest text that is read, in bytes.
+    /// The maximum length of a text, in bytes.
     pub const LIMIT_BYTES: usize = 16 << 20;
 
-    /// Takes a text, and the name diagnostics call it by: a path, or `-`.
+    /// Creates a source from a text and the name that diagnostics use for it: a path, or `-`.
     ///
     /// # Errors
     /// When it is longer than [`Self::LIMIT_BYTES`].
@@ -102,7 +102,7 @@ impl Source {
         &self.text
     }
 
-    /// Returns what a span of this source holds, as it is written.
+    /// Returns the text in a span of this source, as written.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
@@ -114,7 +114,7 @@ impl Source {
         Span::new(to_offset(span.start()), to_offset(span.start() + end))
     }
 
-    /// Returns the place of a byte; of the end for one beyond it.
+    /// Returns the position of a byte; that of the end for one beyond it.
     pub fn position(&self, byte: usize) -> Position {
         let byte = byte.min(self.text.len());
         let line = self.lines.partition_point(|start| *start as usize <= byte);
@@ -128,12 +128,12 @@ impl Source {
         self.lines.partition_point(|start| *start as usize <= byte)
     }
 
-    /// Returns how many lines there are.
+    /// Returns the number of lines.
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// Returns a line from 1 without its end; nothing for one that is not there.
+    /// Returns a line, counted from 1, without its line ending; empty if it does not exist.
     pub fn line(&self, line: usize) -> &str {
         let Some(start) = line.checked_sub(1).and_then(|at| self.lines.get(at)) else { return "" };
         let end = self.lines.get(line).map_or(self.text.len(), |end| *end as usize);
@@ -141,12 +141,12 @@ impl Source {
     }
 }
 
-/// Offsets fit: a source is at most [`Source::LIMIT_BYTES`] long.
+/// Converts an offset, which always fits: a source is at most [`Source::LIMIT_BYTES`] long.
 pub(super) fn to_offset(byte: usize) -> u32 {
     u32::try_from(byte).unwrap_or(u32::MAX)
 }
 
-/// A program that is too long to be one.
+/// The error for a program that is too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} has {bytes} bytes, more than the {} that are read", Source::LIMIT_BYTES)]
 pub struct TooLong {

@@ -1,4 +1,5 @@
-//! What a program can do, found without running it: what it may ask, the commands it holds, the names it declares. Pure.
+//! Surveys what a program may do without running it: the questions it may ask, its commands, the names it declares.
+//! Pure.
 
 use std::collections::HashSet;
 
@@ -13,26 +14,26 @@ use crate::runtime::QuestionKind;
 /// What a program may do.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// The questions it can ask, in the order of its text.
+    /// The questions it may ask, in source order.
     pub questions: Vec<PossibleQuestion>,
-    /// The commands it holds, as the questions that a policy makes of them.
+    /// Its commands, as the questions that a policy turns them into.
     pub commands: Vec<PossibleQuestion>,
-    /// Names that anything in it declares.
+    /// All names declared anywhere in it.
     pub names: HashSet<String>,
-    /// The calls of programs it uses.
+    /// Its calls of used programs.
     pub calls: Vec<CallSite>,
 }
 
 /// A call of a used program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSite {
-    /// What the program is called here.
+    /// The name of the program in the calling program.
     pub program: String,
-    /// The inputs it is given.
+    /// The names of the inputs provided.
     pub inputs: Vec<String>,
 }
 
-/// A question that a program can ask.
+/// A question that a program may ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PossibleQuestion {
     /// Its line.
@@ -41,19 +42,19 @@ pub struct PossibleQuestion {
     pub construct: &'static str,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// What answer it wants.
+    /// The kind of answer it expects.
     pub kind: QuestionKind,
-    /// Its text, variables as they are written.
+    /// Its text, with variables as written.
     pub text: String,
-    /// An agent may answer it.
+    /// Whether an agent may answer it.
     pub agents: bool,
     /// The model of a session.
     pub model: Option<&'static str>,
-    /// The own name of a session.
+    /// The name of a session.
     pub label: Option<String>,
 }
 
-/// Surveys a program: its questions and commands where its body can reach them, its names and calls everywhere.
+/// Surveys a program: questions and commands that its body can reach, and all names and calls.
 pub fn survey(source: &Source, program: &Program) -> Survey {
     let seen = HashSet::new();
     let mut surveyor = Surveyor { source, program, found: Survey::default(), construct: "if", seen };
@@ -74,7 +75,7 @@ struct Surveyor<'a> {
     source: &'a Source,
     program: &'a Program,
     found: Survey,
-    /// What the conditions that are being looked at belong to.
+    /// The construct that the current conditions belong to.
     construct: &'static str,
     /// Blocks already visited.
     seen: HashSet<String>,
@@ -107,7 +108,7 @@ impl<'a> Surveyor<'a> {
         self.found.questions.push(PossibleQuestion { name, agents, ..possible });
     }
 
-    /// Returns the model of a session: its own, else that of its agent.
+    /// Returns the model of a session: its own, or else that of its agent.
     fn model(&self, own: &SessionProperties, agent: Option<&Name>) -> Option<&'static str> {
         let agent = agent.and_then(|agent| self.program.agent(agent.as_str()));
         let model = own.model.or(agent.and_then(|agent| agent.properties.model));

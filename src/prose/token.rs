@@ -1,4 +1,4 @@
-//! Tokens: the words and marks of a program, and the spaces that belong between them.
+//! Tokens: the words and symbols of a program, and the spacing between them.
 
 use super::source::{Source, Span};
 
@@ -7,11 +7,11 @@ use super::source::{Source, Span};
 pub(super) struct Token {
     pub(super) kind: TokenKind,
     pub(super) span: Span,
-    /// Whether it is the first one of its line of text.
+    /// Whether it is the first token on its line.
     pub(super) opens_line: bool,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A name or a keyword; keywords are recognized by their position.
@@ -38,9 +38,9 @@ pub(super) enum TokenKind {
     Unknown,
     /// The end of a statement's line.
     Newline,
-    /// A deeper line follows. Its span is the white space of that line.
+    /// An indented line follows. The span is the white space of that line.
     Indent,
-    /// A less deep line follows.
+    /// A less indented line follows.
     Dedent,
     End,
 }
@@ -60,14 +60,14 @@ impl TokenKind {
     }
 }
 
-/// Words that open a statement.
+/// Words that begin a statement.
 pub(super) const STATEMENTS: [&str; 26] = [
     "use", "import", "input", "output", "agent", "block", "session", "resume", "exec", "gate", "approve",
     "let", "const", "parallel", "repeat", "for", "loop", "try", "catch", "finally", "choice", "if", "elif",
     "else", "do", "throw",
 ];
 
-/// Returns whether a space belongs between two tokens that follow each other on a line.
+/// Returns whether a space belongs between two adjacent tokens on a line.
 pub(super) fn is_spaced(source: &Source, before: Token, left: Token, right: Token) -> bool {
     use Bracket::{Curly, Round, Square};
     use TokenKind::{Close, Colon, Comma, Dot, Minus, Number, Open, Unknown, Word};
@@ -83,7 +83,7 @@ pub(super) fn is_spaced(source: &Source, before: Token, left: Token, right: Toke
         (Word, Open(Round)) => matches!(word(), "parallel" | "loop"),
         (Word, Open(Square)) => matches!(word(), "in" | "and" | "or" | "not") || apart,
         (Close(_), Open(Square)) => apart,
-        // A sign, and not a subtraction.
+        // A sign, not a subtraction.
         (Minus, Number) => matches!(before.kind, Word | Number | Close(_) | TokenKind::Text),
         _ => true,
     }

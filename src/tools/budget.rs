@@ -1,34 +1,34 @@
-//! How much text a client hands to its model without cutting it.
+//! Limits on how much text a client passes to its model without truncating it.
 
 use std::cmp::Ordering;
 
 use crate::envelope::preview;
 
-/// Room for text, by all that clients count.
+/// A limit on, or the size of, text in every unit that clients count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// Characters (Unicode scalars).
     pub chars: usize,
-    /// Bytes of UTF-8.
+    /// UTF-8 bytes.
     pub bytes: usize,
     /// Lines.
     pub lines: usize,
 }
 
-/// Longest receipt, in characters, for a client that is not known.
+/// The maximum length of a receipt for an unknown client, in characters.
 pub const RECEIPT_CHARS: usize = 40_000;
 
-/// What a call may show of its output.
+/// How much output a call may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Characters of the output itself.
+    /// Characters of the raw output.
     pub chars: usize,
-    /// What it may take as the receipt shows it.
+    /// The size limit of the output as rendered in the receipt.
     pub room: Room,
 }
 
 impl Default for Room {
-    /// The room of a receipt for a client that is not known.
+    /// Returns the room of a receipt for an unknown client.
     fn default() -> Self {
         Self::chars(RECEIPT_CHARS)
     }
@@ -38,56 +38,56 @@ impl Room {
     /// No room.
     pub(super) const NONE: Self = Self { chars: 0, bytes: 0, lines: 0 };
 
-    /// Returns room for so many characters, in any number of bytes and lines.
+    /// Returns room for `chars` characters, in any number of bytes and lines.
     #[must_use]
     pub const fn chars(chars: usize) -> Self {
         Self { chars, bytes: usize::MAX, lines: usize::MAX }
     }
 
-    /// Returns what a text takes.
+    /// Returns the size of a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self { chars: text.chars().count(), bytes: text.len(), lines: text.lines().count() }
     }
 
-    /// Returns the room of a receipt that is sure to be left for output beside everything else in it.
+    /// Returns the part of a receipt's room that is certain to be available for output.
     #[must_use]
     pub fn for_output(self) -> Self {
         let most = |all: usize| all - all / 10;
         Self { chars: most(self.chars), bytes: most(self.bytes), lines: most(self.lines) }
     }
 
-    /// Returns no more than so many characters of it.
+    /// Returns the same room, limited to `chars` characters.
     #[must_use]
     pub fn at_most(self, chars: Option<usize>) -> Self {
         Self { chars: chars.map_or(self.chars, |chars| self.chars.min(chars)), ..self }
     }
 
-    /// Returns what is left beside a paragraph of so many characters and the blank line before it.
+    /// Returns the room left after a paragraph of `chars` characters and the blank line before it.
     #[must_use]
     pub fn beside(self, chars: usize) -> Self {
         self.minus(Self { chars: chars + 2, bytes: chars * 4 + 2, lines: 2 })
     }
 
-    /// Returns what a call that asks for so many tokens may show of its output: never more than a receipt has room for, so
-    /// that a preview which the answer calls complete is not cut later.
+    /// Returns the output budget of a call that asks for `asked_tokens`: never more than a receipt has room for, so
+    /// that a preview reported as complete is not truncated later.
     #[must_use]
     pub fn budget(self, asked_tokens: Option<u64>) -> Budget {
         let room = self.for_output();
         Budget { chars: room.chars.min(preview::budget_chars(asked_tokens)), room }
     }
 
-    /// Returns what is left when something is taken.
+    /// Returns the room left once `taken` is subtracted.
     pub(super) fn minus(self, taken: Self) -> Self {
         self.each(taken, usize::saturating_sub)
     }
 
-    /// Returns what is taken by both.
+    /// Returns the sum of both.
     pub(super) fn plus(self, other: Self) -> Self {
         self.each(other, usize::saturating_add)
     }
 
-    /// Divides it between two outputs: half each, and what one leaves unused goes to the other.
+    /// Splits the room between two outputs: half each, with any unused part of one given to the other.
     pub(super) fn split(self, a: Self, b: Self) -> (Self, Self) {
         let (chars, bytes, lines) = (
             preview::split_budget(a.chars, b.chars, self.chars),
@@ -100,7 +100,7 @@ impl Room {
         )
     }
 
-    /// Divides it so that each gets what it wants or an equal share; what some do not need goes to the others.
+    /// Splits the room so that each output gets what it wants or an equal share; unused parts go to the others.
     pub(super) fn shares(self, wanted: &[Self]) -> Vec<Self> {
         let of = |part: fn(&Self) -> usize| shares(&wanted.iter().map(part).collect::<Vec<_>>(), part(&self));
         let (chars, bytes, lines) = (of(|room| room.chars), of(|room| room.bytes), of(|room| room.lines));
@@ -108,7 +108,7 @@ impl Room {
         rooms.map(|((chars, bytes), lines)| Self { chars, bytes, lines }).collect()
     }
 
-    /// Returns by how much a text is too long: what it has and what it may have, of what it has most too much of.
+    /// Returns the actual and allowed size of a text that is too long, in the unit that exceeds its limit the most.
     pub(super) fn excess(self, text: &str) -> Option<(usize, usize)> {
         let has = Self::of(text);
         let parts = [(has.chars, self.chars), (has.bytes, self.bytes), (has.lines, self.lines)];

@@ -1,4 +1,4 @@
-//! One call, from the row that records its beginning to the row that records its answer.
+//! A single call, from recording its start to recording its answer.
 
 use serde_json::{Value, json};
 
@@ -10,33 +10,34 @@ use crate::envelope::{Actor, Envelope, ErrorKind, Outcome, SafeText, TaskId, Too
 use crate::journal::Durability;
 use crate::runtime::{AgentNotices, Handle, TaskStatus};
 
-/// Longest path in a note, in characters.
+/// The maximum length of a path in a note, in characters.
 const PLACE_CHARS: usize = 300;
 
-/// What a caller gets: the canonical envelope, and the receipt a model reads.
+/// The answer to a call: the canonical envelope, and the receipt that a model reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Number of the call in the recording.
+    /// The call's sequence number in the recording.
     pub seq: u64,
     /// The canonical record.
     pub envelope: Envelope,
-    /// The text made from it.
+    /// The receipt rendered from it.
     pub receipt: SafeText,
-    /// Nothing was done: this is the answer to an earlier request with the same idempotency key.
+    /// Whether this is the stored answer to an earlier request with the same idempotency key; nothing was executed.
     pub repeated: bool,
-    /// It was ended before it had an answer of its own: this is what there was by then.
+    /// Why the call was ended early, if it was: the answer is then what had been produced by that time.
     pub cut: Option<CutShort>,
-    /// The task that it is about.
+    /// The task that the answer is about.
     pub task: Option<TaskId>,
 }
 
-/// Calls a tool. The call is recorded before anything happens. Dropping the future stops a command that its call
-/// still waits for; any other tool only stops waiting.
+/// Calls a tool. The call is recorded before anything is executed. Dropping the future stops a command that its call
+/// is still waiting for; for any other tool it only stops the waiting.
 pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> Answer {
     call_until(runtime, caller, name, input, &Cut::default()).await
 }
 
-/// As [`call`]. Once `cut` asks for it, a command that the call still waits for is ended, and the answer is what it came to.
+/// Like [`call`], but when `cut` is triggered, ends a command that the call is still waiting for and answers with its
+/// outcome.
 pub(super) async fn call_until(
     runtime: &Handle,
     caller: &Caller,
@@ -51,8 +52,8 @@ pub(super) async fn call_until(
     answer
 }
 
-/// As [`call`]. What an agent is told beside the answer counts as told once its [`AgentNotices`] are given: when the
-/// answer is written.
+/// Like [`call`], but returns the notices that accompany an agent's answer. They count as delivered only once its
+/// [`AgentNotices`] are marked as given, which is when the answer has been written.
 pub async fn call_with_notices(
     runtime: &Handle,
     caller: &Caller,
@@ -72,7 +73,7 @@ async fn answered(
     let tool = table::find(name);
     let durability = tool.map_or(Durability::Written, |tool| tool.durability);
     let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
-    // A caller that calls again keeps the first number: nobody follows its progress.
+    // If the caller is reused, the first number stays: nobody follows the progress of later calls.
     let _ = caller.begun.set(seq);
     let open = Open { runtime, seq };
     let cx = Context { runtime, caller, call: seq, cut };
@@ -103,7 +104,7 @@ async fn answered(
     (Answer { seq, envelope, receipt, repeated: false, cut: cut.outcome(), task }, notices)
 }
 
-/// Says how somebody can come to decide what waits for the operator, where no console is open.
+/// Explains how to get a decision on what waits for the operator while no console is open.
 fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
     let is_held = match done.envelope.outcome() {
         Outcome::Error(error) => error.kind == ErrorKind::OperatorPending,
@@ -116,14 +117,14 @@ fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
     Some(format!("no console is open to decide it: ask the user to run `pilothouse` in {place}"))
 }
 
-/// Returns the task whose end an answer tells.
+/// Returns the task whose end the answer reports, if any.
 fn told_end(done: &Done) -> Option<&TaskId> {
     let Outcome::Success(result) = done.envelope.outcome() else { return None };
     let status = result["task"]["status"].as_str()?.parse::<TaskStatus>().ok()?;
     done.task.as_ref().filter(|_| status.is_terminal())
 }
 
-/// A call without an answer yet. When dropped, it is recorded as abandoned: its client gave up.
+/// A call that has no answer yet. If dropped, it is recorded as abandoned: its client gave up.
 struct Open<'a> {
     runtime: &'a Handle,
     seq: u64,

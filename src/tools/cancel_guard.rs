@@ -1,11 +1,11 @@
-//! Stops the command of a call that is dropped while it waits for that command.
+//! A guard that stops a call's command if the call is dropped while waiting for it.
 
 use super::cut::{Cut, CutShort};
 use super::verb::Context;
 use crate::envelope::Actor;
 use crate::runtime::Handle;
 
-/// While it lives, a call that is dropped takes its command with it.
+/// Stops the command of its call when dropped.
 pub(super) struct CancelGuard<'a> {
     runtime: &'a Handle,
     actor: &'a Actor,
@@ -17,7 +17,7 @@ impl<'a> CancelGuard<'a> {
         Self { runtime: cx.runtime, actor: &cx.caller.actor, call: cx.call }
     }
 
-    /// Waits for the answer of the runtime; ends the command when the caller wants the call to end.
+    /// Waits for the runtime's answer; ends the command if the caller asks for the call to end.
     pub(super) async fn ends<T>(self, cut: &Cut, answer: impl Future<Output = T>) -> T {
         tokio::pin!(answer);
         let answer = tokio::select! {
@@ -32,7 +32,7 @@ impl<'a> CancelGuard<'a> {
         answer
     }
 
-    /// The runtime has answered: the command has ended, or goes on without its call.
+    /// Disarms the guard once the runtime has answered: the command has ended, or continues without its call.
     fn disarm(self) {
         std::mem::forget(self);
     }
@@ -44,7 +44,7 @@ impl Drop for CancelGuard<'_> {
     }
 }
 
-/// Says why a command is stopped whose script has gone, and one whose agent has cancelled the call.
+/// Returns why a command is stopped when its script is gone or its agent has cancelled the call.
 pub(super) fn withdrawn(by: &Actor) -> String {
     if *by == Actor::Cli { CutShort::HungUp.why() } else { "the call was cancelled".to_owned() }
 }

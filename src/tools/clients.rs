@@ -1,23 +1,23 @@
-//! The clients that are known: what they call themselves, and what they hand to their model.
+//! The known clients: how they identify themselves, and how much they pass to their model.
 //!
-//! **To add one**: a row of `CLIENTS`, proven with the real agent (`.ci/long agents`, tests/agents).
+//! **To add one**: add a row to `CLIENTS` and verify it with the real agent (`.ci/long agents`, tests/agents).
 
 use super::budget::{RECEIPT_CHARS, Room};
 
-/// What is known of a client.
+/// What is known about a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
-    /// How the name begins by which it introduces itself.
+    /// The prefix of the name by which it identifies itself.
     begins: &'static str,
-    /// What its agent is called.
+    /// The label of its agent.
     pub label: &'static str,
-    /// What it hands on of a receipt without cutting it.
+    /// How much of a receipt it passes on without truncating it.
     pub room: Room,
-    /// Whether an error may carry the envelope in `_meta` out of the model's sight.
+    /// Whether an error may include the envelope in `_meta`, because the client does not show that to its model.
     pub hides_meta_of_errors: bool,
-    /// What it cuts, in words.
+    /// What it truncates, for people.
     cuts: &'static str,
-    /// Which tools its model does not see at once, in words.
+    /// Which tools it does not show its model at once, for people.
     defers: &'static str,
 }
 
@@ -31,14 +31,14 @@ const CLIENTS: [Client; 4] = [
         ..client("claude-code", "claude-code", Room::chars(RECEIPT_CHARS))
     },
     Client {
-        // It does not say which model it has.
+        // It does not report which model it uses.
         cuts: "the middle of more than about 9,500 characters, with a model that it does not know (setting \
                `agents.receipt_chars`)",
         defers: "all tools behind its search, which returns 8, with a model that it knows",
         ..client("codex-mcp-client", "codex", Room::chars(RECEIPT_CHARS))
     },
     Client {
-        // It puts marks of its own around a receipt, and gives its model an error as JSON of the whole answer.
+        // It wraps receipts in markers of its own, and passes an error to its model as JSON of the whole answer.
         hides_meta_of_errors: false,
         cuts: "what is beyond 40,000 characters",
         ..client("gemini-cli-mcp-client", "gemini", Room::chars(39_500))
@@ -49,20 +49,20 @@ const CLIENTS: [Client; 4] = [
     },
 ];
 
-/// Finds what is known of the client of this name.
+/// Returns the known client with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Client> {
     CLIENTS.iter().find(|client| name.starts_with(client.begins))
 }
 
-/// Finds what is known of the client of the agent of this label.
+/// Returns the known client of agents with this label.
 #[must_use]
 pub fn of_agent(label: &str) -> Option<&'static Client> {
     CLIENTS.iter().find(|client| client.label == label)
 }
 
 impl Client {
-    /// Says what it cuts and defers, and what a receipt for it has at most.
+    /// Describes what it truncates and defers, and the maximum size of its receipts.
     #[must_use]
     pub fn about(&self) -> String {
         let Room { chars, bytes, lines } = self.room;

@@ -1,4 +1,4 @@
-//! Ending a call early: its caller wants an answer now, and gets what there is by then.
+//! Ending a call early: its caller wants an answer now, and gets whatever there is by then.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-/// The number of a call, set once it is on record.
+/// The sequence number of a call, set once it is recorded.
 pub type Begun = Arc<OnceLock<u64>>;
 
 /// Why a call was ended before it had an answer of its own.
@@ -22,7 +22,7 @@ pub enum CutShort {
 }
 
 impl CutShort {
-    /// Says why a command was ended.
+    /// Returns the reason for ending a command.
     #[must_use]
     pub fn why(self) -> String {
         match self {
@@ -33,7 +33,7 @@ impl CutShort {
     }
 }
 
-/// A call that its caller may end early.
+/// A handle by which a caller can end its call early.
 #[derive(Debug, Clone, Default)]
 pub struct Cut(Arc<State>);
 
@@ -41,16 +41,16 @@ pub struct Cut(Arc<State>);
 struct State {
     asked: CancellationToken,
     reason: OnceLock<CutShort>,
-    /// The request was sent to a runtime: it may have been taken on.
+    /// Whether the request was sent to a runtime, which may have accepted it.
     is_sent: AtomicBool,
-    /// The number of the call, once it is known to be on record.
+    /// The call's sequence number, once it is known to be recorded.
     begun: Begun,
-    /// The call was under way and did not come to its own end.
+    /// Whether the call was in progress and was ended before it finished by itself.
     is_cut: AtomicBool,
 }
 
 impl Cut {
-    /// Asks the call to end. The first reason holds.
+    /// Asks the call to end. The first reason given is kept.
     pub fn ask(&self, reason: CutShort) {
         let _ = self.0.reason.set(reason);
         self.0.asked.cancel();
@@ -68,7 +68,7 @@ impl Cut {
         self.0.reason.get().copied()
     }
 
-    /// Notes that the request is on its way: from now on it may be taken on.
+    /// Records that the request is being sent: from now on it may be accepted.
     pub fn sent(&self) {
         self.0.is_sent.store(true, Ordering::Relaxed);
     }
@@ -79,18 +79,18 @@ impl Cut {
         self.0.is_sent.load(Ordering::Relaxed)
     }
 
-    /// Returns where the number of the call stands once it is on record.
+    /// Returns the cell that holds the call's sequence number once it is recorded.
     #[must_use]
     pub fn begun(&self) -> &Begun {
         &self.0.begun
     }
 
-    /// Notes that the call did not come to its own end.
+    /// Records that the call was ended before it finished by itself.
     pub(super) fn took(&self) {
         self.0.is_cut.store(true, Ordering::Relaxed);
     }
 
-    /// Returns why the call did not come to its own end, if that is so.
+    /// Returns why the call was ended before it finished by itself, if it was.
     pub(super) fn outcome(&self) -> Option<CutShort> {
         self.reason().filter(|_| self.0.is_cut.load(Ordering::Relaxed))
     }

@@ -1,4 +1,5 @@
-//! How the runtime's errors and invalid input are reported to a caller: kind, details, and what to do next.
+//! Mapping of runtime errors and invalid input to the errors reported to a caller: kind, details, and what to do
+//! next.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use serde_json::json;
 use crate::envelope::{ErrorKind, ToolError, one_line};
 use crate::runtime::{self, Refusal, Resource};
 
-/// Longest path shown inside a sentence.
+/// The maximum length of a path inside a sentence, in characters.
 const PATH_CHARS: usize = 200;
 
 impl From<runtime::Error> for ToolError {
@@ -92,7 +93,7 @@ impl From<runtime::Error> for ToolError {
     }
 }
 
-/// Reports what the system has run out of, and what frees some.
+/// Reports which system resource is exhausted, and how to free some.
 fn exhausted(resource: Resource, message: &str) -> ToolError {
     let (text, hint) = match resource {
         Resource::Descriptors => (
@@ -125,7 +126,7 @@ fn disk_full(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
         .with_hint("free some space; running tasks go on")
 }
 
-/// Reports that no question has an id, which may not even look like one.
+/// Reports that no question has this id, which may not even be a valid id.
 pub(super) fn question_not_found(id: &str) -> ToolError {
     ToolError::new(ErrorKind::QuestionNotFound, "No open pilothouse question has that id.")
         .with_details(json!({ "question_id": id }))
@@ -160,7 +161,7 @@ fn not_accepted(refusal: &Refusal) -> ToolError {
     ToolError::new(kind, message).with_details(json!({ "question_id": id })).with_hint(hint)
 }
 
-/// Reports that nothing is started while the record cannot be written.
+/// Reports that nothing can be started while the recording cannot be written.
 fn unrecorded(reason: &str, is_full: bool) -> ToolError {
     let kind = if is_full { ErrorKind::LowDiskSpace } else { ErrorKind::InternalError };
     let hint = if is_full {
@@ -173,7 +174,7 @@ fn unrecorded(reason: &str, is_full: bool) -> ToolError {
         .with_hint(hint)
 }
 
-/// Reports that no task has an id, which may not even look like one.
+/// Reports that no task has this id, which may not even be a valid id.
 pub(super) fn task_not_found(id: &str) -> ToolError {
     ToolError::new(ErrorKind::TaskNotFound, "No pilothouse task has that id.")
         .with_details(json!({ "task_id": id }))
@@ -182,7 +183,7 @@ pub(super) fn task_not_found(id: &str) -> ToolError {
         )
 }
 
-/// Reports that a value matches the schema and still cannot be used.
+/// Reports a value that matches the schema but cannot be used.
 pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> ToolError {
     let reason = reason.into();
     ToolError::new(ErrorKind::InvalidToolInput, format!("The input of {tool} cannot be used: {reason}."))
@@ -190,7 +191,7 @@ pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> To
         .with_hint(format!("change `{field}` as the published schema of {tool} says"))
 }
 
-/// Returns the field that makes a command impossible to run, if there is one, and what is wrong with it.
+/// Returns the name of a field that makes the command impossible to run, if any, and what is wrong with it.
 pub(super) fn unusable_field(
     cmd: &str,
     workdir: Option<&str>,
@@ -204,7 +205,7 @@ pub(super) fn unusable_field(
     with_nul.map(|(field, _)| (field, "contains a NUL character"))
 }
 
-/// Shortens a path for use inside a sentence; the details contain all of it.
+/// Shortens a path for use inside a sentence; the details contain the full path.
 fn short(path: impl AsRef<Path>) -> String {
     one_line(&path.as_ref().display().to_string(), PATH_CHARS)
 }

@@ -1,4 +1,4 @@
-//! Idempotency keys: a request that is repeated gets the first answer again, and nothing is done twice.
+//! Idempotency keys: a repeated request gets the first answer again, and nothing is executed twice.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,15 +11,15 @@ use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
 
-/// Bytes of receipts and envelopes kept in memory; beyond that, only an answer's number is remembered.
+/// Bytes of receipts and envelopes kept in memory; beyond that, only an answer's sequence number is kept.
 const KEPT_BYTES: usize = 64 << 20;
-/// Longest key, in bytes.
+/// The maximum length of a key, in bytes.
 const KEY_BYTES: usize = 256;
 
 /// The keys used in one recording.
 #[derive(Debug, Default)]
 pub struct IdempotencyKeys {
-    // A lock is enough: it is held for one map operation per call.
+    // A mutex is enough: it is held for one map operation per call.
     entries: Mutex<Entries>,
 }
 
@@ -29,7 +29,7 @@ struct Entries {
     bytes: usize,
 }
 
-/// One key. Its lock is held while its request runs, so that a second request waits for the first.
+/// The state of one key. Its lock is held while its request runs, so that a second request waits for the first.
 #[derive(Debug, Default)]
 struct Entry {
     first: Option<First>,
@@ -47,7 +47,7 @@ impl IdempotencyKeys {
         self.lock().entries.entry(key.to_owned()).or_default().clone()
     }
 
-    /// Returns the answer to keep: when memory is used up, only its number.
+    /// Returns the answer to store: once the memory limit is reached, only its sequence number.
     fn kept(&self, answer: &Answer) -> Answer {
         let size = answer.receipt.len() * 3;
         let mut entries = self.lock();
@@ -66,9 +66,9 @@ impl IdempotencyKeys {
     }
 }
 
-/// Calls a tool. A request whose key already has an answer gets that answer, and nothing is done. Only successes count:
-/// a request that failed may be retried under its key. One that was ended early after it had begun is a success in this: it is
-/// not done again, whatever it came to.
+/// Calls a tool. A request whose key already has an answer gets that answer, and nothing is executed. Only successes
+/// count: a failed request may be retried under its key. A request that was ended early after it had begun counts as
+/// a success here: it is not executed again, whatever its outcome.
 pub async fn call_once(
     runtime: &Handle,
     caller: &Caller,

@@ -1,5 +1,5 @@
-//! Reads a tool's input. Rejects whatever the published schema does not allow and names the field, so that a caller
-//! can correct itself in one step.
+//! Parsing of a tool's input. Rejects anything the published schema does not allow and names the field, so that a
+//! caller can correct itself in one step.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -9,15 +9,16 @@ use super::verb::Verb;
 use crate::config::nearest;
 use crate::envelope::{ErrorKind, ToolError};
 
-/// Reads the input of a tool.
+/// Parses the input of a tool.
 pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
     read(V::NAME, schema::known_input::<V::Input>(), V::ALIASES, given)
 }
 
-/// Reads the input of `subject` according to its published `schema`. `aliases` are (other, real) names of fields.
+/// Parses the input of `subject` according to its published `schema`. `aliases` are pairs of an alias and the real
+/// name of a field.
 ///
 /// # Errors
-/// When the schema does not allow it; names every field that is wrong.
+/// When the schema does not allow it; names every invalid field.
 pub fn read<T: DeserializeOwned>(
     subject: &str,
     schema: &Value,
@@ -40,7 +41,7 @@ pub fn read<T: DeserializeOwned>(
     })
 }
 
-/// Something the schema does not allow.
+/// A violation of the schema.
 struct Problem {
     /// The path of the field; empty for the input as a whole.
     field: String,
@@ -61,7 +62,7 @@ fn refuse(tool: &str, field: &str, problems: &[Problem]) -> ToolError {
     ToolError::new(ErrorKind::InvalidToolInput, message).with_details(details).with_hint(hint)
 }
 
-/// Removes repetitions: several items of an array may have the same problem.
+/// Removes duplicates: several items of an array may have the same problem.
 fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut distinct = Vec::new();
     texts.for_each(|text| {
@@ -72,8 +73,8 @@ fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     distinct
 }
 
-/// Takes names that other agents' tools have for fields: (other, real). One that says something else than the real name
-/// beside it stays, and is refused.
+/// Renames fields from the names that other agents' tools use: (alias, real). An alias that contradicts the real name
+/// next to it is left in place, and is later rejected.
 pub(super) fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
     for (alias, name) in aliases {
         if object.get(*name).is_none_or(|value| Some(value) == object.get(*alias))
@@ -84,8 +85,8 @@ pub(super) fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) 
     }
 }
 
-/// Says, a sentence each, which names are taken for others and which numbers for the nearest allowed one; in the items
-/// of a batch as well. Zero asks for what is not waited for, and stands.
+/// Returns a sentence for each alias that was accepted and each number that was clamped, in the items of a batch too.
+/// Zero means not to wait and is accepted as it is.
 pub(super) fn taken_otherwise(
     given: &Value,
     aliases: &[(&str, &str)],
@@ -110,7 +111,7 @@ pub(super) fn taken_otherwise(
     each_once(told.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Accepts the two liberties a caller has: null for a field it leaves out, digits for a number.
+/// Accepts two deviations from the schema: null for an absent field, and a string of digits for a number.
 fn normalise(schema: &Value, given: &mut Value) {
     if let Some(items) = given.as_array_mut() {
         items.iter_mut().for_each(|item| normalise(&schema["items"], item));

@@ -1,8 +1,8 @@
-//! The tools, one file each (input schema, run, result, receipt), and the table that lists them.
+//! The tools, one file each (input schema, execution, result, receipt), and the table that lists them.
 //!
-//! An answer takes shape in three steps: what a tool found out becomes a typed result, the result goes into the canonical
-//! envelope, and the receipt a model reads is made from that envelope alone. This layer reads no socket and draws
-//! nothing; the caller brings the runtime and says who it is.
+//! An answer is built in three steps: a tool's findings become a typed result, the result goes into the canonical
+//! envelope, and the receipt that a model reads is rendered from the envelope alone. This layer does no socket or
+//! terminal I/O; the caller provides the runtime and its identity.
 
 mod budget;
 mod call;

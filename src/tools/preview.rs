@@ -1,5 +1,5 @@
-//! What an answer shows of a task's output: the preview, the file with the exact stream, and the cursor to read on
-//! from.
+//! What an answer shows of a task's output: the preview, the file with the exact stream, and the cursor to continue
+//! reading from.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,33 +11,34 @@ use crate::envelope::preview::{self, Preview, ReadOn, Text};
 use crate::envelope::{SafeText, TaskId};
 use crate::runtime::{Error, Output, Stream};
 
-/// A stream as an answer shows it.
+/// A stream as shown in an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StreamPreview {
-    /// Its preview; none when it is blank.
+    /// Its preview; `None` if it is blank.
     pub preview: Option<Preview>,
-    /// The file with the exact stream, when the preview leaves something out.
+    /// The file with the exact stream, if the preview leaves something out.
     pub artifact: Option<PathBuf>,
     /// Bytes that even the file does not contain.
     pub dropped_bytes: u64,
-    /// The output is gone.
+    /// Whether the output is gone.
     pub is_lost: bool,
-    /// How a marker says to read what is left out.
+    /// How the truncation marker says to read what is left out.
     pub read_on: ReadOn,
 }
 
 impl StreamPreview {
-    /// Cuts a text to a budget that cannot be read on in, before any file is made.
+    /// Truncates a text to a budget, without instructions to read on and before any file is written.
     #[must_use]
     pub fn of(text: &Text, budget_chars: usize) -> Self {
         Self { preview: preview::cut(text, budget_chars), ..Self::default() }
     }
 
-    /// Cuts standard output and standard error of a command to one budget. `id` is what the rest can be read with.
+    /// Truncates a command's standard output and standard error to a shared budget. `id` is the id with which to read
+    /// the rest.
     #[must_use]
     pub fn pair(stdout: &Text, stderr: &Text, id: &TaskId, budget_chars: usize) -> (Self, Self) {
         let is_empty = |text: &Text| matches!(text, Text::Whole(text) if text.is_empty());
-        // Lines are counted in all output together, unless a stream is named.
+        // Lines are counted over all output unless a stream is named.
         let read_on = |name: &str, other| ReadOn {
             with: Some(if is_empty(other) { id.to_string() } else { format!("{id} stream={name}") }),
             from_line: None,
@@ -48,11 +49,11 @@ impl StreamPreview {
         (shown(a, on_stdout), shown(b, on_stderr))
     }
 
-    /// Reads both streams of a command and cuts them to one budget.
+    /// Reads both streams of a command and truncates them to a shared budget.
     pub(super) async fn streams(output: &Output, id: &TaskId, budget: Budget) -> Result<(Self, Self), Error> {
         let (stdout, stderr) = output.both(budget.chars).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
-        // The names of hidden characters take more room than the characters.
+        // The visible names of hidden characters are longer than the characters.
         let size = |shown: &Self| shown.preview.as_ref().map_or(Room::NONE, |shown| safe_size(&shown.text));
         let (a, b) = budget.room.split(size(&stdout), size(&stderr));
         let (stdout, stderr) = (stdout.within(a), stderr.within(b));
@@ -60,7 +61,7 @@ impl StreamPreview {
         Ok((Self { is_lost, ..stdout }, Self { is_lost, ..stderr }))
     }
 
-    /// Reads everything printed from a position on, in order of arrival, and makes the file when something is left out.
+    /// Reads all output from a position on, in order of arrival, and writes the file if something is left out.
     pub(super) async fn merged(
         output: &Output,
         id: &TaskId,
@@ -76,11 +77,11 @@ impl StreamPreview {
         Ok(shown.within(budget.room).keep(output, Stream::Merged).await)
     }
 
-    /// Cuts the preview to a room, if it takes more.
+    /// Truncates the preview to a room, if it exceeds it.
     #[must_use]
     pub fn within(mut self, room: Room) -> Self {
         if let Some(shown) = &mut self.preview {
-            // Blank lines at the end are no part of a receipt.
+            // Trailing blank lines are not part of a receipt.
             let text = shown.text.trim_end_matches('\n');
             if room.excess(&SafeText::lines(text)).is_some() {
                 *shown = Preview { text: fit_output(text, room, &self.read_on), truncated: true };
@@ -89,7 +90,7 @@ impl StreamPreview {
         self
     }
 
-    /// Writes the file when something is left out. A file that cannot be written is not offered.
+    /// Writes the file if something is left out. If that fails, no file is offered.
     pub(super) async fn keep(self, output: &Output, stream: Stream) -> Self {
         let mut shown = self;
         if shown.truncated() && !shown.is_lost {
@@ -112,18 +113,18 @@ impl StreamPreview {
         text.filter(|text| !text.trim().is_empty())
     }
 
-    /// Tells whether part of the stream is missing.
+    /// Returns whether part of the stream is missing.
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.is_lost || self.preview.as_ref().is_some_and(|preview| preview.truncated)
     }
 
-    /// Tells whether TaskOutput can read what is missing.
+    /// Returns whether TaskOutput can read what is missing.
     pub(super) fn can_be_read_on(&self) -> bool {
         self.truncated() && !self.is_lost
     }
 
-    /// Adds its file to a list; returns its index there.
+    /// Adds its file to a list; returns the index in the list.
     pub(super) fn list_artifact(&self, list: &mut Vec<Artifact>) -> Option<usize> {
         let path = self.artifact.as_ref()?.to_string_lossy().into_owned();
         list.push(Artifact { path });
@@ -131,12 +132,12 @@ impl StreamPreview {
     }
 }
 
-/// A position in a task's output to read on from. Opaque to callers.
+/// A position in a task's output from which to continue reading. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor(u64);
 
 impl Cursor {
-    /// Returns the cursor of a position in the merged output.
+    /// Returns the cursor for a position in the merged output.
     #[must_use]
     pub fn at(position: u64) -> Self {
         Self(position)
@@ -161,7 +162,7 @@ impl FromStr for Cursor {
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         let digits = text.strip_prefix('c').ok_or(InvalidCursor)?;
         let cursor = u64::from_str_radix(digits, 16).map(Self).map_err(|_| InvalidCursor)?;
-        // Only the form that Display writes: no sign, no leading zeros.
+        // Accepts only what `Display` writes: no sign, no leading zeros.
         if cursor.to_string() == text { Ok(cursor) } else { Err(InvalidCursor) }
     }
 }

@@ -8,9 +8,9 @@ use super::task;
 use crate::envelope::{Actor, mask, one_line};
 use crate::runtime::{BindingView, Question, QuestionId, QuestionKind};
 
-/// Longest text shown in a list.
+/// The maximum length of a text in a list, in characters.
 const LIST_CHARS: usize = 400;
-/// Longest value shown in a list.
+/// The maximum length of a value in a list, in characters.
 const VALUE_CHARS: usize = 200;
 
 /// What kind of answer a question wants.
@@ -106,7 +106,7 @@ pub(super) struct Remark {
 }
 
 impl Row {
-    /// Returns a question as `actor` sees it; whole, or as in a list.
+    /// Returns a question as `actor` sees it: in full if `whole`, otherwise shortened for a list.
     pub(super) fn of(question: &Question, actor: &Actor, now: Timestamp, whole: bool) -> Self {
         let origin = &question.origin;
         let (text_chars, value_chars) =
@@ -141,7 +141,7 @@ impl Row {
         }
     }
 
-    /// Says whose work it is, where that is known.
+    /// Says whose work it belongs to, if known.
     fn work(&self) -> Option<String> {
         let words = |label: &str, words: &[String]| {
             (!words.is_empty()).then(|| format!("{label} {}", one_line(&words.join(", "), VALUE_CHARS)))
@@ -161,7 +161,7 @@ impl Row {
         (!facts.is_empty()).then(|| format!("  {}", facts.join("; ")))
     }
 
-    /// Says it in a few lines.
+    /// Describes it in a few lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let who = match (self.answerable, self.kind) {
             (true, _) => "yours to answer",

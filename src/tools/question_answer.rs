@@ -1,4 +1,4 @@
-//! QuestionAnswer: answers a question of a program, or says something beside it.
+//! QuestionAnswer: answers a program's question, or comments on it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
 use crate::runtime::{Error, Given, Principal, Question, QuestionId, Refusal};
 
-/// Characters of an answer that are repeated.
+/// How many characters of an answer are repeated.
 const REPEATED_CHARS: usize = 200;
-/// Longest text that may be sent.
+/// The maximum length of a text that may be sent, in bytes.
 const LONGEST: usize = 256 << 10;
 
 pub(super) struct QuestionAnswer;
@@ -59,13 +59,13 @@ pub(super) struct Said {
 /// What is known about an answer or a comment.
 #[derive(Debug, Clone)]
 pub struct Complete {
-    /// The question as it stood.
+    /// The question in its last state.
     pub question: std::sync::Arc<Question>,
-    /// The answer that was taken, and who it is from.
+    /// The answer that was accepted, and who gave it.
     pub answer: Option<(String, Principal)>,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     QuestionAnswer::envelope(&Said::of(complete))
@@ -139,7 +139,7 @@ operator what you know, beside any question.";
     }
 }
 
-/// Answers a question, or says something beside it.
+/// Answers a question, or comments on it.
 pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<Said, ToolError> {
     validate(&input)?;
     let Input { question_id, answer, comment } = input;
@@ -147,7 +147,7 @@ pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<Said, ToolEr
     let by = &cx.caller.actor;
     let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
     let Some(question) = open else {
-        // The runtime knows what became of the question.
+        // The runtime knows the outcome of the question.
         let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;
         return Err(late.err().unwrap_or(Error::Question(Refusal::Unknown(id))).into());
     };

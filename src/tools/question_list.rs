@@ -1,4 +1,4 @@
-//! QuestionList: what running programs need somebody to decide.
+//! QuestionList: decisions that running programs wait for.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, ToolError};
 use crate::runtime::Question;
 
-/// Most questions in one answer.
+/// The maximum number of questions in one answer.
 const MOST: usize = 50;
 
 pub(super) struct QuestionList;
@@ -40,23 +40,23 @@ pub(super) struct Listing {
 /// What is known about the open questions.
 #[derive(Debug, Clone)]
 pub struct Complete {
-    /// Every open question, or the one asked about.
+    /// All open questions, or the requested one.
     pub questions: Vec<Arc<Question>>,
-    /// Who asks.
+    /// The caller.
     pub actor: Actor,
-    /// One was asked about: it is told whole.
+    /// Whether a single question was requested: it is shown in full.
     pub whole: bool,
-    /// The time now.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     QuestionList::envelope(&Listing::of(complete))
 }
 
-/// Lists the open questions, or the one of this id.
+/// Lists the open questions, or only the one with this id.
 pub(super) fn listing(cx: Context<'_>, question_id: Option<String>) -> Result<Listing, ToolError> {
     let mut questions = cx.runtime.questions();
     let whole = question_id.is_some();

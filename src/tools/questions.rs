@@ -1,5 +1,5 @@
-//! Question: what running programs need somebody to decide, and the answer to it. The one tool of agents for what the
-//! command line has as `question list` and `question answer`.
+//! Question: decisions that running programs wait for, and answers to them. Agents have this one tool for what the
+//! command line offers as `question list` and `question answer`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, ToolError};
 use crate::journal::Durability;
 
-/// How long a call waits for a question unless it says otherwise, and at most, in milliseconds.
+/// The default and maximum time that a call waits for a question, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const MOST_TIMEOUT_MS: u64 = 45_000;
 
@@ -72,7 +72,7 @@ decides where it is yours, `comment` says why. Gates are the operator's. `block`
     type Result = Outcome;
 
     fn parse(mut given: Value) -> Result<Input, ToolError> {
-        // Yes and no are words of a question; a model may mean them as such.
+        // "Yes" and "no" may be options of a question, and a model may send them as booleans.
         if let Some(answer) = given.get_mut("answer")
             && let Some(is_yes) = answer.as_bool()
         {
@@ -115,7 +115,7 @@ decides where it is yours, `comment` says why. Gates are the operator's. `block`
     }
 }
 
-/// Tells whether the call waits for a question: for any, so none may be named.
+/// Returns whether the call waits for any question, in which case it must not name one.
 fn waits_for_any(input: &Input) -> Result<bool, ToolError> {
     let is_about_one = input.question_id.is_some() || input.answer.is_some() || input.comment.is_some();
     if input.block && is_about_one {
@@ -125,19 +125,19 @@ fn waits_for_any(input: &Input) -> Result<bool, ToolError> {
     Ok(input.block)
 }
 
-/// Waits until a question is open that the caller may answer, or for so many milliseconds.
+/// Waits until a question is open that the caller may answer, at most `timeout_ms` milliseconds.
 async fn wait(cx: Context<'_>, timeout_ms: u64) {
     let mut snapshots = cx.runtime.snapshot();
     let is_operator = cx.caller.actor == Actor::Operator;
     let open = snapshots.wait_for(|snapshot| {
         snapshot.questions.iter().any(|question| question.agents || is_operator && question.needs_somebody())
     });
-    // Without one the list is empty, and that is the answer.
+    // If none is open by then, the list is empty, and that is the answer.
     let _ = tokio::time::timeout(Duration::from_millis(timeout_ms.min(MOST_TIMEOUT_MS)), open).await;
 }
 
-/// Returns what is said to a question, else the one to look at, if one is named. Something said to no question is an answer
-/// to one that cannot be found.
+/// Returns the answer or comment given, or else (as `Err`) the question to show, if one is named. An answer without a
+/// question id refers to a question that cannot be found.
 fn said(input: Input) -> Result<question_answer::Input, Option<String>> {
     let Input { question_id, answer, comment, .. } = input;
     if answer.is_none() && comment.is_none() {

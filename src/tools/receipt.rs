@@ -1,5 +1,6 @@
-//! Receipts: what a model reads. Outcome first, then facts, output, and the next step; made from the canonical envelope
-//! alone and never longer than what a client passes on whole. A line keeps the fields it was made from.
+//! Receipts: what a model reads. Outcome first, then facts, output, and the next step; rendered from the canonical
+//! envelope alone and never longer than what a client passes on untruncated. Each line keeps track of the fields it
+//! was made from.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,15 +13,15 @@ use super::budget::{RECEIPT_CHARS, Room};
 use crate::envelope::preview::{self, ReadOn};
 use crate::envelope::{SafeText, ToolError, one_line};
 
-/// Stands for output that an envelope no longer holds: it was compacted.
+/// Replaces output that an envelope no longer contains because it was compacted.
 pub(super) const LEFT_OUT: &str = "(left out)";
-/// The end of a line, or a blank one.
+/// The size of a line ending, or of a blank line.
 const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
-/// Longest line that is not output.
+/// The maximum length of a line that is not output, in characters.
 const LINE_CHARS: usize = 1_000;
-/// Longest error details that are shown.
+/// The maximum length of error details that are shown, in characters.
 const DETAILS_CHARS: usize = 1_000;
-/// A longer path is not offered: a path that is cut names nothing.
+/// The maximum length of a path, in characters. Longer ones are omitted: a truncated path is useless.
 pub(super) const PATH_CHARS: usize = 1_000;
 
 /// A receipt, and the fields of the envelope that its lines were made from.
@@ -28,7 +29,7 @@ pub(super) const PATH_CHARS: usize = 1_000;
 pub struct Rendered {
     /// The text.
     pub text: SafeText,
-    /// The fields, in the order of the lines. Empty when the text had to be cut.
+    /// The fields, in the order of the lines. Empty if the text had to be truncated.
     pub sources: Vec<Source>,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Artifact {
     pub(super) path: String,
 }
 
-/// A line, and the fields it was made from: JSON pointers below that of its block, without the slash before them.
+/// A line, and the fields it was made from: JSON pointers relative to that of its block, without the leading slash.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) text: String,
@@ -61,7 +62,7 @@ impl Line {
         Self::exact(safe_line(text.as_ref(), LINE_CHARS))
     }
 
-    /// Makes a line from a text that is already a single, safe and short line.
+    /// Makes a line from text that is already a single, safe and short line.
     pub(super) fn exact(text: String) -> Self {
         Self { text, fields: Vec::new() }
     }
@@ -79,10 +80,10 @@ impl<T: AsRef<str>> From<T> for Line {
     }
 }
 
-/// Lines and output that stand together.
+/// Lines and output that belong together.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The JSON pointer of what it is about.
+    /// The JSON pointer of the block's subject.
     pointer: String,
     parts: Vec<Part>,
 }
@@ -90,7 +91,7 @@ pub(super) struct Block {
 #[derive(Debug)]
 enum Part {
     Line(Line),
-    /// Text that may be cut to make the receipt fit.
+    /// Text that may be truncated to make the receipt fit.
     Output {
         title: &'static str,
         field: &'static str,
@@ -117,7 +118,7 @@ impl Block {
         self
     }
 
-    /// Adds the files that hold what was cut, as listed in the field `artifacts` of `parent`.
+    /// Adds the files that contain what was left out, as listed in the field `artifacts` of `parent`.
     pub(super) fn artifacts(self, title: &str, parent: &str, artifacts: &[Artifact]) -> Self {
         let is_usable = |path: &str| path.chars().count() <= PATH_CHARS && !path.contains(char::is_control);
         let paths = artifacts.iter().enumerate().filter(|(_, artifact)| is_usable(&artifact.path));
@@ -129,12 +130,12 @@ impl Block {
         self.lines(title).lines(paths)
     }
 
-    /// Tells whether there is nothing in it.
+    /// Returns whether the block is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Puts a head above what it has; a block without anything stays empty.
+    /// Inserts a heading, unless the block is empty.
     pub(super) fn headed(mut self, head: Line) -> Self {
         if !self.is_empty() {
             self.parts.insert(0, Part::Line(head));
@@ -142,11 +143,11 @@ impl Block {
         self
     }
 
-    /// What it takes without its outputs, including the blank line after it.
+    /// Returns the size without outputs, including the blank line after the block.
     fn fixed(&self) -> Room {
         let taken = |part: &Part| match part {
             Part::Line(line) => Room { lines: 1, ..Room::of(&line.text).plus(LINE_END) },
-            // The title with its colon and its line's end, and the end of the output's last line.
+            // The title with its colon and line ending, and the line ending after the output's last line.
             Part::Output { title, .. } => {
                 Room { lines: 1, ..Room::of(title).plus(Room { chars: 3, bytes: 3, lines: 0 }) }
             }
@@ -154,7 +155,7 @@ impl Block {
         self.parts.iter().map(taken).fold(Room { lines: 1, ..LINE_END }, Room::plus)
     }
 
-    /// The outputs, each with its pointer and what it takes.
+    /// Returns the outputs, each with its pointer and size.
     fn outputs(&self) -> Vec<(String, Room)> {
         let output = |part: &Part| match part {
             Part::Line(_) => None,
@@ -168,7 +169,7 @@ impl Block {
     }
 }
 
-/// A receipt being made: blocks, set apart by blank lines.
+/// A receipt being built: blocks separated by blank lines.
 #[derive(Debug)]
 pub(super) struct Receipt {
     blocks: Vec<Block>,
@@ -180,7 +181,7 @@ impl Receipt {
         Self { blocks: Vec::new() }.block([outcome])
     }
 
-    /// Adds a line to the last block; after output it starts a block of its own.
+    /// Adds a line to the last block, or in a new block if that ends with output.
     pub(super) fn line(mut self, line: impl Into<Line>) -> Self {
         match self.blocks.last_mut() {
             Some(Block { parts, .. }) if matches!(parts.last(), Some(Part::Line(_))) => {
@@ -217,8 +218,8 @@ impl Receipt {
         self.block([format!("Next: {step}")])
     }
 
-    /// Divides the room for output in a receipt, fairly among the blocks and then among the outputs of each. Returns what
-    /// each output may take, by its pointer.
+    /// Divides the room for output in a receipt, first fairly among the blocks and then among each block's outputs.
+    /// Returns the room of each output, by JSON pointer.
     pub(super) fn rooms(&self, receipt: Room) -> HashMap<String, Room> {
         let fixed = self.blocks.iter().map(Block::fixed).fold(Room::NONE, Room::plus);
         // No blank line follows the last block.
@@ -235,7 +236,7 @@ impl Receipt {
         outputs.into_iter().zip(room.shares(&wanted)).flat_map(split).collect()
     }
 
-    /// Joins the blocks, cutting output again where the whole would be too long.
+    /// Joins the blocks, truncating output further if the whole would be too long.
     pub(super) fn render(self) -> Rendered {
         let rooms = self.rooms(Room::default());
         let (mut texts, mut sources, mut line) = (Vec::new(), Vec::new(), 0);
@@ -268,19 +269,20 @@ impl Receipt {
     }
 }
 
-/// Makes one line of at most so many characters, with nothing hidden in it.
+/// Makes one line of at most `chars` characters without hidden characters.
 pub(super) fn safe_line(text: &str, chars: usize) -> String {
     let end = text.char_indices().nth(chars.saturating_mul(8)).map_or(text.len(), |(at, _)| at);
     one_line(&SafeText::lines(text.get(..end).unwrap_or(text)), chars)
 }
 
-/// Returns what output takes as a receipt shows it.
+/// Returns the size of output as rendered in a receipt.
 pub(super) fn safe_size(output: &str) -> Room {
     Room::of(&SafeText::lines(output))
 }
 
-/// Cuts output so that a receipt shows it within a room. The original is cut, so that its marker counts correctly; where
-/// the names of hidden characters, wide characters or many short lines make the result too long, less of it is kept.
+/// Truncates output so that its rendering fits in a room. The original is truncated, so that the marker's counts are
+/// correct; if the names of hidden characters, wide characters or many short lines make the result too long, less is
+/// kept.
 pub(super) fn fit_output(output: &str, room: Room, read_on: &ReadOn) -> String {
     let mut budget = room.chars;
     loop {
@@ -292,7 +294,7 @@ pub(super) fn fit_output(output: &str, room: Room, read_on: &ReadOn) -> String {
     }
 }
 
-/// Makes the receipt of an error.
+/// Builds the receipt of an error.
 pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
     let details = error.details.as_ref().map(|details| {
         let text = details.to_string();
@@ -304,7 +306,7 @@ pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
         }
     });
     let hint = error.recovery_hint.as_ref().map(|hint| format!("hint: {hint}"));
-    // Beside "use `cmd`", "retryable=false" would keep a model from doing just that.
+    // Next to "use `cmd`", "retryable=false" would keep a model from doing exactly that.
     let kind = if error.kind.is_about_input() && !error.retryable {
         Line::new(format!("kind={}", error.kind)).from(["kind"])
     } else {
@@ -316,7 +318,7 @@ pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
     Receipt { blocks: vec![block] }
 }
 
-/// Makes the receipt of a tool, or of a form of its result, that this version does not know.
+/// Builds the receipt of a tool, or of a form of result, that this version does not know.
 pub(super) fn of_unknown(summary: &str, result: &Value) -> Receipt {
     Receipt::new(summary).output("result", "", Some(&format!("{result:#}")))
 }

@@ -1,5 +1,5 @@
-//! Generates the JSON Schemas of inputs and results, as plain as clients need them: no formats, no references, and no
-//! null where leaving the field out means the same.
+//! Generation of the JSON Schemas of inputs and results, as plain as clients need them: no formats, no references,
+//! and no null where omitting the field means the same.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -10,20 +10,20 @@ use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// Generates the schema of what a tool or command takes.
+/// Generates the input schema of a tool or command.
 #[must_use]
 pub fn input<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Deserialize)
 }
 
-/// Returns the schema of what a tool takes. It is made at the first call of the tool and kept.
+/// Returns the input schema of a tool. It is generated at the tool's first call and cached.
 pub(super) fn known_input<T: JsonSchema + 'static>() -> &'static Value {
     static KNOWN: Mutex<BTreeMap<TypeId, &'static Value>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(TypeId::of::<T>()).or_insert_with(|| Box::leak(Box::new(input::<T>())))
 }
 
-/// Generates the schema of what it answers. Null stays allowed where a key is always present and may be empty.
+/// Generates the schema of a result. Null stays allowed for keys that are always present but may have no value.
 #[must_use]
 pub fn result<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Serialize)
@@ -59,7 +59,7 @@ fn clean(schema: &mut Schema, takes: bool) {
     transform_subschemas(&mut |schema: &mut Schema| clean(schema, takes), schema);
 }
 
-/// Drops null as a value: an optional field is left out instead.
+/// Removes null as a value: an optional field is omitted instead.
 fn drop_null(object: &mut Map<String, Value>) {
     if let Some(types) = object.get_mut("type")
         && let Some(one) = types.as_array().and_then(|all| all.iter().find(|one| *one != "null").cloned())
@@ -82,7 +82,7 @@ fn drop_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// Turns a choice between constant words into an `enum`.
+/// Turns a choice between constant strings into an `enum`.
 fn merge_words(object: &mut Map<String, Value>) {
     let words = object.get("oneOf").and_then(Value::as_array).and_then(|choices| {
         let word = |choice: &Value| choice.get("const").filter(|word| word.is_string()).cloned();

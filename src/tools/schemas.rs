@@ -1,5 +1,5 @@
 //! The published JSON Schemas: the canonical envelope, errors, and each tool's input and result. They are checked in
-//! under docs/reference/schemas; a test compares.
+//! under docs/reference/schemas, and a test compares them.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn named(name: &str, about: &str, schema: Value) -> (String, Value) {
     (format!("{name}.json"), whole)
 }
 
-/// Five keys; the status decides which of `result` and `error` is null.
+/// Builds the envelope schema: five keys, where the status determines which of `result` and `error` is null.
 fn envelope(error: &Value) -> Value {
     let form = |status: &str, result: Value, error: &Value| {
         json!({

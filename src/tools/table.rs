@@ -1,4 +1,4 @@
-//! The one table of tools. Lists, schemas, command lines and help derive from it.
+//! The single table of tools. Lists, schemas, command lines and help are derived from it.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -27,27 +27,27 @@ type Running<'a> = Pin<Box<dyn Future<Output = Result<Done, ToolError>> + Send +
 /// One row of the table.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its public name, for instance `ExecCommand`.
+    /// Its public name, such as `ExecCommand`.
     pub name: &'static str,
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
-    /// Teaches a model when to use it.
+    /// Tells a model when to use it.
     pub description: &'static str,
     /// What a client may assume about it.
     pub hints: Hints,
-    /// Agents are shown it.
+    /// Whether it is listed to agents.
     pub is_listed: bool,
-    /// Its command line, for instance `command run`; empty where it has none.
+    /// Its command line, such as `command run`; empty if it has none.
     pub cli: &'static [&'static str],
     /// Returns the JSON Schema of its input.
     pub input_schema: fn() -> Value,
     /// Returns the JSON Schema of its `result`.
     pub result_schema: fn() -> Value,
-    /// Example inputs as JSON, each with what it does.
+    /// Example inputs as JSON, each with a description.
     pub examples: &'static [(&'static str, &'static str)],
-    /// Checks an input without running anything.
+    /// Validates an input without running anything.
     pub check: fn(Value) -> Result<(), ToolError>,
-    /// Says what of an input is taken for something else than it says.
+    /// Returns a sentence for each part of an input that is interpreted differently from how it was given.
     pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
     pub(super) clamped: &'static [(&'static str, u64, u64)],
     pub(super) durability: Durability,
@@ -59,7 +59,7 @@ pub struct Tool {
 /// Every tool, in the order clients list them.
 ///
 /// To add one: implement `Verb` in a file of its own beside the others, and add a row here. Lists, schemas, the
-/// command line, help and the reference follow from it.
+/// command line, help and the reference are derived from it.
 pub static TOOLS: [Tool; 10] = [
     Tool::of::<ExecCommand>(),
     Tool::of::<ExecCommandBatch>(),
@@ -98,7 +98,7 @@ pub fn render_with_sources(envelope: &Envelope) -> Rendered {
 }
 
 impl Tool {
-    /// Returns the longest that a call waits before it answers, where its input says that.
+    /// Returns how long a call may wait before it answers, if it can wait at all.
     #[must_use]
     pub fn longest_wait(&self, given: &Value) -> Option<Duration> {
         let (field, least, most) = self.clamped.first()?;

@@ -1,5 +1,5 @@
-//! A task as results show it: the same few facts, worded the same way by every tool. Process ids are never among them:
-//! agents see names and counts.
+//! A task as shown in results: the same few facts, worded the same way by every tool. Process ids are never among
+//! them: agents see names and counts.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::envelope::{Actor, TaskId, one_line};
 use crate::facts::TaskFact;
 use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
 
-/// Most process names listed.
+/// The maximum number of process names listed.
 const MOST_NAMES: usize = 10;
-/// Longest reason for a failure inside a sentence.
+/// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
 
 /// What sort of task it is.
@@ -108,7 +108,7 @@ impl WaitsFor {
         })
     }
 
-    /// Returns what a receipt says of it.
+    /// Returns the sentence for a receipt.
     pub(super) fn sentence(self) -> String {
         let why = match self {
             Self::Paused => "has paused new commands of agents",
@@ -180,7 +180,7 @@ impl TaskState {
         }
     }
 
-    /// Says how it stands, to follow `It` or `Task …`.
+    /// Describes its state, to follow `It` or `Task …`.
     pub(super) fn stands(&self) -> String {
         let standing = standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes);
         stands(self.status, &standing)
@@ -213,7 +213,7 @@ impl Notes {
         }
     }
 
-    /// Says who or what ended it, unless the command ended by itself. Older recordings say less.
+    /// Says who or what ended it, unless the command ended by itself. Older recordings contain less information.
     pub(super) fn cause(&self) -> Option<String> {
         let stopped = || self.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
         let signalled = || self.signalled_by.as_ref().map(|by| format!("signalled by {by}"));
@@ -221,7 +221,7 @@ impl Notes {
         self.end_reason.clone().or_else(stopped).or_else(signalled).or_else(timed_out)
     }
 
-    /// Returns the fields that the cause is taken from.
+    /// Returns the names of the fields that the cause is based on.
     pub(super) fn cause_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         let fields = [
             ("end_reason", self.end_reason.is_some()),
@@ -232,7 +232,7 @@ impl Notes {
         fields.into_iter().filter(|(_, is_set)| *is_set).map(|(field, _)| field)
     }
 
-    /// Returns the lines a receipt has for them, below the outcome.
+    /// Returns the lines for a receipt, to follow the outcome.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
@@ -242,7 +242,7 @@ impl Notes {
 }
 
 impl LeftoverProcesses {
-    /// Returns what a receipt says of them.
+    /// Returns the sentence for a receipt.
     pub(super) fn sentence(&self) -> String {
         let Self { count, names, action: LeftoverAction::Ended } = self;
         let noun = if *count == 1 { "process" } else { "processes" };
@@ -262,20 +262,20 @@ impl LeftoverProcesses {
     }
 }
 
-/// What a program waits for that asks at a terminal beside its command's streams.
+/// The kind of wait reported for a program that asks on a terminal other than its command's streams.
 const OPERATOR: &str = "operator";
 
 impl Waiting {
     pub(super) fn of(waiting: Option<&runtime::Waiting>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
-            // Only a person answers there.
+            // Only a person can answer there.
             kind: waiting.program.as_ref().map_or(<&str>::from(waiting.kind), |_| OPERATOR).to_owned(),
             evidence: <&str>::from(waiting.evidence).to_owned(),
             for_ms: millis_between(waiting.since, now),
         })
     }
 
-    /// Returns what a receipt says of it.
+    /// Returns the sentence for a receipt.
     pub(super) fn sentence(&self) -> String {
         let wants = match self.kind.as_str() {
             "secret" => "a secret (echo is off)",
@@ -297,13 +297,13 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
     task.ended.as_ref().and_then(|ended| ended.signal.clone())
 }
 
-/// Returns who typed into a task last, other than whoever started it.
+/// Returns who last typed into a task, other than the actor that started it.
 fn typed_by(task: &TaskView) -> Option<Actor> {
     let inputs = task.events.iter().rev().filter(|event| matches!(event.fact, TaskFact::Input(_)));
     inputs.map(|event| &event.actor).find(|actor| **actor != task.started_by).cloned()
 }
 
-/// Says how a task stands: `running`, `completed (exit code 0)`, `cancelled (stopped by operator)`.
+/// Describes the state of a task: `running`, `completed (exit code 0)`, `cancelled (stopped by operator)`.
 pub(super) fn standing(
     status: TaskStatus,
     exit_status: Option<i32>,
@@ -326,7 +326,7 @@ pub(super) fn standing(
     }
 }
 
-/// Makes the predicate of a sentence about how a task stands: `is running`, `completed (exit code 0)`.
+/// Turns the state of a task into the predicate of a sentence: `is running`, `completed (exit code 0)`.
 pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
     match status {
         TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => format!("is {standing}"),
@@ -340,7 +340,7 @@ fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) ->
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
 }
 
-/// Returns how long a task ran that has ended.
+/// Returns how long a task that has ended ran, in milliseconds.
 pub(super) fn ran_ms(task: &TaskView) -> u64 {
     task.lived_ms()
 }
@@ -359,7 +359,7 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// Says what a caller can do with a running task, the most usual first.
+/// Says what a caller can do with a running task, the most common first.
 pub(super) fn next_steps(accepts_input: bool) -> &'static str {
     if accepts_input {
         "TaskOutput to read on, TaskInput to type, TaskStop to end it."
@@ -373,8 +373,8 @@ pub(super) fn dropped_line(dropped_bytes: u64) -> Option<String> {
     (dropped_bytes > 0).then(|| format!("{dropped_bytes} bytes from the middle of the output were not kept."))
 }
 
-/// Ends the receipt of a command with the bytes that were not kept, and how the rest is read: with TaskOutput. Recordings
-/// from before that was possible name the files.
+/// Ends the receipt of a command with the number of bytes that were not kept and how to read the rest: with
+/// TaskOutput. Recordings from before that was possible name the files.
 pub(super) fn with_rest(
     receipt: Receipt,
     output_id: Option<&TaskId>,

@@ -1,4 +1,4 @@
-//! TaskInput: types into a running task. A task that does not take it now is an answer, not an error.
+//! TaskInput: types into a running task. A task that does not accept input at the moment is an answer, not an error.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::journal::Durability;
 use crate::runtime::{self, InputOutcome, InputTarget, RejectionReason, Until};
 use crate::terminal::{KeyPress, Size};
 
-/// A program that prints nothing for this long has finished reacting.
+/// How long a program must print nothing to count as having finished reacting.
 const QUIET: Duration = Duration::from_millis(150);
 
 pub(super) struct TaskInput;
@@ -84,7 +84,7 @@ struct Rejection {
     message: String,
 }
 
-/// Says why a task did not take input.
+/// Explains why a task did not accept input.
 fn refusal(reason: RejectionReason, id: &TaskId) -> String {
     match reason {
         RejectionReason::TaskNotRunning => format!("{id} is not running"),
@@ -95,7 +95,7 @@ fn refusal(reason: RejectionReason, id: &TaskId) -> String {
     }
 }
 
-/// Says what to do then.
+/// Says what to do next after a rejection.
 fn next_after(reason: RejectionReason) -> &'static str {
     match reason {
         RejectionReason::TaskNotRunning => "TaskOutput to see how it ended.",
@@ -117,11 +117,11 @@ fn next_after(reason: RejectionReason) -> &'static str {
 pub struct Complete {
     /// What the runtime did.
     pub outcome: InputOutcome,
-    /// What the program printed then, and where to read on, when that was waited for.
+    /// What the program printed in response, and where to continue reading, if the call waited for that.
     pub reaction: Option<(Option<String>, Cursor)>,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { outcome, reaction } = complete;
@@ -257,7 +257,7 @@ fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
     names.iter().map(parse).collect()
 }
 
-/// Waits until the program has reacted and fallen quiet, or has ended, or time is up.
+/// Waits until the program has reacted and gone quiet, has ended, or the time limit is reached.
 async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) -> Result<(), ToolError> {
     let clock = cx.runtime.clock();
     let until = clock.now().mono + limit;

@@ -1,4 +1,4 @@
-//! TaskList: the tasks a caller may refer to, newest first, without any output.
+//! TaskList: the tasks that a caller may refer to, newest first, without output.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::runtime::{TaskStatus, TaskView};
 
-/// Longest command shown in a list.
+/// The maximum length of a command in a list, in characters.
 const CMD_CHARS: usize = 120;
-/// Most tasks in one answer.
+/// The maximum number of tasks in one answer.
 const MOST: usize = 100;
 
 pub(super) struct TaskList;
@@ -88,19 +88,19 @@ struct Row {
 pub struct Complete {
     /// Every task of the runtime.
     pub tasks: Vec<Arc<TaskView>>,
-    /// Who asks: an agent sees its own.
+    /// The caller: an agent sees its own tasks.
     pub actor: Actor,
-    /// Tasks are shared: it sees all.
+    /// Whether tasks are shared: the caller then sees all.
     pub shared: bool,
-    /// Which tasks are asked for.
+    /// Which tasks to list.
     pub scope: Scope,
-    /// Most to list.
+    /// The maximum number of tasks to list.
     pub limit: usize,
-    /// The time now.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { tasks, actor, shared, scope, limit, now } = complete;
@@ -141,7 +141,7 @@ impl Row {
     }
 }
 
-/// Shows a command by its first line.
+/// Returns the first line of a command, shortened.
 fn first_line(cmd: &str) -> String {
     let cmd = cmd.trim();
     let first = one_line(cmd.lines().next().unwrap_or(""), CMD_CHARS);
@@ -151,8 +151,8 @@ fn first_line(cmd: &str) -> String {
     }
 }
 
-/// Tells whether a command is listed although it has no handle: it runs. An agent may not know that its call is no longer
-/// waited for: not every client says so when its person interrupts it.
+/// Returns whether a running command is listed although it has no handle. An agent may not know that its call no
+/// longer waits for it: not every client reports an interruption by its user.
 fn is_at_hand(task: &TaskView) -> bool {
     task.item.is_none() && !task.status.is_terminal()
 }

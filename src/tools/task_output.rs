@@ -1,5 +1,5 @@
-//! TaskOutput: what a task printed, all of it or what came since a cursor; waits for it if asked.
-//! Only reads: neither a wait that runs out nor a call that is dropped touches the task.
+//! TaskOutput: what a task printed, all of it or since a cursor; waits for more on request. Read-only: neither a wait
+//! that times out nor a dropped call affects the task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::envelope::preview::Text;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{Stream, TaskStatus, TaskView, Until};
 
-/// Longest wait, in milliseconds: shorter than any client's own timeout for a call.
+/// The maximum wait, in milliseconds: shorter than any client's own timeout for a call.
 const LONGEST_WAIT_MS: u64 = 45_000;
 
 pub(super) struct TaskOutput;
@@ -146,26 +146,26 @@ struct TaskReading {
     notes: Notes,
 }
 
-/// What is known about what was read of a task.
+/// What was read of a task.
 #[derive(Debug, Clone)]
 pub struct Complete {
-    /// Whether what was asked for is there.
+    /// Whether what was asked for is available.
     pub retrieval: Retrieval,
     /// The task.
     pub task: Arc<TaskView>,
-    /// What is shown of its output.
+    /// The part of its output that is shown.
     pub output: StreamPreview,
     /// Whether that is the transcript or the screen.
     pub seen: Seen,
-    /// Which lines that are, if lines were asked for.
+    /// Which lines that is, if lines were asked for.
     pub reading: Option<Reading>,
-    /// Where to read on.
+    /// Where to continue reading.
     pub next: Cursor,
-    /// The time now.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { retrieval, task, output, seen, reading, next, now } = complete;
@@ -226,7 +226,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
             let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
             cx.runtime.wait(&id, until(since), wait).await?;
         }
-        // Look at the task before its output: if it has ended, all its output is there.
+        // Read the task before its output: if it has ended, all its output is available.
         let task = cx.task(id.as_str()).await?;
         let asked = Asked { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
         let Read { output, seen, next, reading } = match wanted {
@@ -318,7 +318,7 @@ fn retrieval(there: bool, waited: bool) -> Retrieval {
     }
 }
 
-/// Returns which lines are asked for.
+/// Returns the requested lines.
 fn wanted(input: &Input) -> Result<Option<Wanted>, ToolError> {
     let Input { lines, r#match, context, stream, .. } = input;
     let wanted = Wanted::read(TaskOutput::NAME, lines.as_deref(), r#match.as_deref(), *context, *stream)?;
@@ -346,12 +346,12 @@ fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cur
     }
 }
 
-/// What to wait for: the end or, with a cursor, new output. The end always counts as new.
+/// Returns what to wait for: the end or, with a cursor, new output. The end always counts as new.
 fn until(since: Option<Cursor>) -> Until {
     since.map_or(Until::Terminal, |since| Until::Output { beyond: since.position() })
 }
 
-/// Which part of the output, and how much of it.
+/// Which part of the output to read, and how much.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     pub(super) since: Option<Cursor>,
@@ -367,7 +367,7 @@ pub(super) struct Read {
     pub(super) reading: Option<Reading>,
 }
 
-/// Reads a task's output as it is now.
+/// Reads a task's current output.
 pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<Read, ToolError> {
     let output = cx.runtime.output(id)?;
     let next = Cursor::at(output.position());

@@ -1,4 +1,4 @@
-//! TaskStatus: everything about one task but its output.
+//! TaskStatus: everything about one task except its output.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -104,11 +104,11 @@ struct OutputReport {
 pub struct Complete {
     /// The task.
     pub task: Arc<TaskView>,
-    /// The time now.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let task = &complete.task;

@@ -1,4 +1,4 @@
-//! TaskStop: ends a task with everything it started, or sends it one signal.
+//! TaskStop: ends a task and everything it started, or sends it a single signal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,11 +93,11 @@ impl From<StopEffect> for Effect {
 pub struct Complete {
     /// What the runtime did.
     pub outcome: StopOutcome,
-    /// It was to be killed at once.
+    /// Whether it was to be killed immediately.
     pub force: bool,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { outcome: StopOutcome { effect, task }, force } = complete;
@@ -105,7 +105,7 @@ pub fn project(complete: &Complete) -> Envelope {
     TaskStop::envelope(&Stopped {
         task: TaskState::of(task),
         effect: (*effect).into(),
-        // A second stop kills as well.
+        // A second stop also kills.
         force_stop_requested: *force || task.stop.as_ref().is_some_and(|stop| stop.force) && is_ending,
         survivors: task.ended.as_ref().map(|ended| ended.survivors.clone()).unwrap_or_default(),
     })

@@ -1,4 +1,4 @@
-//! What a tool consists of: each implements [`Verb`], and the table lists them.
+//! The parts of a tool: each tool implements [`Verb`], and the table lists them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::envelope::{Actor, Envelope, TaskId, ToolError};
 use crate::journal::Durability;
 use crate::runtime::{Error, Handle, TaskView};
 
-/// Who calls, and from where.
+/// The caller and its working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The actor on record.
+    /// The recorded actor.
     pub actor: Actor,
     /// The directory a command starts in unless the call names another.
     pub cwd: PathBuf,
-    /// What its client hands on of a receipt.
+    /// How much of a receipt its client passes on.
     pub room: Room,
-    /// The number of its call, once that is on record.
+    /// The sequence number of its call, once recorded.
     pub begun: Begun,
 }
 
 impl Caller {
-    /// Returns a caller of which no more is known.
+    /// Returns a caller about which nothing else is known.
     #[must_use]
     pub fn new(actor: Actor, cwd: impl Into<PathBuf>) -> Self {
         Self { actor, cwd: cwd.into(), room: Room::default(), begun: Begun::default() }
@@ -42,13 +42,13 @@ impl Caller {
 /// What a client may assume about a tool before calling it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
-    /// It changes nothing.
+    /// Whether it changes nothing.
     pub read_only: bool,
-    /// It may change or end things that cannot be restored.
+    /// Whether it may change or end things that cannot be restored.
     pub destructive: bool,
-    /// Calling it twice has the same effect as calling it once.
+    /// Whether calling it twice has the same effect as calling it once.
     pub idempotent: bool,
-    /// It reaches beyond Pilothouse.
+    /// Whether it reaches beyond Pilothouse.
     pub open_world: bool,
 }
 
@@ -56,7 +56,7 @@ impl Hints {
     /// The hints of a tool that only reads.
     pub(super) const READS: Self =
         Self { read_only: true, destructive: false, idempotent: true, open_world: false };
-    /// The hints of a tool that runs commands or answers for somebody: anything may follow.
+    /// The hints of a tool that runs commands or answers for someone: any effect is possible.
     pub(super) const ACTS: Self =
         Self { read_only: false, destructive: true, idempotent: false, open_world: true };
 }
@@ -71,12 +71,12 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns the wall-clock time, for the durations in an answer.
+    /// Returns the current wall-clock time, for the durations in an answer.
     pub(super) fn now(&self) -> Timestamp {
         self.runtime.clock().now().wall
     }
 
-    /// Finds a task by the id a caller gave.
+    /// Finds a task by the id that a caller gave.
     pub(super) async fn task(&self, id: &str) -> Result<Arc<TaskView>, ToolError> {
         let Ok(known) = id.parse() else { return Err(task_not_found(id)) };
         self.runtime.find(&known).await.ok_or_else(|| task_not_found(id))
@@ -92,7 +92,7 @@ impl Context<'_> {
     }
 }
 
-/// What a tool hands back: the envelope, and the task it was about.
+/// What a tool returns: the envelope, and the task it was about.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) envelope: Envelope,
@@ -103,47 +103,47 @@ pub(super) struct Done {
 pub(super) trait Verb: Sized + 'static {
     /// Its public name.
     const NAME: &'static str;
-    /// Its name for people.
+    /// Its display name.
     const TITLE: &'static str;
-    /// Teaches a model when to use it.
+    /// Tells a model when to use it.
     const DESCRIPTION: &'static str;
     /// What a client may assume about it.
     const HINTS: Hints;
-    /// When its call must be on disk. A call that starts commands needs no more than the default: the row of the
-    /// start follows it and is synced before anything runs.
+    /// When its call must be on disk. A call that starts commands needs no more than the default: the row that
+    /// records the start follows it and is synced before anything runs.
     const DURABILITY: Durability = Durability::Written;
-    /// Its command line; none where others serve the command line.
+    /// Its command line; empty if other tools cover the command line.
     const CLI: &'static [&'static str];
-    /// Agents are shown it. A client's tool search may return no more than eight.
+    /// Whether it is listed to agents. A client's tool search may return no more than eight tools.
     const IS_LISTED: bool = true;
-    /// Other names for fields: (other, real).
+    /// Aliases of fields: (alias, real).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
-    /// Numbers that are taken for the nearest allowed one: (field, least, most).
+    /// Numbers that are clamped to the allowed range: (field, minimum, maximum).
     const CLAMPED: &'static [(&'static str, u64, u64)] = &[];
-    /// Example inputs as JSON: (what it does, input).
+    /// Example inputs as JSON: (description, input).
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
 
-    /// What it takes.
+    /// Its input.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
-    /// What it answers.
+    /// Its result.
     type Result: Serialize + DeserializeOwned + JsonSchema;
 
-    /// Reads its input.
+    /// Parses its input.
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
         input::read(Self::NAME, schema::known_input::<Self::Input>(), Self::ALIASES, given)
     }
 
-    /// Says what of an input is taken for something else than it says, a sentence each.
+    /// Returns a sentence for each part of an input that is interpreted differently from how it was given.
     fn taken_otherwise(given: &Value) -> Vec<String> {
         input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED)
     }
 
-    /// Checks what the schema cannot express, such as values that exclude each other.
+    /// Checks what the schema cannot express, such as mutually exclusive values.
     fn check(_input: Self::Input) -> Result<(), ToolError> {
         Ok(())
     }
 
-    /// Runs it.
+    /// Runs the tool.
     fn run(cx: Context<'_>, input: Self::Input) -> impl Future<Output = Result<Done, ToolError>> + Send;
 
     /// Summarises the result in one line; never contains output.

@@ -1,4 +1,5 @@
-//! One process on its way: it becomes a task of the runtime, and Codex hears of it what its own server would say.
+//! A single `process/start` request: runs the process as a task of the runtime, and answers Codex as its own server
+//! would.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -30,17 +31,17 @@ use crate::link::{
 use crate::process::environment::{Environment, on_path};
 use crate::process::{ResourceLimits, own_umask};
 
-/// How long a runtime may take to be there.
+/// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_secs(2);
 
-/// A process that was asked for.
+/// A requested process.
 #[derive(Debug)]
 pub(super) struct Carry {
     pub(super) talk: Talk,
     pub(super) reach: Arc<Reach>,
-    /// What the answer must carry.
+    /// The request id, which the answer must carry.
     pub(super) id: Value,
-    /// The request, as it came.
+    /// The request, as received.
     pub(super) line: Vec<u8>,
     /// Its parameters.
     pub(super) asked: Value,
@@ -49,20 +50,21 @@ pub(super) struct Carry {
 
 /// Why a process did not become a task.
 enum Not {
-    /// Codex's own server is to run it; said on standard error where it could have been a task.
+    /// Codex's own server is to run it. The reason is printed to standard error if it could otherwise have been a
+    /// task.
     Ours(Option<String>),
-    /// It is not run.
+    /// It must not run at all.
     Run(String),
 }
 
-/// A process that was asked of the runtime.
+/// A process that the runtime has been asked to run.
 struct Begun {
     runtime: ShellConversation,
     outputs: Vec<(Stream, Receiver)>,
 }
 
 impl Carry {
-    /// Stands for the process until it has ended and all that it wrote was told.
+    /// Represents the process to Codex until it has ended and all its output has been reported.
     pub(super) async fn run(self, owned: Arc<Owned>, orders: mpsc::Receiver<Order>) {
         let begun = match self.begin().await {
             Ok(begun) => begun,
@@ -78,7 +80,7 @@ impl Carry {
         }
     }
 
-    /// Has a task stand for the process, which Codex's own server runs.
+    /// Creates a task that mirrors the process, while Codex's own server runs it.
     pub(super) async fn observe(self) {
         let lines = match mirror::Lines::open() {
             Ok(lines) => lines,
@@ -90,7 +92,7 @@ impl Carry {
             shown: Some(self.start.shown()),
             description: Some(self.start.fence()),
             args: args.chain(lines.args().into_iter().map(OsString::from)).collect(),
-            // What is typed goes to the stand-in, on its terminal alone.
+            // Input goes to the stand-in, and only through its terminal.
             input: match self.start.input() {
                 ShellInput::Terminal => ShellInput::Terminal,
                 _ => ShellInput::Descriptor,
@@ -117,7 +119,7 @@ impl Carry {
                     side.unwatch(&name);
                 }
             }
-            // Nothing has begun but what would have stood for it.
+            // Only the stand-in failed to start; the process itself has not been started.
             Ok(ShellReply::Refused { message, code: None }) => self.pass_on(Some(message)).await,
             Ok(ShellReply::Refused { message, code: Some(_) }) => self.refuse(&message).await,
             _ => self.pass_on(None).await,
@@ -129,7 +131,7 @@ impl Carry {
         let _ = self.talk.codex.line(&error(&self.id, INTERNAL, why)).await;
     }
 
-    /// Lets Codex's own server have it, unseen; says why where it could have been seen.
+    /// Forwards the request to Codex's own server, without a task; reports why if it could have been one.
     async fn pass_on(self, why: Option<String>) {
         if let Some(why) = why {
             (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
@@ -138,7 +140,7 @@ impl Carry {
             runs_plainly(&self.reach.places, &request, &workdir, &why);
         }
         self.talk.processes.remove(&self.start.process_id);
-        // Codex hears of a server that has gone by itself.
+        // If the server is gone, Codex notices that by itself.
         let _ = self.talk.server.side.line(&self.line).await;
     }
 
@@ -147,7 +149,7 @@ impl Carry {
         let environment = self.start.environment(&left.ok_or(Not::Ours(None))?);
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
         let program = self.start.argv.first().and_then(|name| program(name, path));
-        // A program that cannot be found is reported by the server that would have run it.
+        // If the program is not found, the server that would have run it reports that.
         let request = ShellRequest { shell: program.ok_or(Not::Ours(None))?, ..self.request() };
         let (runtime, outputs) = self.ask(request, environment, true).await?;
         let failed = |error: io::Error| Not::Run(error.to_string());
@@ -155,7 +157,7 @@ impl Carry {
         Ok(Begun { runtime, outputs: outputs.collect::<io::Result<Vec<_>>>().map_err(failed)? })
     }
 
-    /// Returns what is asked of the runtime, but for the program.
+    /// Returns the request to the runtime, without the program.
     fn request(&self) -> ShellRequest {
         let metadata = self.start.metadata.clone().unwrap_or_default();
         ShellRequest {
@@ -172,7 +174,7 @@ impl Carry {
         }
     }
 
-    /// Asks the runtime for a command, whose output is read here or by nobody.
+    /// Asks the runtime to run a command. Its output is read here if `is_read`, and discarded otherwise.
     async fn ask(
         &self,
         request: ShellRequest,
@@ -187,7 +189,7 @@ impl Carry {
         Ok((call.converse().map_err(|error| Not::Run(error.to_string()))?, outputs))
     }
 
-    /// Tells what becomes of it; returns whether it was ours.
+    /// Reports the process's progress to Codex; returns whether the runtime ran it.
     async fn stand_for(self, begun: Begun, owned: Arc<Owned>, orders: mpsc::Receiver<Order>) -> bool {
         let Begun { runtime, outputs } = begun;
         let codex = self.talk.codex.clone();
@@ -221,10 +223,10 @@ impl Carry {
     }
 }
 
-/// A command that was asked for, and what it writes.
+/// A requested command, and the pipes to read its output from.
 type Asked = (ShellCall, Vec<(Stream, OwnedFd)>);
 
-/// Asks the runtime for a command; there may be none yet.
+/// Asks the runtime to run a command, starting a runtime if there is none.
 fn ask(
     reach: &Reach,
     request: &ShellRequest,
@@ -256,7 +258,7 @@ fn ask(
     Ok((call, outputs))
 }
 
-/// What a command writes, and where it writes it.
+/// The read ends of a command's output, and the two descriptors it writes to.
 type Outputs = (Vec<(Stream, OwnedFd)>, [OwnedFd; 2]);
 
 fn outputs(input: ShellInput) -> rustix::io::Result<Outputs> {
@@ -269,13 +271,13 @@ fn outputs(input: ShellInput) -> rustix::io::Result<Outputs> {
     Ok((outputs, [to_out, to_err]))
 }
 
-/// Two that are not one file, and keep nothing.
+/// Returns two descriptors that discard what is written and do not refer to the same file.
 fn nowhere() -> rustix::io::Result<Outputs> {
     let open = |path: &std::ffi::CStr| openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
     Ok((Vec::new(), [open(c"/dev/null")?, open(c"/dev/zero")?]))
 }
 
-/// Finds a program by its path, or by its name in a search path.
+/// Resolves a program given by its path, or by its name in a search path.
 fn program(name: &str, path: Option<OsString>) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|program| program.is_absolute() && program.is_file());

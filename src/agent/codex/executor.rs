@@ -1,4 +1,4 @@
-//! The conversation: lines of Codex go to its own server, but for those about processes that are tasks.
+//! The proxy between Codex and its own server: forwards lines, except those about processes that run as tasks.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,21 +19,21 @@ use super::start::Start;
 use crate::config::OnFailure;
 use crate::paths::Places;
 
-/// How long the server may take to end once Codex has gone.
+/// How long the server may take to exit once Codex is gone.
 const LEAVING: Duration = Duration::from_secs(2);
-/// Between two looks whether all was said.
+/// Interval for checking whether everything has been passed on.
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// How the runtime of a workspace is reached.
+/// How to reach a workspace's runtime.
 #[derive(Debug, Clone)]
 pub struct Reach {
     /// The workspace.
     pub places: Places,
-    /// This program, to start a runtime where there is none.
+    /// This program, used to start a runtime if there is none.
     pub program: PathBuf,
     /// Prints a line to standard error.
     pub say: fn(&str),
-    /// What to do where no runtime can be had.
+    /// What to do if no runtime is available.
     pub on_failure: fn(&Places) -> OnFailure,
 }
 
@@ -42,15 +42,15 @@ pub struct Reach {
 pub struct Executor {
     /// Codex's own server: its program and arguments.
     pub server: Vec<std::ffi::OsString>,
-    /// How processes become tasks; `None` to let the server have them all.
+    /// How processes become tasks; `None` to leave all of them to the server.
     pub reach: Option<Reach>,
 }
 
 impl Executor {
-    /// Talks with Codex until it has gone, or its server has; returns how the server ended, where that is known.
+    /// Serves Codex until it or its server is gone; returns the server's exit status, if known.
     ///
     /// # Errors
-    /// When the server cannot be started, or one of the two cannot be spoken to.
+    /// When the server cannot be started, or communication with either side fails.
     pub async fn run(
         self,
         codex: impl AsyncRead + Unpin,
@@ -74,7 +74,7 @@ impl Executor {
             tokio::select! {
                 asked = &mut asked => {
                     talk.server.side.end().await;
-                    // What it still has to say is said.
+                    // Lets the server finish what it still has to say.
                     let _ = tokio::time::timeout(LEAVING, answered).await;
                     asked
                 }
@@ -98,19 +98,20 @@ fn start(server: &[std::ffi::OsString]) -> io::Result<Child> {
         .spawn()
 }
 
-/// Both sides, and what runs here. Cheap to clone.
+/// Both sides of the conversation and the processes that run here. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Talk {
     pub(super) codex: Side,
     pub(super) server: Server,
     pub(super) processes: Processes,
     pub(super) reach: Option<Arc<Reach>>,
-    /// What shows processes of the server.
+    /// The tasks that mirror the server's processes.
     mirrors: TaskTracker,
 }
 
 impl Talk {
-    /// Lets what Codex has said last, that its processes are to be killed, arrive before their caller is gone.
+    /// Waits for Codex's last messages (requests to kill its processes) to reach the runtime before the connections
+    /// close.
     async fn leave(&self) {
         self.server.unwatch_all();
         self.mirrors.close();
@@ -123,7 +124,7 @@ impl Talk {
         .await;
     }
 
-    /// Takes a line of Codex that is about a process which is a task, or is to be one.
+    /// Handles a line from Codex if it is about a process that is a task or is to become one; returns whether it did.
     async fn takes(&self, line: &[u8]) -> bool {
         let Some(about) = about(line) else { return false };
         match self.processes.handle(&about, line) {

@@ -1,4 +1,4 @@
-//! What a line says, as far as it is asked. Pure: whatever is not known here goes on as it is.
+//! Parses and builds protocol messages. Pure: anything not recognised here is forwarded unchanged.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::{DecodeError, Engine as _};
@@ -24,10 +24,10 @@ struct Of {
     process_id: Option<String>,
 }
 
-/// A message about one process, by its name.
+/// A message about one process, given by its name.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct About {
-    /// What an answer must carry; `None` for a notification.
+    /// The id that an answer must carry; `None` for a notification.
     pub(super) id: Option<Value>,
     /// `process/…`
     pub(super) method: String,
@@ -35,9 +35,9 @@ pub(super) struct About {
     pub(super) process: String,
 }
 
-/// Reads a line that is about a process; `None` for every other one.
+/// Parses a line that is about a process; `None` for any other line.
 pub(super) fn about(line: &[u8]) -> Option<About> {
-    // A look at the bytes spares reading what files hold.
+    // A quick byte search avoids parsing lines that carry file contents.
     memchr::memmem::find(line, b"process")?;
     let head: Head<'_> = serde_json::from_slice(line).ok()?;
     let method = head.method?;
@@ -45,7 +45,7 @@ pub(super) fn about(line: &[u8]) -> Option<About> {
     Some(About { id: head.id, method: method.into_owned(), process: head.params?.process_id? })
 }
 
-/// Reads the answer to a request of ours, by its id.
+/// Parses the response to one of our own requests, returning the request's id with it.
 pub(super) fn answer(line: &[u8]) -> Option<(String, Value)> {
     #[derive(Deserialize)]
     struct Answer {
@@ -57,10 +57,10 @@ pub(super) fn answer(line: &[u8]) -> Option<(String, Value)> {
     Some((id, serde_json::from_slice(line).ok()?))
 }
 
-/// How ids of our own requests, and names of our own processes, begin.
+/// The prefix of the ids of our own requests and the names of our own processes.
 pub(super) const OWN_ID: &str = "pilothouse-";
 
-/// Reads the parameters of a message.
+/// Parses the parameters of a message.
 pub(super) fn params<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
     #[derive(Deserialize)]
     struct Whole<T> {
@@ -94,36 +94,36 @@ pub(super) struct Signal {
     pub(super) signal: String,
 }
 
-/// A request that asks for what cannot be had.
+/// The request is not valid in the current state.
 pub(super) const INVALID_REQUEST: i32 = -32600;
-/// Parameters that cannot be read.
+/// The parameters cannot be parsed.
 pub(super) const INVALID_PARAMS: i32 = -32602;
-/// A request that could not be carried out.
+/// The request could not be carried out.
 pub(super) const INTERNAL: i32 = -32603;
 
-/// Returns the line of a result.
+/// Returns a result message as a line.
 pub(super) fn result(id: &Value, result: &Value) -> Vec<u8> {
     line(&json!({ "id": id, "result": result }))
 }
 
-/// Returns the line of an error.
+/// Returns an error message as a line.
 pub(super) fn error(id: &Value, code: i32, message: &str) -> Vec<u8> {
     line(&json!({ "error": { "code": code, "message": message }, "id": id }))
 }
 
-/// Returns the line of a request or notification.
+/// Returns a request or notification as a line.
 pub(super) fn line(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
 }
 
-/// Writes bytes as they travel.
+/// Encodes bytes as the protocol does (base64).
 pub(super) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Reads bytes as they travel.
+/// Decodes bytes as the protocol does (base64).
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, DecodeError> {
     STANDARD.decode(text)
 }

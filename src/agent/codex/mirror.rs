@@ -1,8 +1,8 @@
-//! A process that Codex's own server runs, behind a fence of Codex's: a task stands for it, shows what it prints, and
-//! passes on what is typed and that it is stopped.
+//! Mirrors a process that Codex's own server runs in a sandbox of Codex's: a task represents the process, shows its
+//! output, and passes on the operator's input and stop requests.
 //!
-//! What stands for it is this program as a command of its own, which is told by frames: a kind, a length (u32, big
-//! endian), bytes.
+//! The task's command is a stand-in: this program, run as a command of its own, which receives frames: a kind, a
+//! length (u32, big endian), bytes.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -19,20 +19,20 @@ use super::message::{About, OWN_ID, decode, encode, params};
 use super::process::Stream;
 use crate::link::{ShellConversation, ShellReply};
 
-/// How this program is called to stand for such a process.
+/// The subcommand by which this program is run as a stand-in.
 pub const MIRROR: &str = "__mirror";
-/// Messages about a process that may wait to be shown; what comes beyond is not shown.
+/// Messages about a process that may be queued for display; further ones are not shown.
 const MESSAGES: usize = 1_024;
-/// How long what stands for an ended process may take to end.
+/// How long the stand-in of an ended process may take to exit.
 const LEAVING: Duration = Duration::from_secs(2);
-/// The longest frame.
+/// The maximum length of a frame, in bytes.
 const MAX_FRAME: u32 = 8 << 20;
-/// What is typed and passed on at once, in bytes.
+/// The maximum amount of typed input forwarded at once, in bytes.
 const TYPED: usize = 4 << 10;
 /// The exit code of a process that could not be started.
 const NOT_STARTED: i32 = 126;
 
-/// What the server says of a process that is shown.
+/// What the server reports about a mirrored process.
 #[derive(Debug)]
 pub(super) enum Seen {
     /// It could not be started.
@@ -43,7 +43,7 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    /// Reads what a line says of a process.
+    /// Parses what a line says about a process.
     pub(super) fn of(about: &About, line: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -68,7 +68,7 @@ impl Seen {
     }
 }
 
-/// Both ends of what a stand-in is told and says, until it has opened its own.
+/// Both pipes to and from a stand-in, held until it has opened its own ends.
 #[derive(Debug)]
 pub(super) struct Lines {
     to: OwnedFd,
@@ -83,14 +83,14 @@ impl Lines {
         Ok(Self { to, from, theirs: [their_input, their_output] })
     }
 
-    /// Returns the arguments by which a stand-in finds them.
+    /// Returns the arguments by which a stand-in finds its pipes.
     pub(super) fn args(&self) -> Vec<String> {
         let place = |fd: &OwnedFd| format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd());
         [MIRROR.to_owned()].into_iter().chain(self.theirs.iter().map(place)).collect()
     }
 }
 
-/// A task that stands for a process.
+/// A task that mirrors a process.
 pub(super) struct Mirror {
     pub(super) carry: Carry,
     pub(super) runtime: ShellConversation,
@@ -98,13 +98,13 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Has the server start the process and shows it until it has ended.
+    /// Has the server start the process and mirrors it until it has ended.
     pub(super) async fn run(self) -> io::Result<()> {
         let Self { carry, mut runtime, lines } = self;
         let Carry { talk, start, id, line, .. } = carry;
         let mut to = Sender::from_owned_fd(lines.to)?;
         let mut from = Receiver::from_owned_fd(lines.from)?;
-        // Kept until the stand-in has opened its own, which it has when it is told something.
+        // Kept open until the stand-in has opened its own ends, which it has done by the time it receives a frame.
         let theirs = lines.theirs;
         let mut sees = talk.server.watch(&start.process_id, &id, MESSAGES);
         talk.server.side.line(&line).await?;
@@ -135,7 +135,7 @@ impl Mirror {
                 },
                 reply = runtime.next() => match reply {
                     Ok(ShellReply::Ended { .. }) | Err(_) if !has_ended => {
-                        // A person has stopped what stands for it.
+                        // A person stopped the stand-in.
                         talk.server.order("process/terminate", &json!({ "processId": start.process_id })).await;
                         talk.server.unwatch(&start.process_id);
                         return Ok(());
@@ -148,7 +148,7 @@ impl Mirror {
         drop(theirs);
         talk.server.unwatch(&start.process_id);
         drop(to);
-        // It ends now; until then its caller has not gone.
+        // The stand-in exits now; keep its caller connected until it has.
         let _ = tokio::time::timeout(LEAVING, async {
             while !matches!(runtime.next().await, Ok(ShellReply::Ended { .. }) | Err(_)) {}
         })
@@ -157,14 +157,14 @@ impl Mirror {
     }
 }
 
-/// What a stand-in is told.
+/// A message to a stand-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// The process wrote this to its standard output, or to its terminal.
     Stdout(Vec<u8>),
-    /// And this to its standard error.
+    /// The process wrote this to its standard error.
     Stderr(Vec<u8>),
-    /// It has ended.
+    /// The process has exited.
     Exit(i32),
 }
 
@@ -173,7 +173,7 @@ const STDERR: u8 = 2;
 const EXIT: u8 = 3;
 
 impl Frame {
-    /// Reads the next one; `None` at the end, and of anything else.
+    /// Reads the next frame; `None` at end of file or if the data is malformed.
     pub fn read(mut from: impl io::Read) -> Option<Self> {
         let mut head = [0; 5];
         from.read_exact(&mut head).ok()?;

@@ -1,6 +1,6 @@
-//! Codex's executor: Codex asks it, line by line over standard input and output, for processes and files. Its processes
-//! become tasks of the runtime. Everything else, and whatever is not known here, is the business of Codex's own server,
-//! which runs beside and gets it byte for byte.
+//! Codex's executor: Codex asks it for processes and files, line by line over standard input and output. The
+//! processes become tasks of the runtime. Everything else, including anything not recognised here, is forwarded byte
+//! for byte to Codex's own server, which runs beside it.
 
 mod carry;
 mod executor;

@@ -1,4 +1,4 @@
-//! The processes that run as tasks, as the rest of the conversation sees them.
+//! The processes that run as tasks, as seen by the rest of the conversation.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,56 +15,56 @@ use super::message::{
 use super::process::Process;
 use crate::link::ShellInput;
 
-/// What is asked of a process and has not been passed on yet.
+/// Orders to a process that may be queued before they are passed on.
 const ORDERS: usize = 64;
-/// How long an ended process may be asked about.
+/// How long an ended process may still be queried.
 const REMEMBERED: Duration = Duration::from_secs(30);
 
-/// What is said to input for a process that has ended.
+/// The error for input to a process that has ended.
 pub(super) const NO_INPUT: &str = "failed to write to process stdin";
 
-/// The processes that are tasks, by their names. Cheap to clone.
+/// The processes that are tasks, by name. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Processes(Arc<Mutex<HashMap<String, Arc<Owned>>>>);
 
-/// One of them.
+/// One such process.
 #[derive(Debug)]
 pub(super) struct Owned {
     process: Mutex<Process>,
     news: watch::Sender<()>,
     orders: mpsc::Sender<Order>,
     has_begun: AtomicBool,
-    /// Orders that the runtime has not been told of yet.
+    /// Orders that have not been passed on to the runtime yet.
     untold: AtomicUsize,
     input: ShellInput,
 }
 
-/// What is passed on to the runtime.
+/// An order to be passed on to the runtime.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Input, in base64; this answers whoever sent it.
+    /// Input, in base64; the request with this id is answered once it is delivered.
     Type { id: Option<Value>, bytes: String },
     /// An interrupt.
     Interrupt,
-    /// It is to be killed.
+    /// A request to kill the process.
     Kill,
 }
 
-/// What comes of a message about a process.
+/// How a message about a process was handled.
 #[derive(Debug)]
 pub(super) enum Handled {
-    /// This answers it.
+    /// Answered with this line.
     Answer(Vec<u8>),
-    /// It is answered once there is news, or when its time is over.
+    /// To be answered once there is news or its timeout expires.
     Wait(Arc<Owned>, Value, Read),
-    /// It is answered by whoever it was passed on to, or not at all.
+    /// Passed on; answered later by the recipient, or not at all.
     Passed,
-    /// The server knows what to say to it.
+    /// Left to the server to answer.
     Unknown,
 }
 
 impl Processes {
-    /// Adds a process; `None` when there is one of this name.
+    /// Adds a process; `None` if the name is taken.
     pub(super) fn add(&self, name: &str, input: ShellInput) -> Option<(Arc<Owned>, mpsc::Receiver<Order>)> {
         let mut processes = self.lock();
         if processes.contains_key(name) {
@@ -83,23 +83,23 @@ impl Processes {
         Some((owned, inbox))
     }
 
-    /// Forgets a process that is none of ours.
+    /// Removes a process that turned out not to run as a task.
     pub(super) fn remove(&self, name: &str) {
         self.lock().remove(name);
     }
 
-    /// Forgets a process that has ended, in a while.
+    /// Removes a process that has ended, after a delay.
     pub(super) async fn forget(self, name: String) {
         tokio::time::sleep(REMEMBERED).await;
         self.remove(&name);
     }
 
-    /// Tells whether the runtime knows all that Codex has said.
+    /// Returns whether all of Codex's orders have reached the runtime.
     pub(super) fn are_told(&self) -> bool {
         self.lock().values().all(|owned| owned.untold.load(Ordering::Acquire) == 0)
     }
 
-    /// Handles a message about one of them; `None` where it is about none.
+    /// Handles a message about one of these processes; `None` if it is about another.
     pub(super) fn handle(&self, about: &About, line: &[u8]) -> Option<Handled> {
         let owned = self.lock().get(&about.process)?.clone();
         Some(owned.handle(about, line).unwrap_or_else(|(code, message)| match &about.id {
@@ -118,12 +118,12 @@ impl Owned {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whoever waits for news has some.
+    /// Wakes all reads that wait for news.
     pub(super) fn tell(&self) {
         self.news.send_replace(());
     }
 
-    /// It runs, or waits for the operator: from now on it may be asked about.
+    /// Marks the process as running or waiting for approval: from now on it may be queried.
     pub(super) fn begin(&self) {
         self.has_begun.store(true, Ordering::Release);
     }
@@ -181,12 +181,12 @@ impl Owned {
         Ok(Handled::Passed)
     }
 
-    /// The runtime was told of an order.
+    /// Records that an order has been passed on to the runtime.
     pub(super) fn told(&self) {
         self.untold.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Answers a read as soon as there is news, at the latest when its time is over.
+    /// Answers a read as soon as there is news, or when its timeout expires.
     pub(super) async fn read(&self, asked: Read) -> Value {
         let until = Instant::now() + Duration::from_millis(asked.wait_ms.unwrap_or_default());
         let mut news = self.news.subscribe();

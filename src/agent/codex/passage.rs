@@ -1,5 +1,5 @@
-//! Lines on their way from one side to the other. What nobody takes goes on byte for byte, in memory that is bounded
-//! whatever is sent.
+//! Forwards lines from one side to the other. Lines that are not intercepted pass through byte for byte, in bounded
+//! memory whatever is sent.
 
 use std::io;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// The longest line that is looked at. A longer one goes on as it comes.
+/// The longest line that is inspected, in bytes. Longer ones are forwarded as they arrive.
 pub(super) const MAX_LINE: usize = 4 << 20;
 
 type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// One side, as it is written to: whole lines, each after the other. Cheap to clone.
+/// The writing half of one side: writes whole lines, one after the other. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Side(Arc<Mutex<Writer>>);
 
@@ -21,12 +21,12 @@ impl Side {
         Self(Arc::new(Mutex::new(Box::new(writer))))
     }
 
-    /// Writes a line, which ends with its line feed.
+    /// Writes a line, which must end with a line feed.
     pub(super) async fn line(&self, line: &[u8]) -> io::Result<()> {
         write(&mut *self.0.lock().await, line).await
     }
 
-    /// Says that nothing more comes.
+    /// Closes the writing half.
     pub(super) async fn end(&self) {
         let _ = self.0.lock().await.shutdown().await;
         *self.0.lock().await = Box::new(tokio::io::sink());
@@ -44,8 +44,8 @@ async fn write(writer: &mut Writer, bytes: &[u8]) -> io::Result<()> {
     writer.flush().await
 }
 
-/// Carries lines from `reader` to `to` until the end, but for those that `is_taken` takes. Nothing else is written into
-/// the middle of a line.
+/// Forwards lines from `reader` to `to` until end of file, except those that `is_taken` takes. No other writer can
+/// insert anything into the middle of a line.
 ///
 /// # Errors
 /// When one of the two fails.
@@ -57,7 +57,7 @@ pub(super) async fn carry(
 ) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(64 << 10, reader);
     let mut line = Vec::new();
-    // The rest of a line that is too long to be looked at.
+    // Holds the lock while the rest of a line too long to inspect is forwarded.
     let mut long: Option<OwnedMutexGuard<Writer>> = None;
     loop {
         let seen = reader.fill_buf().await?;
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// What arrives of `sent`, which comes in pieces of `step` bytes.
+    /// Returns what arrives of `sent`, which is sent in pieces of `step` bytes.
     fn arrived(sent: &[u8], step: usize, cap: usize, is_taken: fn(&[u8]) -> bool) -> Vec<u8> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {

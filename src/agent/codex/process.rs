@@ -1,6 +1,8 @@
-//! What is known of one process that Codex has started: its output, how far it is, and what is told of it. Pure.
+//! The state of one process that Codex has started: its output, whether it has ended, and the notifications about it.
+//! Pure.
 //!
-//! One number counts chunks of output, the exit and the end of the output, so that whoever has missed some can tell.
+//! One sequence number counts output chunks, the exit and the end of the output, so that a reader can detect what it
+//! missed.
 
 use std::collections::VecDeque;
 
@@ -8,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::message::{Read, encode, line};
 
-/// Output that is kept to be read again, in bytes.
+/// The amount of output kept for later reads, in bytes.
 const KEPT: usize = 1 << 20;
 
-/// Where output was written.
+/// The stream that output was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum Stream {
@@ -45,7 +47,7 @@ impl Process {
         Self { name, next: 1, chunks, kept: 0, exit: None, is_closed: false }
     }
 
-    /// Takes output in; returns the line that tells of it.
+    /// Adds output; returns the notification for it.
     pub(super) fn output(&mut self, stream: Stream, bytes: Vec<u8>) -> Vec<u8> {
         let seq = self.count();
         let name: &str = stream.into();
@@ -60,7 +62,7 @@ impl Process {
         line(&json!({ "method": "process/output", "params": told }))
     }
 
-    /// It has ended; returns the line that tells of it.
+    /// Records the exit; returns the notification for it.
     pub(super) fn exited(&mut self, code: i32) -> Vec<u8> {
         let seq = self.count();
         self.exit = Some(code);
@@ -68,7 +70,7 @@ impl Process {
         line(&json!({ "method": "process/exited", "params": told }))
     }
 
-    /// It has ended and all that it wrote was told; returns the line that tells of it.
+    /// Records that the process has ended and all its output has been reported; returns the notification for it.
     pub(super) fn closed(&mut self) -> Vec<u8> {
         let seq = self.count();
         self.is_closed = true;
@@ -86,7 +88,7 @@ impl Process {
         seq
     }
 
-    /// Answers a read; `None` when there is nothing that was not read before.
+    /// Answers a read; `None` if there is nothing new.
     pub(super) fn read(&self, asked: Read) -> Option<Value> {
         let news = self.answer(asked);
         let seen = asked.after_seq.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Codex's own server, and what it is asked for beside what Codex asks.
+//! Codex's own server, and the requests we send it in addition to Codex's.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,11 +16,11 @@ use super::start::{Start, own_id};
 
 /// How long the server may take to print an environment.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What is read of it.
+/// The maximum length of that environment, in bytes.
 const MOST: usize = 4 << 20;
-/// Messages about a process of ours that may wait to be looked at.
+/// Messages about a process of ours that may be queued.
 const MESSAGES: usize = 1_024;
-/// Policies whose environments are kept.
+/// The number of policies whose environments are cached.
 const POLICIES: usize = 64;
 
 /// The server. Cheap to clone.
@@ -33,7 +33,7 @@ pub(super) struct Server {
     watched: Arc<Mutex<HashMap<String, Watched>>>,
 }
 
-/// A process of the server that is shown.
+/// A process of the server that is mirrored.
 #[derive(Debug)]
 struct Watched {
     /// The request that starts it.
@@ -41,7 +41,7 @@ struct Watched {
     sees: mpsc::Sender<Seen>,
 }
 
-/// What the server says of a process of ours.
+/// What the server reports about a process of ours.
 #[derive(Debug)]
 enum Heard {
     Answer { is_error: bool },
@@ -56,8 +56,8 @@ impl Server {
         Self { side, numbers, probes, environments, watched }
     }
 
-    /// Returns what the policy of a start leaves of the server's environment, each variable ended by a NUL; `None` when the
-    /// server does not say. Only the server knows what its version takes a policy to mean.
+    /// Returns the part of the server's environment that a start's policy leaves, each variable terminated by NUL;
+    /// `None` if the server does not report it. Only the server knows how its version interprets a policy.
     pub(super) async fn environment(&self, start: &Start, asked: &Value) -> Option<Vec<u8>> {
         let Some(policy) = &start.env_policy else { return Some(Vec::new()) };
         let policy = policy.to_string();
@@ -81,11 +81,11 @@ impl Server {
         Some(printed)
     }
 
-    /// Takes a line of the server that answers us, or is about a process of ours.
+    /// Handles a line from the server if it answers us or is about a process of ours; returns whether it did.
     pub(super) fn takes(&self, line: &[u8]) -> bool {
         if let Some((id, answer)) = answer(line) {
             let is_ours = self.hear(&id, || Some(Heard::Answer { is_error: answer.get("error").is_some() }));
-            // Nobody waits to hear how an order went.
+            // Nobody waits for the outcome of an order.
             return is_ours
                 || id
                     .strip_prefix(OWN_ID)
@@ -118,19 +118,19 @@ impl Server {
         })
     }
 
-    /// Shows a process from now on; `request` is what starts it.
+    /// Starts mirroring a process; `request` is the id of the request that starts it.
     pub(super) fn watch(&self, name: &str, request: &Value, messages: usize) -> mpsc::Receiver<Seen> {
         let (sees, seen) = mpsc::channel(messages);
         self.lock_watched().insert(name.to_owned(), Watched { request: request.clone(), sees });
         seen
     }
 
-    /// Shows it no longer.
+    /// Stops mirroring a process.
     pub(super) fn unwatch(&self, name: &str) {
         self.lock_watched().remove(name);
     }
 
-    /// Shows none any longer: the server has ended.
+    /// Stops mirroring all processes: the server has ended.
     pub(super) fn unwatch_all(&self) {
         self.lock_watched().clear();
     }
@@ -140,7 +140,7 @@ impl Server {
         let Some(known) = watched.get(&about.process) else { return };
         let is_taken = Seen::of(about, line).is_none_or(|seen| known.sees.try_send(seen).is_ok());
         if !is_taken {
-            // What shows it has stopped: Codex does not wait for that.
+            // Its mirror has stopped; Codex must not wait for that.
             watched.remove(&about.process);
         }
     }
@@ -162,15 +162,15 @@ impl Server {
         }
     }
 
-    /// Returns a number that no other request of ours has.
+    /// Returns a number not used by any other request of ours.
     pub(super) fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Asks for something without waiting for how it went.
+    /// Sends a request without waiting for its outcome.
     pub(super) async fn order(&self, method: &str, params: &Value) {
         let request = json!({ "id": own_id(self.number()), "method": method, "params": params });
-        // Codex hears of a server that has gone by itself.
+        // If the server is gone, Codex notices that by itself.
         let _ = self.side.line(&message::line(&request)).await;
     }
 
@@ -181,7 +181,7 @@ impl Server {
     fn hear(&self, name: &str, heard: impl FnOnce() -> Option<Heard>) -> bool {
         let Some(probe) = self.lock().get(name).cloned() else { return false };
         if let Some(heard) = heard() {
-            // One that takes no more has given up.
+            // A probe whose queue is full or closed has given up.
             let _ = probe.try_send(heard);
         }
         true
@@ -192,7 +192,7 @@ impl Server {
     }
 }
 
-/// Returns what a process printed that has ended well.
+/// Returns the output of a process that has ended successfully.
 async fn printed(heard: &mut mpsc::Receiver<Heard>) -> Option<Vec<u8>> {
     let (mut all, mut code) = (Vec::new(), None);
     loop {

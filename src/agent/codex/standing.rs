@@ -1,4 +1,4 @@
-//! A process that runs as a task, until it has ended: Codex hears what its own server would say of it.
+//! A process that runs as a task, until it has ended: reports to Codex what its own server would.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -17,18 +17,19 @@ use super::passage::Side;
 use super::process::Stream;
 use crate::link::{Error, Loss, ShellConversation, ShellMessage, ShellReply};
 
-/// How long the rest of what a terminal was written may take to arrive.
+/// How long the rest of a terminal's output may take to arrive after the process ended.
 const REST: Duration = Duration::from_millis(50);
-/// Bytes told at once.
+/// The maximum size of one output notification, in bytes.
 const CHUNK: usize = 8 << 10;
-/// The exit code of a process of which nobody knows how it ended, or that was ended with its runtime (EX_TEMPFAIL).
+/// The exit code reported when the outcome is unknown or the process ended with its runtime (`EX_TEMPFAIL`).
 const UNKNOWN: i32 = 75;
-/// The number of an interrupt.
+/// The signal number of an interrupt.
 const INTERRUPT: i32 = 2;
-/// What the server says of a process on a terminal that a signal ended; of any other one that is 128 and its number.
+/// The exit code the server reports when a signal ended a process on a terminal; without one it is 128 plus the
+/// signal number.
 const BY_SIGNAL: i32 = 1;
 
-/// A process that was asked of the runtime.
+/// A process that the runtime has been asked to run.
 #[derive(Debug)]
 pub(super) struct Standing {
     pub(super) codex: Side,
@@ -36,11 +37,11 @@ pub(super) struct Standing {
     pub(super) runtime: ShellConversation,
     pub(super) outputs: Vec<(Stream, Receiver)>,
     pub(super) has_terminal: bool,
-    /// Who has sent input that the runtime has not confirmed yet.
+    /// The request ids of input that the runtime has not confirmed yet.
     pub(super) typed: VecDeque<Option<Value>>,
 }
 
-/// What has happened.
+/// An event to handle.
 enum News {
     Output(usize, io::Result<Vec<u8>>),
     Reply(Result<ShellReply, Error>),
@@ -48,7 +49,7 @@ enum News {
 }
 
 impl Standing {
-    /// Stands for it until it has ended and all that it wrote was told.
+    /// Represents the process to Codex until it has ended and all its output has been reported.
     pub(super) async fn run(mut self, first: Result<ShellReply, Error>, mut orders: mpsc::Receiver<Order>) {
         let mut is_over = self.hear(first).await;
         while !is_over || !self.outputs.is_empty() {
@@ -75,7 +76,7 @@ impl Standing {
         }
     }
 
-    /// Hears a reply; tells whether it is the last one.
+    /// Handles a reply; returns whether it is the last one.
     async fn hear(&mut self, reply: Result<ShellReply, Error>) -> bool {
         let (why, code) = match reply {
             Ok(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Started) => return false,
@@ -111,7 +112,8 @@ impl Standing {
         true
     }
 
-    /// Tells what was written before the end: it is in the pipes already, that of a terminal within a moment.
+    /// Reports output written before the exit: it is already in the pipes, except for a terminal's, which follows
+    /// shortly.
     async fn rest(&mut self) {
         let patience = if self.has_terminal { REST } else { Duration::ZERO };
         while !self.outputs.is_empty() {
@@ -145,7 +147,7 @@ impl Standing {
             Order::Interrupt => ShellMessage::Signal(INTERRUPT),
             Order::Kill => ShellMessage::Kill,
         };
-        // A runtime that has gone is heard of by its silence.
+        // A lost runtime is detected when reading its replies.
         let _ = self.runtime.say(&message).await;
     }
 
@@ -155,7 +157,7 @@ impl Standing {
     }
 }
 
-/// Waits for output; nothing was read where the stream has ended. Without a stream it waits for ever.
+/// Waits for output; an empty read means that the stream has ended. Pends forever if there is no stream.
 async fn next_output(outputs: &[(Stream, Receiver)]) -> (usize, io::Result<Vec<u8>>) {
     poll_fn(|context| {
         let ready = outputs.iter().enumerate().find_map(|(at, (_, pipe))| match read(pipe, context) {

@@ -1,4 +1,4 @@
-//! A process that Codex asks for: whether it can be a task, and what it is then. Pure.
+//! A process start requested by Codex: whether it can be a task, and with which parameters. Pure.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -52,8 +52,8 @@ pub(super) struct Metadata {
 }
 
 impl Start {
-    /// Tells whether it asks for nothing but what is known here: a fence, or what only a newer Codex means, is the
-    /// business of Codex's own server.
+    /// Returns whether the request uses only features known here. A sandbox, or an option of a newer Codex, is left
+    /// to Codex's own server.
     pub(super) fn is_plain(&self) -> bool {
         let is_nothing = |value: &Value| match value {
             Value::Null | Value::Bool(false) => true,
@@ -64,7 +64,7 @@ impl Start {
         self.rest.values().all(is_nothing) && !self.argv.is_empty()
     }
 
-    /// Returns it as a person sees it: what the model wrote.
+    /// Returns the command as shown to a person: what the model wrote.
     pub(super) fn shown(&self) -> String {
         let args = self.args();
         let script =
@@ -72,7 +72,7 @@ impl Start {
         script.unwrap_or_else(|| self.argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
     }
 
-    /// Says what Codex puts around it.
+    /// Describes the sandbox that Codex puts around it.
     pub(super) fn fence(&self) -> String {
         let permissions = &self.rest.get("sandbox").unwrap_or(&Value::Null)["permissions"];
         if permissions.is_null() {
@@ -89,7 +89,7 @@ impl Start {
         format!("in Codex's sandbox: writes {written}; network {network}")
     }
 
-    /// Returns its directory.
+    /// Returns its working directory.
     pub(super) fn directory(&self) -> Option<PathBuf> {
         let path = self.cwd.strip_prefix("file://")?;
         let path = path.strip_prefix("localhost").unwrap_or(path);
@@ -106,14 +106,14 @@ impl Start {
         }
     }
 
-    /// Returns its arguments, the name it is called by first.
+    /// Returns its arguments, starting with the name it is invoked by (`argv[0]`).
     pub(super) fn args(&self) -> Vec<OsString> {
         let name = self.arg0.as_ref().or(self.argv.first());
         name.into_iter().chain(self.argv.iter().skip(1)).map(OsString::from).collect()
     }
 
-    /// Returns the request that has Codex's own server print the environment that its policy leaves: the same start, with
-    /// another program, and without what is added to the policy.
+    /// Returns the request that has Codex's own server print the environment its policy leaves: the same start with
+    /// another program, and without the variables added to the policy.
     pub(super) fn probe(&self, params: &Value, id: &str) -> Vec<u8> {
         let mut params = params.clone();
         let own = json!({
@@ -126,7 +126,7 @@ impl Start {
         line(&json!({ "id": id, "method": "process/start", "params": params }))
     }
 
-    /// Returns its environment: what its policy leaves, and what it gets beside that.
+    /// Returns its environment: what its policy leaves, plus the variables added to it.
     pub(super) fn environment(&self, left: &[u8]) -> Vec<(OsString, OsString)> {
         let variable = |pair: &[u8]| {
             let at = pair.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
@@ -139,17 +139,17 @@ impl Start {
     }
 }
 
-/// Places that are named of those a fence lets be written to.
+/// The maximum number of writable locations of a sandbox that are listed.
 const MOST_SHOWN: usize = 6;
-/// Prints the environment it is given, each variable ended by a NUL.
+/// Prints its environment, each variable terminated by NUL.
 const PRINT_ENVIRONMENT: [&str; 2] = ["/usr/bin/env", "-0"];
 
-/// Returns the name of a request of our own.
+/// Returns the id of a request of our own.
 pub(super) fn own_id(number: u64) -> String {
     format!("{OWN_ID}{number}")
 }
 
-/// Undoes the percent escapes of a URL.
+/// Decodes the percent escapes of a URL.
 fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let mut bytes = Vec::with_capacity(text.len());

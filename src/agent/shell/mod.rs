@@ -1,4 +1,4 @@
-//! An agent's own shell: which of its calls come here, what the model wrote in them, and the commands themselves.
+//! The agent's own shell: routing its calls, recovering what the model wrote, and running the commands.
 
 mod plainly;
 mod route;

@@ -1,4 +1,5 @@
-//! A command that runs plainly, because no runtime could be had: it leaves a mark, so that the person hears of it later.
+//! Commands that run without a runtime because none was available: each is logged, so that the person can be told
+//! later.
 
 use std::path::Path;
 
@@ -9,8 +10,8 @@ use crate::link::{Holder, ShellRequest};
 use crate::paths::Places;
 use crate::runtime::{Mark, leave_mark};
 
-/// Leaves a mark of a command that runs without a runtime, in `workdir`, and why. Nothing keeps the command from running:
-/// where the mark cannot be left, nobody hears of it here.
+/// Logs that a command runs in `workdir` without a runtime, and why. A failure to write the log never keeps the
+/// command from running, and is not reported.
 pub fn runs_plainly(places: &Places, request: &ShellRequest, workdir: &Path, why: &str) {
     let agent = request.agent.as_deref().and_then(|agent| agent.parse::<Kind>().ok());
     let mark = Mark {
@@ -21,6 +22,6 @@ pub fn runs_plainly(places: &Places, request: &ShellRequest, workdir: &Path, why
         cmd: Shown::of(agent, request).cmd,
         why: why.to_owned(),
     };
-    // A runtime that is there may keep its state elsewhere.
+    // A running runtime may keep its state elsewhere.
     let _ = leave_mark(&Holder::of(places).places(places).outside(), mark);
 }

@@ -1,5 +1,5 @@
-//! Whether a call of an agent's shell becomes a task or goes straight to the real shell. Pure, and asked before anything
-//! else of the program is set up.
+//! Decides whether a call of an agent's shell becomes a task or goes straight to the real shell. Pure, and run before
+//! any other initialisation.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,39 +9,40 @@ use super::unwrap::Kind;
 use crate::process::environment::COMMAND;
 use crate::process::is_shell_link;
 
-/// What decides.
+/// The inputs of the decision.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// The name the shell was called by.
+    /// The name by which the shell was invoked (`argv[0]`).
     pub name: &'a OsStr,
-    /// Its arguments, without the name.
+    /// The arguments, without the name.
     pub args: &'a [OsString],
-    /// One of its standard streams is a terminal, or is closed.
+    /// Whether one of its standard streams is a terminal or is closed.
     pub on_terminal: bool,
-    /// What the task around it holds, as its environment says.
+    /// The kind of the enclosing task, from the environment.
     pub task_kind: Option<&'a OsStr>,
     /// `PILOTHOUSE_SHELL`.
     pub switch: Option<&'a OsStr>,
-    /// What its environment says of the agent.
+    /// What the environment says about the agent.
     pub marks: Marks,
 }
 
-/// The agent that an environment names.
+/// The agent identified by an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
-    /// Which one.
+    /// Which agent it is, if any.
     pub agent: Option<Kind>,
-    /// It calls for its model, not for itself. Only Claude Code tells.
+    /// Whether the call is made for the model rather than for the agent itself. Only Claude Code distinguishes the
+    /// two.
     pub for_model: bool,
 }
 
-/// The variables by which agents mark what they start.
+/// The environment variables that agents set for the processes they start.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentMarks<'a, F: Fn(&str) -> Option<&'a OsStr>>(pub F);
 
 impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
-    /// Returns which agent it is. Of several the one that was started last is not known: the one that marks its own
-    /// calls counts first.
+    /// Identifies the agent. If several are nested, there is no telling which was started last: those that set their
+    /// variables only for their own calls take precedence.
     pub fn read(&self) -> Marks {
         let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
         let for_model = is_set("CLAUDE_CODE_CHILD_SESSION");
@@ -60,16 +61,16 @@ impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
     }
 }
 
-/// Where a call goes.
+/// The destination of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// To the real shell, as it stands.
+    /// The real shell, unchanged.
     Through,
-    /// To the runtime, unless a task above it is a command.
+    /// The runtime, unless an enclosing task is a command.
     Task,
 }
 
-/// Decides about a call. What lies above the process is looked at only for those that would become tasks.
+/// Decides where a call goes. The process's ancestors are checked later, and only for calls that would become tasks.
 #[must_use]
 pub fn decide(facts: Facts<'_>) -> Route {
     let Some(script) = script(facts.args) else { return Route::Through };
@@ -78,7 +79,7 @@ pub fn decide(facts: Facts<'_>) -> Route {
     if is_off || in_command || facts.on_terminal || is_probe(facts, script) {
         return Route::Through;
     }
-    // The place of every bash in the PATH of one agent: all but that agent's own calls go through.
+    // One agent has every `bash` in its PATH replaced by this program: all calls but that agent's own pass through.
     let name = Path::new(facts.name);
     let is_any_bash = name.file_name() == Some(OsStr::new("bash")) && !is_shell_link(name);
     let is_geminis =
@@ -86,12 +87,12 @@ pub fn decide(facts: Facts<'_>) -> Route {
     if is_any_bash && !is_geminis { Route::Through } else { Route::Task }
 }
 
-/// Tells whether an agent asks for itself: Claude Code reads the environment and takes a snapshot of it once.
+/// Returns whether an agent runs this for itself: Claude Code reads the environment and takes a snapshot of it once.
 fn is_probe(facts: Facts<'_>, script: &OsStr) -> bool {
     !facts.marks.for_model && (script == "env" || script.as_bytes().starts_with(b"SNAPSHOT_FILE="))
 }
 
-/// Returns the script among the arguments of a shell that runs one (`-c`) without a person.
+/// Returns the script among the arguments of a shell that runs one (`-c`) non-interactively.
 #[must_use]
 pub fn script(args: &[OsString]) -> Option<&OsStr> {
     let mut has_script = false;

@@ -1,4 +1,5 @@
-//! The runtime's side of one command of an agent's shell: it becomes a task, and its caller hears how far it is.
+//! The runtime's side of a command from an agent's shell: turns it into a task and reports its progress to the
+//! caller.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -25,23 +26,24 @@ use crate::runtime::{
 };
 use crate::terminal::Size;
 
-/// What such a command is called among the calls.
+/// The name under which such a command is recorded as a call.
 const SHELL_CALL: &str = "Shell";
-/// How long opencode lets a command run: it is told before that its command has not begun.
+/// How long a command from opencode may wait to start. opencode has a timeout of its own, so it has to be answered
+/// before that expires.
 const OPENCODE_WAITS: Duration = Duration::from_secs(105);
-/// Columns and rows of the terminal of a command that has one.
+/// The columns and rows of a command's terminal, if it has one.
 const TERMINAL: (u16, u16) = (80, 24);
-/// Messages of a caller that are kept until its command runs.
+/// Messages from a caller that are kept until its command has started.
 const EARLY: usize = 64;
-/// The signals that a caller passes on, by their numbers.
+/// The signals that a caller may forward, by number.
 const PASSED_ON: [(i32, StopSignal); 4] =
     [(1, StopSignal::Hup), (2, StopSignal::Int), (3, StopSignal::Quit), (15, StopSignal::Term)];
-/// What a caller exits with whose command a person did not let run (EX_NOPERM).
+/// The caller's exit code if a person denied its command (`EX_NOPERM`).
 const DENIED: u8 = 77;
-/// And one whose command has not been decided about in time (EX_TEMPFAIL).
+/// The caller's exit code if its command was not decided on in time (`EX_TEMPFAIL`).
 const UNDECIDED: u8 = 75;
 
-/// Serves one command until its caller has heard of its end, or has gone.
+/// Serves one command until its end has been reported to the caller, or the caller is gone.
 ///
 /// # Errors
 /// When the caller breaks the protocol.
@@ -50,7 +52,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
     let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
     if enclosing.as_ref().is_some_and(|task| !task.is_agent) {
-        // The caller runs it as part of that task, as one does that notices this by itself.
+        // The caller runs it as part of that task, as it would have had it detected the task itself.
         line.tell(&ShellReply::Fenced).await;
         return Ok(());
     }
@@ -75,7 +77,7 @@ fn within(enclosing: EnclosingTask) -> Option<Within> {
     Some(Within { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
 }
 
-/// A command that was asked for.
+/// A requested command.
 struct Call {
     runtime: Handle,
     actor: Actor,
@@ -83,7 +85,7 @@ struct Call {
     id: TaskId,
     stage: watch::Receiver<Stage>,
     running: JoinHandle<Result<(), ToolError>>,
-    /// Until when it may wait for the operator.
+    /// How long it may wait to start.
     patience: Option<Duration>,
 }
 
@@ -128,7 +130,7 @@ impl Call {
         Self { runtime, actor, session, id, stage, running, patience }
     }
 
-    /// Tells the caller how far it is, and passes on what it says, until the end.
+    /// Reports progress to the caller and forwards the caller's messages, until the end.
     async fn carry(mut self, mut line: ShellLine) {
         line.tell(&ShellReply::Taken { task: self.id.clone() }).await;
         let since = Instant::now();
@@ -176,7 +178,7 @@ impl Call {
                     Some(_) => {}
                     None => return self.leave(has_started).await,
                 },
-                // Its shell lives on without its agent, and waits for a command whose output nobody reads.
+                // The shell outlives its agent, and waits for a command whose output nobody reads.
                 () = self.session.agent_ended(), if !is_orphan => {
                     is_orphan = true;
                     self.runtime.caller_gone(&self.id).await;
@@ -191,7 +193,7 @@ impl Call {
         }
     }
 
-    /// Returns what the caller of a command is told that has ended before it began.
+    /// Returns the reply for a command that ended before it started.
     async fn not_begun(&mut self) -> ShellReply {
         match (&mut self.running).await {
             Ok(Err(error)) => {
@@ -209,7 +211,8 @@ impl Call {
         }
     }
 
-    /// The caller has gone. If its command has not started yet, the runtime is told again once it has, so that it ends then.
+    /// Handles the loss of the caller. If its command has not started yet, notifies the runtime again once it has, so
+    /// that it ends then.
     async fn leave(mut self, has_started: bool) {
         self.runtime.caller_gone(&self.id).await;
         if has_started {
@@ -221,7 +224,7 @@ impl Call {
         }
     }
 
-    /// Does what a caller says of a command that runs.
+    /// Handles a message from the caller of a running command.
     async fn hear(&self, message: ShellMessage, line: &mut ShellLine) {
         match message {
             ShellMessage::Signal(number) => self.signal(number).await,
@@ -256,7 +259,7 @@ impl Call {
     }
 }
 
-/// Runs a command to its end, or until it is a task because of what it left behind, and puts that on record.
+/// Runs a command to its end, or until its leftover processes turn it into a task, and records the outcome.
 async fn run(runtime: Handle, request: NativeRequest) -> Result<(), ToolError> {
     let call = request.exec.call;
     let outcome = runtime.exec_native(request).await.map_err(ToolError::from);
@@ -297,7 +300,7 @@ fn ended(exit: Option<Exit>, closing: Option<String>) -> ShellReply {
     ShellReply::Ended { code, signal, closing }
 }
 
-/// A command as a person sees it.
+/// A command as shown to a person.
 pub(super) struct Shown {
     pub(super) cmd: String,
     is_unwrapped: bool,
@@ -321,7 +324,7 @@ impl Shown {
         }
     }
 
-    /// Returns what of the call goes on record: the whole script where the command is only a part of it.
+    /// Returns the input to record for the call: includes the whole script if the command is only a part of it.
     fn on_record(&self, request: &ShellRequest) -> Value {
         let text = |arg: &std::ffi::OsString| arg.to_string_lossy().into_owned();
         let mut input = json!({ "cmd": self.cmd });

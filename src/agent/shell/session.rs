@@ -1,4 +1,4 @@
-//! The sessions of agents whose shells call here: each is an actor for as long as its agent lives.
+//! Sessions of agents that use our shell: each is an actor for as long as its agent lives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,16 +11,16 @@ use crate::process;
 use crate::runtime::{AgentPeer, Handle};
 use crate::tools::clients;
 
-/// Sessions at once; the commands of those beyond share one label.
+/// The maximum number of sessions at once; commands beyond that share one label.
 const MOST: usize = 128;
-/// How far above a caller its agent may stand.
+/// The maximum distance from a caller up to its agent, in processes.
 const DISTANCE: usize = 32;
-/// The longest name of a session that is kept.
+/// The maximum length of a session's name, in characters.
 const NAME_CHARS: usize = 128;
-/// The form of its results, as the record has it: none, what it sees is what its commands write.
+/// The recorded result profile: none in practice, because the agent sees only what its commands write.
 const PROFILE: &str = "shell";
 
-/// The sessions that are known. Cheap to clone.
+/// The known sessions. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions(Arc<Mutex<Vec<Session>>>);
 
@@ -33,17 +33,17 @@ struct Session {
     ended: watch::Receiver<bool>,
 }
 
-/// What a call has of its session.
+/// A call's view of its session.
 #[derive(Debug, Clone)]
 pub(super) struct Membership {
-    /// The label of its actor.
+    /// The label of the session's actor.
     pub(super) label: String,
-    /// True once the agent has ended; `None` where nobody knows which process that is.
+    /// True once the agent has ended; `None` if the agent's process is not known.
     ended: Option<watch::Receiver<bool>>,
 }
 
 impl Membership {
-    /// Waits until the agent has ended: for ever where nobody knows it. A future that is dropped loses nothing.
+    /// Waits until the agent has ended; pends forever if its process is not known. Cancel-safe.
     pub(super) async fn agent_ended(&mut self) {
         if let Some(ended) = &mut self.ended
             && ended.wait_for(|ended| *ended).await.is_ok()
@@ -54,7 +54,7 @@ impl Membership {
     }
 }
 
-/// What makes a session: two of one agent are two actors.
+/// What identifies a session: two sessions of one agent are two actors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     agent: Option<Kind>,
@@ -62,7 +62,7 @@ struct Key {
     pid: u32,
 }
 
-/// What a call says of its agent.
+/// What a call says about its agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'a> {
     pub(super) agent: Option<Kind>,
@@ -72,10 +72,10 @@ pub(super) struct Said<'a> {
 }
 
 impl Sessions {
-    /// Returns the session that a call belongs to, by the processes above its caller.
+    /// Returns the session that a call belongs to, based on its caller's ancestor processes.
     pub(super) fn join(&self, runtime: &Handle, above: &[u32], uid: u32, said: Said<'_>) -> Membership {
         let above = above.get(..DISTANCE).unwrap_or(above);
-        // Only what stands above a caller can be its agent.
+        // Only an ancestor of the caller can be its agent.
         let pid = said.pid.filter(|pid| above.contains(pid)).or(above.first().copied()).unwrap_or_default();
         let name = said.session.map(|name| name.chars().take(NAME_CHARS).collect());
         let key = Key { agent: said.agent, name, pid };
@@ -100,7 +100,7 @@ impl Sessions {
         membership
     }
 
-    /// Waits for the end of a session's agent, and tells those who wait for it.
+    /// Waits for a session's agent to end, notifies those waiting for that, and removes the session.
     async fn forget_when_gone(self, runtime: Handle, key: Key, tell: watch::Sender<bool>) {
         if let Some(agent) = i32::try_from(key.pid).ok().and_then(Pid::from_raw)
             && let Ok(agent) = pidfd_open(agent, PidfdFlags::empty())
@@ -123,7 +123,7 @@ impl Sessions {
 
 impl Session {
     fn membership(&self) -> Membership {
-        // A caller without an agent's marks has a parent that may well end before it, as of `command &` in a script.
+        // Without an agent's variables, the caller's parent may well end before it, as with `command &` in a script.
         let ended = self.key.agent.is_some().then(|| self.ended.clone());
         Membership { label: self.label.clone(), ended }
     }

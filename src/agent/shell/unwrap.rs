@@ -1,9 +1,9 @@
-//! What the model wrote, out of the script in which its agent wraps it. Pure. Each form is one that was seen with the real
-//! agent (tests/corpus/shell); any other is shown whole, never guessed.
+//! Extracts what the model wrote from the script in which its agent wraps it. Pure. Every recognised form was
+//! observed with the real agent (tests/corpus/shell); any other script is shown whole rather than guessed at.
 
 use std::borrow::Cow;
 
-/// Whose shell calls.
+/// The agent whose shell this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the name with which its program introduces itself elsewhere.
+    /// Returns the name by which the agent's program identifies itself elsewhere.
     #[must_use]
     pub fn client(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Kind {
     }
 }
 
-/// Returns the command in a script of an agent; `None` when the form is not known. Codex and opencode wrap nothing.
+/// Returns the command in an agent's script; `None` if the form is not recognised. Codex and opencode wrap nothing.
 #[must_use]
 pub fn unwrap(agent: Option<Kind>, script: &str) -> Option<Cow<'_, str>> {
     match agent? {
@@ -49,7 +49,7 @@ const HIDDEN: [&str; 3] =
 const DIRECTORY: &str = " && pwd -P >| ";
 const NO_INPUT: &str = " < /dev/null";
 
-/// `source SNAPSHOT … && eval 'COMMAND' < /dev/null && pwd -P >| FILE`
+/// Unwraps Claude Code's form: `source SNAPSHOT … && eval 'COMMAND' < /dev/null && pwd -P >| FILE`.
 fn claude(script: &str) -> Option<Cow<'_, str>> {
     let rest = script.strip_prefix(BASH_TOO_OLD).unwrap_or(script);
     let (snapshot, mut rest) = rest.strip_prefix("source ")?.split_once(OR_TRUE)?;
@@ -57,7 +57,7 @@ fn claude(script: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     rest = rest.strip_prefix(NO_EXTGLOB).unwrap_or(rest);
-    // Names that its own tools stand for.
+    // Claude Code removes certain aliases and functions, such as `which`, that the snapshot may define.
     while let Some(named) = rest.strip_prefix(HIDDEN[0]) {
         let (name, after) = named.split_once(HIDDEN[1])?;
         let after = after.strip_prefix(name)?.strip_prefix(HIDDEN[2])?;
@@ -83,13 +83,13 @@ fn gemini(script: &str) -> Option<Cow<'_, str>> {
     Some(rest.strip_suffix(GEMINI_END)?.into())
 }
 
-/// Tells whether a shell takes a word as it is written.
+/// Returns whether a shell takes a word literally.
 fn is_plain_word(word: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
     !word.is_empty() && word.chars().all(is_plain)
 }
 
-/// Reads one shell word of single and double quotes and plain characters, to its end.
+/// Parses one shell word of quoted and plain parts, which must span the whole text.
 fn word(text: &str) -> Option<String> {
     let (mut read, mut rest) = (String::new(), text);
     if text.is_empty() {
@@ -101,7 +101,7 @@ fn word(text: &str) -> Option<String> {
             read.push_str(inner);
             rest = after;
         } else if let Some(quoted) = rest.strip_prefix('"') {
-            // Only what cannot be written in single quotes stands here.
+            // Double quotes are used only for what cannot be written in single quotes.
             let (inner, after) = quoted.split_once('"')?;
             if inner.is_empty() || inner.contains(|c| c != '\'') {
                 return None;

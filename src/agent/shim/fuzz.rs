@@ -1,4 +1,4 @@
-//! For the fuzz targets: what reads the lines of a client and of a runtime.
+//! Fuzz targets: the parsers of lines from a client and from a runtime.
 
 use rmcp::RoleServer;
 use rmcp::service::RxJsonRpcMessage;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::requests::{Loss, Requests};
 use crate::agent::message;
 
-/// Reads bytes as a conversation: each line is said by the client, and then by the runtime.
+/// Interprets bytes as a conversation: each line is sent first by the client, then by the runtime.
 #[doc(hidden)]
 pub fn fuzz_lines(bytes: &[u8]) {
     let mut requests = Requests::default();

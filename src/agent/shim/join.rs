@@ -1,5 +1,5 @@
-//! Joining a runtime: the one that serves the workspace, wherever its variables have put it, else one that is started
-//! for the agent.
+//! Joins the runtime that serves the workspace, wherever its environment variables placed it, or starts one for the
+//! agent.
 
 use std::path::Path;
 
@@ -9,8 +9,7 @@ use crate::link::{self, Access, Holder, Way};
 use crate::paths::Places;
 
 impl Shim {
-    /// Joins the runtime of the workspace. Where none runs, one is started if it `is_needed`; else there is none to
-    /// join.
+    /// Joins the workspace's runtime. If none is running, starts one if `is_needed`, and returns `None` otherwise.
     ///
     /// # Errors
     /// When one runs and refuses, or none can be started.
@@ -18,7 +17,7 @@ impl Shim {
         let joined = match &self.target {
             Target::Socket(socket) => self.dial(socket).await,
             Target::Elsewhere(way) if is_needed => self.dial_by(way).await,
-            // To look whether it is there would take a login each time.
+            // Checking whether it is running would require a login each time.
             Target::Elsewhere(_) => return Ok(None),
             Target::Workspace { places, program } if is_needed => self.start(places, program).await,
             Target::Workspace { places, .. } => {

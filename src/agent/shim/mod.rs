@@ -1,8 +1,8 @@
-//! `pilothouse mcp`: an agent's standard input and output, carried to the runtime's socket.
+//! `pilothouse mcp`: connects an agent's standard input and output to the runtime's socket.
 //!
-//! More than a pump: the shim answers by itself what needs no runtime, and starts one at the first call. The
-//! runtime may go away and another take its place, and the agent must neither wait for ever nor notice more than
-//! an error. Standard output carries the protocol and nothing else.
+//! It is more than a pipe: the shim answers requests that need no runtime by itself, and starts a runtime at the
+//! first call. The runtime may end and another may replace it; the agent must neither wait forever nor notice more
+//! than an error. Standard output carries only the protocol.
 
 mod fuzz;
 mod join;
@@ -26,24 +26,24 @@ use relay::Relay;
 use crate::link::{self, Hello, Lines, Link, Way};
 use crate::paths::Places;
 
-/// The longest line taken from either side; the runtime itself takes less, and the answer of a large batch
-/// carries its envelope twice in the profile `structured`.
+/// The maximum length of a line from either side, in bytes. The runtime itself accepts less, and the answer to a
+/// large batch contains its envelope twice in the `structured` profile.
 const MAX_LINE: usize = 32 << 20;
-/// How long an agent that has closed its end may take for the answers it has not read.
+/// How long to wait for an agent that has closed its end to read its remaining answers.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Where the runtime is.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// Behind this socket, started by somebody else.
+    /// Behind this socket, started by another process.
     Socket(PathBuf),
-    /// On another machine, whose command starts it when there is none.
+    /// On another machine, where its command starts one if there is none.
     Elsewhere(Way),
-    /// In this workspace; started when there is none.
+    /// In this workspace; started if there is none.
     Workspace {
-        /// Its folders.
+        /// The workspace's file locations.
         places: Places,
-        /// The program that serves, this very one.
+        /// The program that serves as the runtime: this one.
         program: PathBuf,
     },
 }
@@ -51,7 +51,7 @@ pub enum Target {
 /// One agent's shim.
 #[derive(Debug, Clone)]
 pub struct Shim {
-    /// What the runtime is told.
+    /// The hello message for the runtime.
     pub hello: Hello,
     /// Where it is.
     pub target: Target,
@@ -68,16 +68,16 @@ pub enum Error {
     Stdio(&'static str, #[source] io::Error),
 }
 
-/// A runtime, joined.
+/// A joined runtime.
 struct Joined {
     lines: Lines<OwnedReadHalf>,
     writer: OwnedWriteHalf,
-    /// What carries the connection.
+    /// The transport of the connection.
     link: Link,
 }
 
 impl Shim {
-    /// Carries lines until the agent closes its end or stops reading.
+    /// Forwards lines until the agent closes its end or stops reading.
     ///
     /// # Errors
     /// When standard input or output fails.
@@ -87,7 +87,7 @@ impl Shim {
         output: impl AsyncWrite + Unpin,
     ) -> Result<(), Error> {
         let mut answers = Outbox::default();
-        // Writing has a place of its own: an agent that does not read is still heard.
+        // Writing is driven separately, so that requests are still read from an agent that does not read its answers.
         let writing = write_lines(output, answers.connect());
         tokio::pin!(writing);
         let wrote = |source| Error::Stdio("write to the agent", source);
@@ -96,7 +96,7 @@ impl Shim {
             carried = relay.run() => carried,
             written = &mut writing => return written.map_err(wrote),
         };
-        // One that reads no more is not waited for.
+        // Do not wait for an agent that has stopped reading.
         timeout(FAREWELL, writing).await.unwrap_or(Ok(())).map_err(wrote)?;
         carried
     }

@@ -1,4 +1,4 @@
-//! Lines on their way to one reader, who may be slow: they wait here, not where lines are read.
+//! A queue of lines for one reader, who may be slow, so that those who send the lines never block.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use rmcp::model::RequestId;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-/// Lines handed to the writer ahead of what is being written.
+/// The number of lines handed to the writer ahead of the one being written.
 const AHEAD: usize = 4;
 
-/// A line, and the request it is, if it is one.
+/// A line, and the id of the request in it, if it is one.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) line: Vec<u8>,
@@ -31,14 +31,14 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Connects the reader. The lines that come out of the receiver are to be written to it.
+    /// Connects a reader. The lines received from the returned channel are to be written to it.
     pub(super) fn connect(&mut self) -> mpsc::Receiver<Vec<u8>> {
         let (writer, lines) = mpsc::channel(AHEAD);
         self.writer = Some(writer);
         lines
     }
 
-    /// Lets go of the reader; the requests that wait are kept for the next one.
+    /// Disconnects the reader; queued requests are kept for the next one.
     pub(super) fn disconnect(&mut self) {
         self.writer = None;
         self.retain(|line| line.request.is_some());
@@ -49,7 +49,7 @@ impl Outbox {
         self.waiting.push_back(line);
     }
 
-    /// Puts lines before all others.
+    /// Puts lines at the front of the queue.
     pub(super) fn push_first(&mut self, lines: Vec<Outgoing>) {
         for line in lines.into_iter().rev() {
             self.bytes += line.line.len();
@@ -57,12 +57,12 @@ impl Outbox {
         }
     }
 
-    /// Takes back a request that has not been handed over.
+    /// Removes a request that has not been handed over.
     pub(super) fn withdraw(&mut self, request: &RequestId) {
         self.retain(|line| line.request.as_ref() != Some(request));
     }
 
-    /// Takes back everything.
+    /// Removes everything.
     pub(super) fn clear(&mut self) {
         self.retain(|_| false);
     }
@@ -72,24 +72,23 @@ impl Outbox {
         self.bytes = self.waiting.iter().map(|line| line.line.len()).sum();
     }
 
-    /// Returns how many bytes wait.
+    /// Returns the number of queued bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Tells whether nothing waits.
+    /// Returns whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Tells whether the next line is a request.
+    /// Returns whether the next line is a request.
     pub(super) fn begins_with_request(&self) -> bool {
         self.waiting.front().is_some_and(|line| line.request.is_some())
     }
 
-    /// Hands the oldest line to the writer and returns the request it is; waits as long as there is none, or no
-    /// room for one. A reader that has gone takes nothing: that is noticed where it is read from. Dropped in the
-    /// middle, it has done nothing.
+    /// Hands the oldest line to the writer and returns the id if it is a request; waits while there is no line, or no
+    /// room for one. Pends forever once the reader is gone; its loss is detected where its lines are read. Cancel-safe.
     pub(super) async fn advance(&mut self) -> Option<RequestId> {
         if let (Some(writer), false) = (&self.writer, self.waiting.is_empty())
             && let Ok(place) = writer.reserve().await
@@ -103,10 +102,10 @@ impl Outbox {
     }
 }
 
-/// Writes lines until nobody hands over any more.
+/// Writes lines until the channel is closed.
 ///
 /// # Errors
-/// When the reader takes no more.
+/// When the reader accepts no more.
 pub(super) async fn write_lines(
     mut output: impl AsyncWrite + Unpin,
     mut lines: mpsc::Receiver<Vec<u8>>,

@@ -1,9 +1,9 @@
-//! The loop of the shim: lines from the agent to whoever answers them, and their answers back.
+//! The shim's main loop: passes lines from the agent to whichever side answers them, and the answers back.
 //!
-//! Nobody waits for two at once: what a reader does not take yet stands in its outbox, and each outbox is
-//! bounded. While the agent leaves answers unread, no further request is handed over; while too many requests
-//! wait, none is read. So an agent that reads gets every answer, however much it sends ahead, and one that never
-//! reads fills a bounded queue.
+//! No side ever blocks another: what a reader does not accept yet is queued in its outbox, and each outbox is
+//! bounded. While the agent leaves answers unread, no further request is handed over; while too many requests are
+//! queued, none is read. So an agent that reads gets every answer, however much it sends ahead, and one that never
+//! reads only fills a bounded queue.
 
 use std::future::pending;
 use std::io;
@@ -23,20 +23,20 @@ use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
 use crate::link::{Hello, Line, Lines, Link};
 
-/// Bytes of requests that may wait; beyond, the agent is not read.
+/// The maximum size of queued requests, in bytes; beyond that, nothing is read from the agent.
 const REQUESTS: usize = 4 << 20;
-/// Bytes of answers that may wait for the agent; beyond, no request is handed over.
+/// The maximum size of queued answers, in bytes; beyond that, no request is handed over.
 const ANSWERS: usize = 1 << 20;
-/// Requests one side may have to answer: as many as a connection takes, and the repeated opening.
+/// Requests that one side may have in flight: the limit of a connection, less the replayed opening.
 const AT_ONCE: usize = IN_FLIGHT - 1;
-/// How long answers are waited for once the agent has closed its end.
+/// How long to wait for answers once the agent has closed its end.
 const DRAIN: Duration = Duration::from_millis(500);
-/// Time between two looks whether a runtime is there to be joined.
+/// Interval for checking whether there is a runtime to join.
 const LOOK: Duration = Duration::from_secs(2);
-/// The same after a runtime has refused.
+/// The same interval after a runtime has refused.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-/// The two ends and what is between them.
+/// Both ends and the state between them.
 pub(super) struct Relay<R> {
     shim: Shim,
     requests: Requests,
@@ -49,23 +49,23 @@ pub(super) struct Relay<R> {
     look: Interval,
 }
 
-/// The way to one who answers.
+/// The connection to one side that answers.
 #[derive(Default)]
 struct Lane {
     lines: Option<Lines<OwnedReadHalf>>,
     outbox: Outbox,
-    /// What carries it, where something does.
+    /// The transport of the connection, if there is one.
     link: Option<Link>,
 }
 
 /// An attempt to join a runtime.
 struct Joining {
     attempt: Pin<Box<dyn Future<Output = Result<Option<Joined>, Error>>>>,
-    /// A call waits for it: a runtime is started when there is none.
+    /// Whether a call waits for it: a runtime is then started if there is none.
     is_needed: bool,
 }
 
-/// What happened.
+/// An event.
 enum Step {
     Written,
     Sent(Option<RequestId>),
@@ -94,7 +94,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         }
     }
 
-    /// Carries lines until the agent closes its end, and what is answered soon after that.
+    /// Forwards lines until the agent closes its end, and then whatever is answered shortly after.
     pub(super) async fn run(mut self) -> Result<(), Error> {
         while !self.has_left {
             self.go_on().await?;
@@ -135,8 +135,8 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         Ok(())
     }
 
-    /// Waits for the next thing to happen. Answers go first, and the runtime goes before the agent: a request must
-    /// not be given to one that has just gone.
+    /// Waits for the next event. Answers come first, and the runtime before the agent: a request must not be handed
+    /// to a runtime that has just ended.
     async fn step(&mut self) -> io::Result<Step> {
         let reads = self.answers.bytes() < ANSWERS;
         let hears = !self.has_left
@@ -168,7 +168,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         })
     }
 
-    /// Hears a line from the agent.
+    /// Handles a line from the agent.
     fn hear(&mut self, line: Vec<u8>) {
         if line.is_empty() {
             return;
@@ -192,12 +192,12 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         }
     }
 
-    /// Opens the conversation with the shim's own service.
+    /// Connects to the shim's own service.
     fn open_own(&mut self) -> Result<(), Error> {
         let (ours, theirs) = UnixStream::pair().map_err(|source| Error::Stdio("open a socket", source))?;
         tokio::spawn(local_service::serve(self.shim.hello.profile, theirs));
         let (reader, writer) = ours.into_split();
-        // What the agent opened it with is among what waits, unless it has been answered before.
+        // The agent's opening is itself in the queue, unless it has been answered before.
         let is_open = self.requests.has_opened();
         let replay = if is_open { self.requests.replay() } else { Vec::new() };
         self.own.connect(Lines::new(reader, MAX_LINE), writer, replay);
@@ -213,7 +213,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         self.joining = Some(Joining { attempt, is_needed });
     }
 
-    /// Takes note of how an attempt to join a runtime ended.
+    /// Handles the outcome of an attempt to join a runtime.
     fn joined(&mut self, joined: Result<Option<Joined>, Error>) {
         let was_needed = self.joining.take().is_some_and(|joining| joining.is_needed);
         match joined {
@@ -234,7 +234,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         }
     }
 
-    /// Takes note that one who answers has gone; the next request goes to another.
+    /// Handles the loss of a side that answers; the next request goes to its successor.
     async fn lose(&mut self, side: Side) {
         let link = self.lane(side).disconnect();
         let answers = match (side, link) {
@@ -271,18 +271,18 @@ impl Lane {
         self.link.take()
     }
 
-    /// Tells whether the next line may be handed over while so many requests wait for their answers.
+    /// Returns whether the next line may be handed over while `in_flight` requests await answers.
     fn may_send(&self, in_flight: usize) -> bool {
         in_flight < AT_ONCE || !self.outbox.begins_with_request()
     }
 }
 
-/// Returns the next line, or `None` once its sender has gone; waits for ever when nobody is there.
+/// Returns the next line, or `None` once its sender is gone; pends forever if there is no connection.
 async fn next_line(lines: &mut Option<Lines<OwnedReadHalf>>) -> Option<Vec<u8>> {
     let Some(lines) = lines else { return pending().await };
     match lines.next().await {
         Ok(Some(Line::Whole(line))) => Some(line),
-        // One that sends more than it may, or fails, is as good as gone.
+        // A sender that exceeds its limit or fails is treated as gone.
         Ok(Some(Line::TooLong) | None) | Err(_) => None,
     }
 }
@@ -291,7 +291,7 @@ fn said(side: Side, line: Option<Vec<u8>>) -> Step {
     line.map_or(Step::Gone(side), Step::Said)
 }
 
-/// Waits for the end of an attempt; for ever when there is none.
+/// Waits for an attempt to end; pends forever if there is none.
 async fn end_of(joining: &mut Option<Joining>) -> Result<Option<Joined>, Error> {
     let Some(joining) = joining else { return pending().await };
     joining.attempt.as_mut().await

@@ -1,8 +1,7 @@
-//! What the shim must remember to survive its runtime: pure bookkeeping, no I/O.
+//! The state the shim needs to outlive its runtime: pure bookkeeping, no I/O.
 //!
-//! It knows which requests have no answer yet and who is to answer them, and how the client opened the
-//! conversation, so that the first can be answered and the second repeated when one runtime takes over from
-//! another.
+//! It tracks the unanswered requests and which side is to answer them, and how the client opened the conversation, so
+//! that when one runtime replaces another, the requests can be answered and the opening replayed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,18 +15,18 @@ use crate::envelope::{Envelope, ErrorKind, ToolError};
 use crate::link::{self, ClientName, Profile};
 use crate::tools::{self, clients};
 
-/// The id of a repeated `initialize`, whose answer the client must not see.
+/// The id of a replayed `initialize`, whose answer the client must not see.
 const REPLAY_ID: &str = "pilothouse-replay";
 /// The first protocol revision without `initialize`.
 const MODERN: &str = "2026-07-28";
-/// Questions to the client that may be open.
+/// The maximum number of open requests to the client.
 const MOST_ASKED: usize = 64;
-/// The request's own word for its revision.
+/// The key in a request of its protocol revision.
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-/// The request's own word for the client.
+/// The key in a request of the client's name and version.
 const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
 
-/// Who answers a request.
+/// The side that answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// The shim's own service, which needs no runtime.
@@ -36,33 +35,33 @@ pub(super) enum Side {
     Runtime,
 }
 
-/// What a line from the client asks of the shim.
+/// What the shim must do about a line from the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClientLine {
-    /// A request to pass on.
+    /// Forward a request.
     Request(Side, RequestId),
-    /// A request to the runtime was withdrawn; it has been passed on if `was_sent`.
+    /// Forward the cancellation of a request to the runtime; the request has been forwarded if `was_sent`.
     Withdrawn { id: RequestId, was_sent: bool },
-    /// An answer to what the runtime asked the client, to pass on.
+    /// Forward the client's answer to a request from the runtime.
     Reply,
-    /// Nothing to be done.
+    /// Do nothing.
     Nothing,
-    /// Answered here.
+    /// Send this answer to the client.
     Answer(String),
 }
 
-/// Why requests end without their answer.
+/// Why requests end without an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Loss<'a> {
-    /// The runtime went away while they were in flight.
+    /// The runtime ended while they were in flight.
     Gone,
-    /// The link to the machine it runs on broke while they were in flight.
+    /// The connection to the runtime's machine broke while they were in flight.
     Link(&'a link::Error),
     /// No runtime could be joined.
     Unreachable(&'a super::Error),
 }
 
-/// Requests without an answer and the opening of the conversation.
+/// The unanswered requests and the opening of the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     profile: Profile,
@@ -70,13 +69,13 @@ pub(super) struct Requests {
     client: Option<ClientName>,
     label: Option<String>,
     flights: HashMap<RequestId, Flight>,
-    /// What the runtime has asked the client.
+    /// The runtime's open requests to the client.
     asked: HashSet<RequestId>,
     heard: u64,
     sent: [usize; 2],
 }
 
-/// How a client of a legacy revision opened the conversation.
+/// How a client of an older protocol revision opened the conversation.
 #[derive(Debug)]
 struct Opening {
     id: RequestId,
@@ -89,7 +88,7 @@ struct Flight {
     side: Side,
     sent: bool,
     method: String,
-    /// The tool called, of a `tools/call`.
+    /// The tool called, if it is a `tools/call`.
     tool: Option<String>,
     modern: bool,
 }
@@ -99,17 +98,17 @@ impl Requests {
         Self { profile, ..Self::default() }
     }
 
-    /// Returns who the client is, once it has said so.
+    /// Returns the client's identity, once known.
     pub(super) fn client(&self) -> Option<&ClientName> {
         self.client.as_ref()
     }
 
-    /// Returns the label that the runtime gave last.
+    /// Returns the label last assigned by a runtime.
     pub(super) fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }
 
-    /// Returns the lines that open a conversation as the client opened it, and the request among them.
+    /// Returns the lines that open a conversation the way the client did.
     pub(super) fn replay(&self) -> Vec<String> {
         let Some(opening) = &self.opening else { return Vec::new() };
         let mut initialize = opening.initialize.clone();
@@ -118,12 +117,12 @@ impl Requests {
         vec![Value::Object(initialize).to_string(), initialized.to_string()]
     }
 
-    /// Tells whether the client's opening has been answered.
+    /// Returns whether the client's opening has been answered.
     pub(super) fn has_opened(&self) -> bool {
         self.opening.as_ref().is_some_and(|opening| !self.flights.contains_key(&opening.id))
     }
 
-    /// Takes note of a line from the client.
+    /// Processes a line from the client.
     pub(super) fn client_said(&mut self, line: &[u8]) -> ClientLine {
         let message = match message::read(line) {
             Ok(message) => message,
@@ -133,7 +132,7 @@ impl Requests {
         let Some(method) = message.get("method").and_then(Value::as_str).map(str::to_owned) else {
             let is_answer = message.contains_key("result") || message.contains_key("error");
             return if is_answer {
-                // An answer to nothing that was asked is nobody's.
+                // An answer to nothing that was asked has no recipient.
                 if id.is_some_and(|id| self.asked.remove(&id)) {
                     ClientLine::Reply
                 } else {
@@ -170,7 +169,7 @@ impl Requests {
         if let Some(Ok(named)) = named.map(|named| serde_json::from_value(named.clone())) {
             self.client = Some(named);
         }
-        // A conversation that was not opened is refused by whoever answers: no runtime is needed for that.
+        // A request without an opening is refused by either side: no runtime is needed for that.
         let needs_runtime = method == "tools/call" && (modern || self.opening.is_some());
         let side = if needs_runtime { Side::Runtime } else { Side::Own };
         if opens {
@@ -182,15 +181,15 @@ impl Requests {
         ClientLine::Request(side, id)
     }
 
-    /// Takes note that the client withdraws a request. What the shim itself answers is answered at once: there
-    /// is nothing to withdraw.
+    /// Processes the client's cancellation of a request. What the shim itself answers is answered immediately: there
+    /// is nothing to cancel.
     fn withdrawn(&mut self, message: &Map<String, Value>) -> ClientLine {
         let id = message.get("params").and_then(|params| params.get("requestId"));
         let Some(id) = id.and_then(message::request_id) else { return ClientLine::Nothing };
         match self.flights.get(&id) {
             Some(Flight { side: Side::Runtime, sent, .. }) => {
                 let was_sent = *sent;
-                // No answer is due any more, from anyone.
+                // No answer is due any more.
                 self.settle(&id);
                 ClientLine::Withdrawn { id, was_sent }
             }
@@ -198,7 +197,7 @@ impl Requests {
         }
     }
 
-    /// Takes note that a request has been handed over.
+    /// Records that a request has been handed over.
     pub(super) fn sent(&mut self, id: &RequestId) {
         if let Some(flight) = self.flights.get_mut(id)
             && !flight.sent
@@ -208,7 +207,7 @@ impl Requests {
         }
     }
 
-    /// Returns how many requests a side has to answer.
+    /// Returns the number of requests in flight to a side.
     pub(super) fn in_flight(&self, side: Side) -> usize {
         self.sent[side as usize]
     }
@@ -221,7 +220,7 @@ impl Requests {
         Some(flight)
     }
 
-    /// Takes note of a line from whoever answers; tells whether the client gets it.
+    /// Processes a line from a side that answers; returns whether to forward it to the client.
     pub(super) fn answered(&mut self, line: &[u8]) -> bool {
         let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return true };
         if let Some(method) = message.get("method") {
@@ -236,28 +235,28 @@ impl Requests {
         let Some(id) = message.get("id").and_then(message::request_id) else { return true };
         self.settle(&id);
         if message.contains_key("error") && self.opening.as_ref().is_some_and(|opening| opening.id == id) {
-            // It was refused: there is nothing to repeat.
+            // The opening was refused: there is nothing to replay.
             self.opening = None;
         }
         id != RequestId::String(REPLAY_ID.into())
     }
 
-    /// Tells whether every request has its answer.
+    /// Returns whether every request has been answered.
     pub(super) fn is_settled(&self) -> bool {
         self.flights.is_empty()
     }
 
-    /// Ends the requests that the runtime is to answer: all of them when none can be joined, else those that it
-    /// had been sent. Returns their answers, oldest first.
+    /// Ends the requests to the runtime: all of them if none can be joined, otherwise those already sent to it.
+    /// Returns their error responses, oldest first.
     pub(super) fn lost(&mut self, loss: Loss<'_>) -> Vec<String> {
-        // Another runtime gives the same numbers to questions of its own.
+        // Another runtime numbers its own requests the same way.
         self.asked.clear();
         let all = matches!(loss, Loss::Unreachable(_));
         let flights = self.end(|flight| flight.side == Side::Runtime && (all || flight.sent));
         flights.iter().map(|(id, flight)| self.answer(id, flight, loss)).collect()
     }
 
-    /// Ends the requests that the shim's own service had been sent when it ended. Returns their answers.
+    /// Ends the requests sent to the shim's own service before it ended. Returns their error responses.
     pub(super) fn unopened(&mut self) -> Vec<String> {
         let text = "the conversation is not open; begin with `initialize`";
         let flights = self.end(|flight| flight.side == Side::Own && flight.sent);

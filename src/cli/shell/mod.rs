@@ -1,6 +1,6 @@
-//! `bash`, `zsh` in a folder of links, or `pilothouse-bash`, `pilothouse-zsh` anywhere: this program as an agent's shell.
-//! Checked before anything is set up, because it is in the way of each command of the agent: what does not become a task is
-//! the real shell within a millisecond.
+//! This program as an agent's shell: invoked as `bash` or `zsh` in a folder of links, or as `pilothouse-bash` or
+//! `pilothouse-zsh` anywhere. Checked before any initialisation, because it adds latency to every command of the
+//! agent: a call that does not become a task executes the real shell within a millisecond.
 
 mod real;
 mod run;
@@ -14,26 +14,26 @@ use crate::agent::shell::{AgentMarks, Facts, Marks, Route, decide};
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
 use real::Real;
 
-/// The switch: `off` makes every call go straight through.
+/// The variable that turns this off: with `off`, every call goes to the real shell.
 pub(in crate::cli) const SWITCH: &str = "PILOTHOUSE_SHELL";
-/// The shell that an agent would have without this one.
+/// The shell that an agent would use without this one.
 pub(super) const REAL: &str = "PILOTHOUSE_REAL_SHELL";
-/// The directory in which the agent was started: its workspace has the runtime.
+/// The directory in which the agent was started: the runtime of its workspace is used.
 pub(super) const DOOR: &str = "PILOTHOUSE_SHELL_DOOR";
-/// The exit code of a program that cannot be executed, as shells have it.
+/// The exit code for a program that cannot be executed, as in shells.
 const NOT_EXECUTABLE: u8 = 126;
 
-/// A call of this program as a shell.
+/// An invocation of this program as a shell.
 struct Call {
-    /// The name it was called by.
+    /// The name by which it was invoked.
     name: OsString,
     args: Vec<OsString>,
-    /// The variables of the caller.
+    /// The caller's environment variables.
     variables: Vec<(OsString, OsString)>,
     marks: Marks,
 }
 
-/// Runs this program as a shell if it was called as one.
+/// Runs this program as a shell if it was invoked as one.
 pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     let (name, args) = argv.split_first()?;
     let shell = shell_of(name)?;
@@ -68,13 +68,13 @@ fn find<'a>(variables: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsS
     variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
 }
 
-/// Tells whether a standard stream is a terminal, or cannot be handed on.
+/// Returns whether a standard stream is a terminal, or cannot be passed on.
 fn is_on_terminal() -> bool {
     io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()
 }
 
 impl Real {
-    /// Becomes the real shell.
+    /// Replaces this process with the real shell.
     fn become_it(&self) -> ExitCode {
         let error = become_program(&self.program, &self.args, &self.variables);
         let _ = super::print::say(format_args!("execute {}: {error}", self.program.display()));

@@ -1,4 +1,4 @@
-//! The shell that an agent would have without this one, and the environment in which it would have it.
+//! The shell that an agent would use without this one, and the environment it would have.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use super::{Call, DOOR, REAL, find};
 use crate::process::is_shell_link;
 
-/// The variables that lead an agent to this shell, and to nothing else.
+/// The variables that exist only to redirect an agent to this shell.
 const OURS: [&str; 2] = [REAL, DOOR];
-/// The variables in which an agent is told its shell.
+/// The variables that name an agent's shell.
 const NAMES_SHELL: [&str; 2] = ["SHELL", "CLAUDE_CODE_SHELL"];
-/// The folder of links below the data folder.
+/// The folder of links, relative to the data folder.
 pub(in crate::cli) const FOLDER: &str = "pilothouse/shells";
 
-/// The real shell, as the caller would have called it.
+/// The real shell, as the caller would have invoked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) struct Real {
     pub(in crate::cli) program: PathBuf,
-    /// Its arguments, its name first.
+    /// Its arguments, starting with its name.
     pub(in crate::cli) args: Vec<OsString>,
-    /// Its environment: the caller's, without what led here.
+    /// Its environment: the caller's, without the redirection to this shell.
     pub(in crate::cli) variables: Vec<(OsString, OsString)>,
 }
 
@@ -30,7 +30,7 @@ impl Real {
         let path = find(&call.variables, "PATH");
         let path = path.map(without_links);
         let program = program(call, shell, path.as_deref());
-        // Called by its bare name it has that name; else the one that the agent would have used.
+        // If invoked by its bare name, it keeps that name; otherwise it gets the path that the agent would have used.
         let is_bare = Path::new(&call.name).components().count() == 1 && call.name == shell;
         let name = if is_bare { OsString::from(shell) } else { program.clone().into_os_string() };
         let args = [name].into_iter().chain(call.args.iter().cloned()).collect();
@@ -39,7 +39,8 @@ impl Real {
                 return None;
             }
             if NAMES_SHELL.iter().any(|names| name == *names) && is_shell_link(Path::new(value)) {
-                // What names a shell for the agent alone is gone; what names one for everybody names the real one.
+                // A variable that names a shell for the agent alone is removed; `SHELL`, which everyone uses, names
+                // the real one.
                 return (name == "SHELL").then(|| (name.clone(), program.clone().into_os_string()));
             }
             let value = if name == "PATH" { without_links(value) } else { value.clone() };
@@ -54,7 +55,7 @@ fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {
         let name = Path::new(program).file_name().is_some_and(|name| name == shell);
         name && Path::new(program).is_absolute() && !is_shell_link(Path::new(program))
     };
-    // Found in the PATH in place of another one, it is that one, whatever the user's own shell is.
+    // If found through the PATH in place of another shell, it stands for that one, whatever the user's own shell is.
     let is_found_in_path = !is_shell_link(Path::new(&call.name));
     let named = [REAL, "SHELL"].into_iter().filter_map(|name| find(&call.variables, name)).find(fits);
     if let Some(program) = named.filter(|_| !is_found_in_path) {
@@ -65,7 +66,7 @@ fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {
     found.unwrap_or_else(|| Path::new("/bin").join(shell))
 }
 
-/// Takes the folders of our links out of a search path.
+/// Removes the folders of our links from a search path.
 fn without_links(path: &OsStr) -> OsString {
     let is_link_folder = |folder: &[u8]| memchr::memmem::find(folder, FOLDER.as_bytes()).is_some();
     let kept: Vec<&[u8]> =

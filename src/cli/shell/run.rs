@@ -1,4 +1,4 @@
-//! A call that becomes a task: the runtime runs it, and this process stands for it until it ends.
+//! Runs a call as a task: the runtime runs the command, and this process represents it until it ends.
 
 use std::fmt::Display;
 use std::os::fd::AsFd as _;
@@ -19,18 +19,18 @@ use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{Received, ResourceLimits, die_of, own_umask, parent};
 
-/// How long a runtime may take to be there.
+/// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_millis(300);
-/// The exit code of a command of which nobody knows how it ended, or that was ended with its runtime (EX_TEMPFAIL).
+/// The exit code if the outcome is unknown or the command ended with its runtime (`EX_TEMPFAIL`).
 const UNKNOWN: u8 = 75;
-/// The exit code of a command that was not run because no runtime could be had (EX_UNAVAILABLE).
+/// The exit code if the command was not run because no runtime was available (`EX_UNAVAILABLE`).
 const REFUSED: u8 = 69;
 
-/// Runs a call as a task, or plainly where no runtime can be had.
+/// Runs a call as a task, or without a runtime if none is available.
 pub(super) fn run(call: &Call, real: Real) -> ExitCode {
     let asked = match Asked::new(call, &real) {
         Ok(asked) => asked,
-        // What cannot even be described is the real shell's business.
+        // If the call cannot even be described, it is left to the real shell.
         Err(_) => return real.become_it(),
     };
     match asked.connect() {
@@ -39,7 +39,7 @@ pub(super) fn run(call: &Call, real: Real) -> ExitCode {
     }
 }
 
-/// What is asked of the runtime.
+/// The request to the runtime.
 struct Asked {
     places: Places,
     hello: Hello,
@@ -80,13 +80,13 @@ impl Asked {
         Ok(Self { places, hello, request, workdir })
     }
 
-    /// Connects to the runtime, and starts one where there is none.
+    /// Connects to the runtime, starting one if there is none.
     fn connect(&self) -> Result<ShellCall, Error> {
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
         join_at_once(&self.places, &program, BUDGET, |socket| ShellCall::dial(socket, &self.hello))
     }
 
-    /// Asks for the command and stands for it until it has ended.
+    /// Requests the command and represents it until it has ended.
     fn carry(&self, mut line: ShellCall, real: &Real) -> ExitCode {
         let Ok(signals) = Received::watch() else { return real.become_it() };
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
@@ -127,7 +127,7 @@ impl Asked {
         self.without_runtime(why, real)
     }
 
-    /// Does without a runtime, as the settings say.
+    /// Handles the lack of a runtime as the settings say.
     fn without_runtime(&self, why: &impl Display, real: &Real) -> ExitCode {
         let Places { config_dir, workspace, .. } = &self.places;
         let loaded = Loaded::read(config_dir, workspace).map(|loaded| loaded.settings.shell.on_failure);
@@ -141,7 +141,7 @@ impl Asked {
     }
 }
 
-/// Returns the directory whose workspace has the runtime: where the agent was started.
+/// Returns the directory whose workspace's runtime to use: where the agent was started.
 fn workspace(call: &Call) -> Option<PathBuf> {
     if let Some(place) = find(&call.variables, DOOR) {
         return Some(place.into());
@@ -150,7 +150,7 @@ fn workspace(call: &Call) -> Option<PathBuf> {
     std::fs::read_link(Path::new("/proc").join(agent.to_string()).join("cwd")).ok()
 }
 
-/// Waits for a reply, and passes on the signals that come meanwhile.
+/// Waits for a reply, forwarding signals that arrive meanwhile.
 fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, Error> {
     if let Some(reply) = line.next_reply()? {
         return Ok(Some(reply));
@@ -164,7 +164,7 @@ fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, 
     if is_said { line.read() } else { Ok(None) }
 }
 
-/// Ends as the command ended.
+/// Ends this process the way the command ended.
 fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitCode {
     if let Some(why) = closing {
         return lost(&Loss::Ended(why));
@@ -179,7 +179,7 @@ fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitC
     }
 }
 
-/// Says what is known of a command that did not come to its end, as far as anybody knows.
+/// Reports what is known about a command whose end was not observed.
 fn lost(known: &Loss) -> ExitCode {
     let _ = print::say(known);
     ExitCode::from(UNKNOWN)

@@ -1,4 +1,4 @@
-//! How the files of an agent start our program, and with which variables.
+//! How agents' configuration files start our program, and with which environment variables.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use super::{Agent, Environment, Scope};
 use crate::dispatch::host::Host;
 use crate::dispatch::merge::SERVER_NAME;
 
-/// How an agent's configuration starts our program.
+/// An agent's configuration entry that starts our program.
 #[derive(Debug)]
 pub(in crate::dispatch) struct Entry {
-    /// The file.
+    /// The file that contains it.
     pub(in crate::dispatch) file: PathBuf,
-    /// For whom the file holds.
+    /// The scope of the file.
     pub(in crate::dispatch) scope: Scope,
     /// The program.
     pub(in crate::dispatch) command: String,
     /// Its arguments.
     pub(in crate::dispatch) args: Vec<String>,
-    /// Variables it sets.
+    /// Variables that the entry sets.
     set: Vec<(String, String)>,
-    /// Variables it has handed on.
+    /// Variables that the entry has the agent pass on.
     handed_on: Vec<String>,
 }
 
 impl Agent {
-    /// Finds what starts our program: in the files of the scopes from the narrowest, the first that does.
+    /// Finds the entry that starts our program, in the first file that has one, starting with the narrowest scope.
     pub(in crate::dispatch) fn entry(self, host: &dyn Host) -> Option<Entry> {
         let workspace = host.places().map(|places| places.workspace).unwrap_or_default();
         [Scope::Local, Scope::Project, Scope::User].into_iter().find_map(|scope| {
@@ -41,7 +41,7 @@ impl Agent {
         })
     }
 
-    /// Returns the variables that the agent would start our program with, were it started from here.
+    /// Returns the variables that the agent would start our program with if it were started from here.
     pub(in crate::dispatch) fn environment(self, host: &dyn Host, entry: &Entry) -> Vec<(String, OsString)> {
         let is_handed_on = |name: &str| match self.row().environment {
             Environment::Whole => true,
@@ -82,13 +82,13 @@ impl Entry {
         Some(Self { file, scope, command, args, set: set.collect(), handed_on: texts(&entry["env_vars"]) })
     }
 
-    /// Says how our program is started, as it would be typed.
+    /// Returns the command line that starts our program.
     pub(in crate::dispatch) fn command_line(&self) -> String {
         std::iter::once(&self.command).chain(&self.args).cloned().collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Returns the keys that lead to our entry in what an agent's file gets.
+/// Returns the keys that lead to our entry in the settings for an agent's file.
 fn keys(settings: &Value) -> Vec<String> {
     let mut keys = Vec::new();
     let mut at = settings;

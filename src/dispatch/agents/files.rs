@@ -1,4 +1,4 @@
-//! The files of each agent, and what each gets.
+//! The configuration files of each agent, and the settings to add to each.
 
 use std::path::{Path, PathBuf};
 
@@ -9,38 +9,38 @@ use super::{Agent, Scope};
 use crate::dispatch::host::{Host, on_path};
 use crate::dispatch::merge::Format;
 
-/// Where a file lies: a folder, and the names it may have there, the usual one first.
+/// The location of a file: a folder, and the names it may have there, the usual one first.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatch) struct Place {
     base: Base,
     names: &'static [&'static str],
 }
 
-/// A folder that files of agents lie in.
+/// A folder that contains configuration files of agents.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatch) enum Base {
     /// The workspace.
     Workspace,
-    /// The person's home.
+    /// The user's home.
     Home,
-    /// `$XDG_CONFIG_HOME`, else `.config` in the home.
+    /// `$XDG_CONFIG_HOME`, or `.config` in the home.
     Config,
-    /// The folder that a variable names, else one in the home.
+    /// The folder named by a variable, or a folder in the home.
     Own(&'static str, &'static str),
 }
 
-/// A file of an agent, and what it gets.
+/// A configuration file of an agent, and the settings to add to it.
 #[derive(Debug)]
 pub(in crate::dispatch) struct Target {
     /// The file.
     pub(in crate::dispatch) place: Place,
-    /// What connects the agent and lets it call our tools.
+    /// The settings that connect the agent and allow it to call our tools.
     pub(in crate::dispatch) connect: Value,
-    /// What turns its own shell off; null where it has no setting for that in this file.
+    /// The settings that turn off the agent's own shell; null if this file has no such setting.
     pub(in crate::dispatch) shell: Value,
 }
 
-/// Variables that Codex hands on when they are set: where the runtime is, and what commands need.
+/// Variables that Codex is to pass on if set: the location of the runtime, and what commands need.
 const CODEX_VARIABLES: [&str; 7] = [
     "XDG_RUNTIME_DIR",
     "XDG_CONFIG_HOME",
@@ -55,7 +55,7 @@ impl Place {
         Self { base, names }
     }
 
-    /// Returns the path: that of the file that is there, else the usual one.
+    /// Returns the path of the existing file, or the usual path if there is none.
     pub(in crate::dispatch) fn path(self, host: &dyn Host) -> Option<PathBuf> {
         let variable = |name: &str| host.variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let folder = match self.base {
@@ -70,12 +70,12 @@ impl Place {
         Some(other.unwrap_or(usual))
     }
 
-    /// Tells whether others who work in the workspace have the file too.
+    /// Returns whether the file is shared with others who work in the workspace.
     pub(in crate::dispatch) fn is_in_workspace(self) -> bool {
         matches!(self.base, Workspace)
     }
 
-    /// Returns how the file is written.
+    /// Returns the file's format.
     pub(in crate::dispatch) fn format(self) -> Format {
         Format::of(Path::new(self.names.first().unwrap_or(&"")))
     }
@@ -90,7 +90,7 @@ impl Target {
         Self { shell, ..self }
     }
 
-    /// Returns what the file gets.
+    /// Returns the settings to add to the file.
     pub(in crate::dispatch) fn settings(&self, keeps_shell: bool) -> impl Iterator<Item = &Value> {
         let shell = Some(&self.shell).filter(|shell| !keeps_shell && !shell.is_null());
         std::iter::once(&self.connect).chain(shell)
@@ -98,8 +98,8 @@ impl Target {
 }
 
 impl Agent {
-    /// Returns the files that connect it in a scope, the one with the server first, and what each gets. `command` is
-    /// how our program is started.
+    /// Returns the files that connect the agent in a scope, the one with the server entry first, and the settings to
+    /// add to each. `command` is the command that starts our program.
     pub(in crate::dispatch) fn targets(self, scope: Scope, command: &str, workspace: &Path) -> Vec<Target> {
         let server = json!({ "command": command, "args": ["mcp"] });
         let stdio = json!({ "type": "stdio", "command": command, "args": ["mcp"] });
@@ -134,7 +134,7 @@ impl Agent {
                 let mut server = server;
                 server["env_vars"] = json!(CODEX_VARIABLES);
                 server["tool_timeout_sec"] = json!(300);
-                // Without it `codex exec` refuses tools that change things.
+                // Without this, `codex exec` refuses tools that change things.
                 server["default_tools_approval_mode"] = json!("approve");
                 let settings = json!({ "mcp_servers": { "pilothouse": server } });
                 let target = if is_project {
@@ -158,7 +158,7 @@ impl Agent {
                 vec![server, policy.shell(json!({ "rule": [deny] }))]
             }
             Self::Opencode => {
-                // The timeout, in milliseconds, covers calls too.
+                // The timeout, in milliseconds, applies to calls too.
                 let server = json!({
                     "type": "local", "command": [command, "mcp"], "enabled": true, "timeout": 120_000,
                 });
@@ -206,8 +206,8 @@ impl Agent {
         }
     }
 
-    /// Returns how the agent starts our program: by name where its own PATH leads to this very program, else by path.
-    /// A file that others share names it.
+    /// Returns the command by which the agent starts our program: its name if found on the agent's PATH, otherwise
+    /// its path. A shared file always uses the name.
     pub(in crate::dispatch) fn command(self, host: &dyn Host, scope: Scope) -> String {
         const NAME: &str = "pilothouse";
         let Some(own) = host.program() else { return NAME.to_owned() };

@@ -1,10 +1,11 @@
 //! The agents that `mcp install` and `mcp config` connect and `doctor` looks for.
 //!
-//! **To add one**: a variant of [`Agent`], its place in [`Agent::ALL`] and its row in [`Agent::row`], all in this file,
-//! and what its files get in [`Agent::targets`] (`files.rs`); the compiler asks for the last two.
+//! **To add one**: add a variant of [`Agent`], its entry in [`Agent::ALL`] and its row in [`Agent::row`], all in this
+//! file, and its files' settings in [`Agent::targets`] (`files.rs`); the compiler enforces the last two.
 //!
-//! Facts about other programs, which change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and opencode 1.18.33
-//! were checked with the programs themselves (November 2026), the others against their manuals (docs/decisions).
+//! Contains facts about other programs, which change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and
+//! opencode 1.18.33 were checked with the programs themselves (November 2026), the others against their manuals
+//! (docs/decisions).
 
 mod entry;
 mod files;
@@ -59,34 +60,34 @@ pub(super) enum Scope {
 /// How one agent is found on a machine and connected.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// What it is called.
+    /// Its display name.
     pub(super) name: &'static str,
     /// The names its program may have.
     pub(super) programs: &'static [&'static str],
-    /// The scopes it has, the usual one first.
+    /// Its scopes, the usual one first.
     pub(super) scopes: &'static [Scope],
-    /// It is started from a desktop, without the PATH of a shell.
+    /// Whether it is started from a desktop, without a shell's PATH.
     pub(super) is_graphical: bool,
-    /// What the agent itself no longer keeps from happening.
+    /// Which of the agent's own safeguards no longer apply.
     pub(super) loss: &'static str,
-    /// What is left to do by hand, and how to see that it is connected.
+    /// What is left to do by hand, and how to check that it is connected.
     pub(super) next: &'static str,
-    /// Which variables its server gets.
+    /// Which variables its servers get.
     pub(super) environment: Environment,
 }
 
-/// What an agent hands on of its environment to a server.
+/// The environment that an agent passes on to a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Environment {
     /// All of it.
     Whole,
     /// These variables, and those that the server's entry names.
     Listed(&'static [&'static str]),
-    /// All but those whose names contain one of these words.
+    /// All variables except those whose names contain one of these words.
     Without(&'static [&'static str]),
 }
 
-/// Variables that Codex hands on to every server.
+/// Variables that Codex passes on to every server.
 const CODEX_LIST: [&str; 16] = [
     "HOME",
     "LOGNAME",
@@ -105,14 +106,14 @@ const CODEX_LIST: [&str; 16] = [
     "REQUESTS_CA_BUNDLE",
     "SSL_CERT_FILE",
 ];
-/// What Gemini CLI takes for the name of a secret, or of what leads to one.
+/// Words by which Gemini CLI recognises variables that contain a secret, or lead to one.
 const GEMINI_SECRETS: [&str; 10] =
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
-/// The loss of an agent whose rules have no name of their own.
+/// The loss for an agent whose rules have no name of their own.
 const OWN_TERMINAL: &str = "the agent's own rules for its terminal no longer hold";
 
 impl Agent {
-    /// All of them, in the order of help texts.
+    /// All agents, in the order of help texts.
     pub const ALL: [Self; 8] = [
         Self::Claude,
         Self::Codex,
@@ -124,20 +125,20 @@ impl Agent {
         Self::Goose,
     ];
 
-    /// Returns the word it is called by.
+    /// Returns its name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// Says what it keeps of results, and which tools its model does not see at once.
+    /// Describes how much of a result it keeps, and which tools its model does not see at once.
     pub(super) fn results(self) -> String {
         let label = if self == Self::Claude { "claude-code" } else { self.as_str() };
         let measured = clients::of_agent(label).map(clients::Client::about);
         measured.unwrap_or_else(|| "what it keeps of a result was not measured".to_owned())
     }
 
-    /// Returns what is known of it.
+    /// Returns what is known about it.
     pub(super) fn row(self) -> Row {
         let editor = |name, programs, next| Row {
             name,
@@ -217,7 +218,8 @@ impl Agent {
         }
     }
 
-    /// Returns the command that shows approval rules for its commands: its own where they can be read, else a starter set.
+    /// Returns the command that shows approval rules for its commands: its own rules if they can be read, otherwise a
+    /// starter set.
     pub(super) fn rules(self) -> String {
         match self {
             Self::Claude | Self::Codex | Self::Gemini => {

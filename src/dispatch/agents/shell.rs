@@ -1,4 +1,4 @@
-//! Where an agent's own settings name the shell it runs commands in, or what runs them.
+//! The setting in an agent's own configuration that determines its shell, or what runs its commands.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::{Agent, Place};
 use crate::dispatch::host::{Host, on_path};
 use crate::dispatch::merge::SERVER_NAME;
 
-/// The setting of an agent's own shell.
+/// The setting for an agent's shell.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatch) struct ShellSetting {
     /// The file.
@@ -19,7 +19,7 @@ pub(in crate::dispatch) struct ShellSetting {
 }
 
 impl ShellSetting {
-    /// Returns what the file gets to name a shell.
+    /// Returns the settings to add to the file so that it names a shell.
     pub(in crate::dispatch) fn naming(self, shell: &str) -> Value {
         self.keys.iter().rev().fold(Value::from(shell), |inner, key| {
             Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
@@ -35,23 +35,23 @@ impl ShellSetting {
     }
 }
 
-/// Returns the file in which Codex names what runs its commands.
+/// Returns the file in which Codex names its executors.
 pub(in crate::dispatch) const fn codex_environments() -> Place {
     Place::new(Base::Own("CODEX_HOME", ".codex"), &["environments.toml"])
 }
 
-/// What Codex's settings say of the executor that is ours.
+/// What Codex's settings say about our executor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::dispatch) struct CodexExecutor {
-    /// The program that Codex starts, and whether it is there.
+    /// The program that Codex starts, and whether it exists.
     pub(in crate::dispatch) program: PathBuf,
     pub(in crate::dispatch) is_there: bool,
-    /// Codex runs commands by itself where no executor is to be had, and says nothing.
+    /// Whether Codex silently runs commands itself if no executor is available.
     pub(in crate::dispatch) falls_back: bool,
 }
 
 impl CodexExecutor {
-    /// Reads the settings; `None` where they name no executor of ours as the usual one.
+    /// Reads the settings; `None` if our executor is not the default there.
     pub(in crate::dispatch) fn read(host: &dyn Host) -> Option<Self> {
         let place = codex_environments();
         let text = std::fs::read_to_string(place.path(host)?).ok()?;
@@ -72,7 +72,7 @@ impl CodexExecutor {
 }
 
 impl Agent {
-    /// Returns the setting of its own shell, if it has one.
+    /// Returns the setting for its own shell, if it has one.
     pub(in crate::dispatch) fn shell_setting(self) -> Option<ShellSetting> {
         let (place, keys): (_, &[_]) = match self {
             Self::Claude => (

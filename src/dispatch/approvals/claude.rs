@@ -6,7 +6,7 @@ use super::Rules;
 use crate::dispatch::agents::{Base, Place};
 use crate::dispatch::merge::Format;
 
-/// The tools that are Claude Code's own shell: a rule that takes one away as a whole is no rule about commands.
+/// Claude Code's shell tool. A rule that denies it as a whole is not a rule about commands.
 const SHELL: &str = "Bash";
 
 pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
@@ -17,7 +17,7 @@ pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
     ]
 }
 
-/// Reads `permissions.ask` and `permissions.deny`. What Claude Code would refuse is asked about here.
+/// Translates `permissions.ask` and `permissions.deny`. What Claude Code would deny needs approval here.
 pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(), String> {
     let settings = Format::Jsonc.read(text).map_err(|error| error.to_string())?;
     let permissions = &settings["permissions"];
@@ -31,7 +31,7 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
                         command(pattern, &from, rules);
                     }
                 }
-                // About another tool.
+                // A rule about another tool.
                 None => {}
             }
         }
@@ -43,7 +43,8 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
     Ok(())
 }
 
-/// `git push:*`, `git push *` and `git push` all ask here about what begins with these words.
+/// Translates a command pattern: `git push:*`, `git push *` and `git push` all require approval for commands that
+/// begin with these words.
 fn command(pattern: &str, from: &str, rules: &mut Rules) {
     let words = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *")).unwrap_or(pattern);
     if words.contains('*') {

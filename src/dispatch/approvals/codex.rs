@@ -1,4 +1,4 @@
-//! Codex's rules: `prefix_rule(…)` in files of Starlark, of which only this call with literal arguments is read. Pure.
+//! Codex's rules: `prefix_rule(…)` in Starlark files, of which only this call with literal arguments is parsed. Pure.
 
 use serde_json::Value;
 
@@ -7,9 +7,9 @@ use crate::config::quoted;
 use crate::dispatch::agents::{Base, Place};
 use crate::dispatch::merge::Format;
 
-/// Most prefixes that one rule with alternatives may stand for.
+/// The maximum number of prefixes that a rule with alternatives may expand to.
 const MAX_PREFIXES: usize = 64;
-/// How deep lists may be nested.
+/// The maximum nesting depth of lists.
 const MAX_DEPTH: usize = 4;
 
 pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
@@ -22,7 +22,7 @@ pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
     ]
 }
 
-/// Reads rules that prompt or forbid. What Codex would forbid is asked about here.
+/// Translates rules that prompt or forbid. What Codex would forbid needs approval here.
 pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(), String> {
     if name.ends_with(".toml") {
         let settings = Format::Toml.read(text).map_err(|error| error.to_string())?;
@@ -83,7 +83,7 @@ fn prefix_rule(name: &str, arguments: &[(String, Value)], rules: &mut Rules) {
     prefixes.iter().for_each(|words| rules.ask(Some(&words.join(" ")), &from));
 }
 
-/// A piece of Starlark.
+/// A token of Starlark.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Word(String),
@@ -124,7 +124,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// The named arguments of a call, and what follows it.
+/// The named arguments of a call, and the tokens after it.
 type Arguments<'a> = (Vec<(String, Value)>, &'a [Token]);
 
 fn arguments(mut rest: &[Token]) -> Result<Arguments<'_>, String> {

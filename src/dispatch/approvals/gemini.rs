@@ -1,4 +1,4 @@
-//! Gemini CLI's policies, and what its settings exclude. Pure.
+//! Gemini CLI's policies, and the exclusions in its settings. Pure.
 
 use serde_json::Value;
 
@@ -6,9 +6,9 @@ use super::Rules;
 use crate::dispatch::agents::{Base, Place};
 use crate::dispatch::merge::Format;
 
-/// Its shell tool.
+/// Gemini CLI's shell tool.
 const SHELL: &str = "run_shell_command";
-/// What narrows a rule in ways that a rule here has no word for.
+/// Conditions that narrow a rule in ways our rules cannot express.
 const NARROWING: [&str; 6] =
     ["argsPattern", "commandRegex", "modes", "interactive", "subagent", "toolAnnotations"];
 
@@ -21,7 +21,7 @@ pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
     ]
 }
 
-/// Reads rules that ask about commands or deny them. What Gemini CLI would deny is asked about here.
+/// Translates rules that ask about commands or deny them. What Gemini CLI would deny needs approval here.
 pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(), String> {
     if name.ends_with(".toml") {
         let policies = Format::Toml.read(text).map_err(|error| error.to_string())?;
@@ -57,13 +57,13 @@ fn policy(name: &str, rule: &Value, rules: &mut Rules) {
     let prefixes = texts(&rule["commandPrefix"]);
     match (prefixes.as_slice(), decision) {
         ([], "ask_user") => rules.ask(None, from),
-        // The shell as a whole is off.
+        // Denies the shell as a whole, so it is not a rule about commands.
         ([], _) => {}
         (prefixes, _) => prefixes.iter().for_each(|prefix| rules.ask(Some(prefix.trim()), from)),
     }
 }
 
-/// A text, or a list of texts.
+/// Returns the strings in a string or a list of strings.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],

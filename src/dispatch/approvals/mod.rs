@@ -1,4 +1,4 @@
-//! `config approvals`: an agent's own rules about commands as approval rules.
+//! `config approvals`: translates an agent's own rules about commands into approval rules.
 
 mod claude;
 mod codex;
@@ -66,7 +66,7 @@ struct Translated {
     from: String,
 }
 
-/// What the files of an agent come to.
+/// The translation of an agent's files.
 #[derive(Debug, Default)]
 struct Rules {
     translated: Vec<Translated>,
@@ -74,7 +74,8 @@ struct Rules {
 }
 
 impl Rules {
-    /// Adds a rule that asks about commands that begin with `prefix`; about every command for none.
+    /// Adds a rule that requires approval for commands that begin with `prefix`, or for every command if it is
+    /// `None`.
     fn ask(&mut self, prefix: Option<&str>, from: &str) {
         let rule = ApprovalRule { prefix: prefix.map(str::to_owned), ..ApprovalRule::default() };
         match rule.fault() {
@@ -90,7 +91,8 @@ impl Rules {
 }
 
 impl From {
-    /// The folders of its rules: a place, and how the names of files in it end. An ending of none means the file itself.
+    /// Returns where its rules are: locations and, for a folder, the extension of the files in it. Without an
+    /// extension, the location is the file itself.
     fn places(self) -> Vec<(Place, Option<&'static str>)> {
         match self {
             Self::Claude => claude::places(),
@@ -127,7 +129,7 @@ impl Local for ConfigApprovals {
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        // The tests of the registry have no place.
+        // The registry's tests have no file locations.
         if cx.host.places().is_err() {
             return Ok(json!({ "effect": "would_write" }));
         }

@@ -1,5 +1,5 @@
-//! The agents on this machine: which are there, whether their configuration names us, and, with `--agents`, what comes of
-//! it when their server is started the way they do it.
+//! Checks of the agents on this machine: which are installed, whether their configuration names us, and, with
+//! `--agents`, what happens when their server is started the way they start it.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -19,21 +19,21 @@ use crate::paths::Places;
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The largest answer of a server that is read.
+/// The maximum length of a server's answer, in bytes.
 const MAX_ANSWER: u64 = 4 << 20;
-/// Names of variables that are shown at most.
+/// The maximum number of variable names shown.
 const SHOWN: usize = 12;
 
-/// What is known of one agent that is installed.
+/// What is known about an installed agent.
 #[derive(Debug)]
 pub(super) struct Installed {
     agent: Agent,
     program: PathBuf,
-    /// The configuration that names us.
+    /// The configuration file that names us.
     named_in: Option<PathBuf>,
 }
 
-/// Looks for the agents of this machine.
+/// Finds the agents installed on this machine.
 pub(super) fn installed(host: &dyn Host) -> Vec<Installed> {
     let installed = Agent::ALL.into_iter().filter_map(|agent| {
         let program = agent.row().programs.iter().find_map(|name| on_path(host, name))?;
@@ -42,7 +42,7 @@ pub(super) fn installed(host: &dyn Host) -> Vec<Installed> {
     installed.collect()
 }
 
-/// Judges what is known.
+/// Evaluates what is known.
 pub(super) fn findings(installed: &[Installed]) -> Vec<Finding> {
     if installed.is_empty() {
         let fix = "pilothouse mcp install claude, or another agent";
@@ -61,7 +61,7 @@ fn judge(Installed { agent, program, named_in }: &Installed) -> Finding {
     }
 }
 
-/// Starts the server of each agent that names us, as that agent does, and says what comes of it.
+/// Starts the server of each agent that names us, the way that agent does, and reports the outcome.
 pub(super) async fn probe(host: &dyn Host) -> Vec<Finding> {
     let mut found = Vec::new();
     for agent in Agent::ALL {
@@ -96,7 +96,7 @@ async fn probe_one(host: &dyn Host, agent: Agent, entry: &Entry) -> Vec<Finding>
             return vec![Agents.problem(check("server"), told, fix)];
         }
     }];
-    // Our own program says where it looks in that environment.
+    // Our own program reports where it looks in that environment.
     let asked = |args: &[&str]| start(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
     let there = ask(asked(&["doctor", "--output", "json"])).await;
     let settings = ask(asked(&["config", "path", "--output", "json"])).await;
@@ -109,7 +109,7 @@ async fn probe_one(host: &dyn Host, agent: Agent, entry: &Entry) -> Vec<Finding>
     found
 }
 
-/// Speaks with a server as an agent does, and says what it offers.
+/// Talks to a server as an agent would, and says what it offers.
 async fn talk(mut command: Command) -> Result<String, String> {
     let mut server = command
         .stdin(Stdio::piped())
@@ -147,7 +147,7 @@ async fn talk(mut command: Command) -> Result<String, String> {
         Err("it ended before it had answered".to_owned())
     };
     let said = timeout(PATIENCE, talking).await;
-    // It ends by itself when its input does; if not, with its handle.
+    // It exits by itself at end of input; otherwise when its handle is dropped.
     drop(input);
     let _ = timeout(Duration::from_secs(2), server.wait()).await;
     said.unwrap_or_else(|_| Err(format!("it has not answered for {} s", PATIENCE.as_secs())))
@@ -183,7 +183,7 @@ fn runtime(agent: Agent, there: &Value, places: &Places) -> Finding {
     )
 }
 
-/// Names the variables that the agent keeps from its server, and so from commands.
+/// Reports the variables that the agent withholds from its server, and therefore from commands.
 fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::OsString)]) -> Option<Finding> {
     let check = format!("{} variables", agent.as_str());
     let all = host.variables();
@@ -208,7 +208,7 @@ fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::Os
     Some(Agents.note(check, found).fix(fix))
 }
 
-/// Says whether the agent asks before it calls our tools, and whether its own shell is on.
+/// Reports whether the agent asks before it calls our tools, and whether its own shell is enabled.
 fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) -> Finding {
     let check = format!("{} permissions", agent.as_str());
     let (mut missing, mut shell) = (Vec::new(), None);
@@ -246,7 +246,7 @@ fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) ->
     if shell.ends_with("on") { finding.fix(install) } else { finding }
 }
 
-/// Says what is asked about here, by the settings that hold in the agent's environment.
+/// Reports what needs approval here, according to the settings that apply in the agent's environment.
 fn approvals(agent: Agent, config: &Path, places: &Places) -> Finding {
     let check = format!("{} approvals", agent.as_str());
     let folder = config.parent().unwrap_or(config);

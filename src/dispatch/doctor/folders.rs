@@ -1,4 +1,4 @@
-//! Where sockets and recordings lie, and who answers there.
+//! Checks of where sockets and recordings are, and whether a runtime answers.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -10,10 +10,10 @@ use crate::dispatch::host::Host;
 use crate::link::{Error, Hello, Role, Scripts, dial};
 use crate::paths::Places;
 
-/// The least free space tasks are started with.
+/// The minimum free disk space for starting tasks, in bytes.
 const FREE_BYTES: u64 = 256 << 20;
 
-/// Looks at the folders and knocks at the runtime's door.
+/// Checks the folders and tries to connect to the runtime.
 pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
     let places = match host.places() {
         Ok(places) => places,
@@ -31,7 +31,7 @@ pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
     all
 }
 
-/// Looks whether more than one runtime answers for this workspace: agents and console would not meet.
+/// Checks whether more than one runtime answers for this workspace: agents and console would not meet.
 async fn others(host: &dyn Host) -> Option<Finding> {
     let cwd = host.cwd().ok()?;
     let mut found = BTreeMap::new();

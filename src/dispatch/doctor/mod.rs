@@ -1,5 +1,5 @@
-//! `doctor`: what the console, the runtime and the agents need from this machine, what of it is
-//! there, and how to get the rest. Looks and asks; changes nothing.
+//! `doctor`: checks what the console, the runtime and the agents need from this machine, and says how to get what is
+//! missing. Read-only.
 
 mod agents;
 mod folders;

@@ -1,4 +1,4 @@
-//! `doctor --host`: what a console and agents need of another machine.
+//! `doctor --host`: checks what a console and agents need from another machine.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use crate::link::{Carried, Error, Listing, RemoteHost, VERSION};
 
 /// How long a login may take; a person may have to answer.
 const LOGIN: Duration = Duration::from_secs(120);
-/// Tells what is known of a machine, a line each.
+/// The script that reports the facts about a machine, one per line.
 const SURVEY: &str = "if [ -t 0 ]; then echo input=terminal; else read -r word; echo \"input=$word\"; fi; \
     echo \"system=$(uname -sm)\"; echo \"user=$(id -un)\"; \
     echo \"run=$(command -v systemd-run)\"; echo \"manager=$(systemctl --user is-system-running 2>/dev/null)\"; \
     echo \"linger=$(loginctl show-user \"$(id -un)\" --property=Linger --value 2>/dev/null)\"; \
     echo \"ends=$(loginctl show-session --property=KillUserProcesses --value 2>/dev/null)\"; echo \"end=\"";
-/// What is sent there to see whether it arrives.
+/// A word sent to check whether input arrives.
 const SENT: &str = "carried";
 
-/// Looks at another machine. May ask at the terminal for what a login needs.
+/// Checks another machine. May prompt on the terminal for a login.
 pub(super) async fn look(host: RemoteHost) -> Vec<Finding> {
     let host = host.asking();
     let facts = match facts(&host).await {
@@ -65,7 +65,7 @@ fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
     Far.problem("login", found, fix)
 }
 
-/// Judges what came of the word that was sent.
+/// Evaluates what arrived of the word that was sent.
 fn input(name: &str, came: &str) -> Finding {
     match came {
         SENT => Far.ok("input", "carried as it is"),
@@ -84,7 +84,7 @@ fn input(name: &str, came: &str) -> Finding {
     }
 }
 
-/// Looks whether connections share one.
+/// Checks whether connections are multiplexed over one.
 async fn connection(host: &RemoteHost) -> Option<Finding> {
     if !host.is_ssh() {
         return None;
@@ -121,18 +121,18 @@ fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
     }
 }
 
-/// What logouts do there, in logind's words.
+/// What a logout does on that machine, in logind's terms.
 #[derive(Debug, Clone, Copy)]
 struct Logouts<'a> {
-    /// `yes` where this user's units go on after the last one.
+    /// `yes` if this user's units keep running after the last logout.
     linger: &'a str,
-    /// `no` where they end no processes.
+    /// `no` if a logout ends no processes.
     end_processes: &'a str,
-    /// What leads there logs in.
+    /// Whether connecting to it creates a login session.
     are_there: bool,
 }
 
-/// Judges how long a runtime there lives.
+/// Evaluates how long a runtime on that machine lives.
 fn lifetime(name: &str, run: &str, manager: &str, logouts: &Logouts<'_>) -> Vec<Finding> {
     let has_manager = !run.is_empty() && ["running", "degraded", "starting"].contains(&manager);
     if !has_manager {

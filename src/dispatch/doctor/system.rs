@@ -1,4 +1,4 @@
-//! The kernel: what the runtime reads and needs of it.
+//! Checks of the kernel features that the runtime needs.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use super::Area::System;
 use super::Finding;
 use crate::dispatch::host::Host;
 
-/// The oldest kernel that has what task hosts need.
+/// The oldest kernel version that supports task hosts.
 const KERNEL: (u32, u32) = (5, 9);
-/// Open files beyond which 256 tasks and their logs surely fit.
+/// The limit on open files above which 256 tasks and their logs certainly fit.
 const DESCRIPTORS: u64 = 2_048;
 
-/// What is known of the system.
+/// What is known about the system.
 #[derive(Debug)]
 pub(super) struct Known {
     release: String,
@@ -49,7 +49,7 @@ impl Known {
     }
 }
 
-/// Judges what is known.
+/// Evaluates what is known.
 pub(super) fn findings(known: &Known) -> Vec<Finding> {
     vec![kernel(known), proc(known), descriptors(known), rights(known), groups(known), program(known)]
 }

@@ -1,4 +1,4 @@
-//! The terminal: its size and colours, what it answers when asked, and the options of tmux around it.
+//! Checks of the terminal: its size and colours, its answers to queries, and the options of an enclosing tmux.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use super::Area::Terminal;
 use super::Finding;
 use crate::dispatch::host::{Host, Probe};
 
-/// How long tmux may take to tell an option.
+/// How long tmux may take to report an option.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The smallest terminal that shows every part of the console.
+/// The smallest terminal that can show every part of the console.
 const SMALLEST: (u16, u16) = (60, 15);
-/// The most tmux may hold back Escape, in milliseconds.
+/// The longest that tmux should delay Escape, in milliseconds.
 const ESCAPE_MS: u32 = 50;
 
-/// All that is known of the terminal.
+/// What is known about the terminal.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     probe: Option<Probe>,
@@ -27,7 +27,7 @@ pub(super) struct Known {
     tmux: Option<Tmux>,
 }
 
-/// Options of tmux; none where it did not tell.
+/// Options of tmux; `None` if it did not report them.
 #[derive(Debug, Default)]
 struct Tmux {
     escape_time: Option<u32>,
@@ -65,7 +65,7 @@ impl Tmux {
     }
 }
 
-/// Asks tmux for a server option.
+/// Queries a server option of tmux.
 async fn option(name: &str) -> Option<String> {
     let mut tmux = tokio::process::Command::new("tmux");
     tmux.args(["show-options", "-sv", name]).stdin(std::process::Stdio::null()).kill_on_drop(true);
@@ -74,7 +74,7 @@ async fn option(name: &str) -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// Judges what is known.
+/// Evaluates what is known.
 pub(super) fn findings(known: &Known) -> Vec<Finding> {
     let mut all = vec![size(known), name(known), colours(known), locale(known), keys(known), width(known)];
     all.extend([background(known), marks(known)]);

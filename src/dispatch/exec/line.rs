@@ -1,4 +1,4 @@
-//! One line of the stream: a request, nothing, or what is wrong with it. Hostile until proven.
+//! One line of the stream: a request, a blank line, or an error. The input is untrusted.
 
 use serde_json::{Map, Value};
 
@@ -7,35 +7,35 @@ use crate::dispatch::registry::{nearest_path, path_of_tool};
 use crate::dispatch::response::Failure;
 use crate::link::{MAX_DEPTH, Strict, depth_within};
 
-/// The longest line, in bytes: what a runtime takes in one frame, less the frame's own words.
+/// The maximum length of a line, in bytes: what a runtime accepts in one frame, less the frame's overhead.
 pub(super) const MAX_LINE: usize = (1 << 20) - 4_096;
-/// What some programs put at the start of a text.
+/// The UTF-8 byte order mark that some programs put at the start of a text.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// A request as its line has it.
+/// A request as written on its line.
 #[derive(Debug, PartialEq)]
 pub(super) struct Line {
     /// The path of the command.
     pub(super) cmd: String,
-    /// Flags of this line.
+    /// The flags of this line.
     pub(super) opts: Map<String, Value>,
     /// The input of the command.
     pub(super) payload: Map<String, Value>,
 }
 
-/// What a line turned out to be.
+/// A parsed line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Read {
     /// Nothing to do.
     Blank,
     /// A request.
     Line(Line),
-    /// No request, and why; with its command where that could be read.
+    /// Not a request, and why; with its command if that could be read.
     Malformed(Option<String>, Box<Failure>),
 }
 
 impl Read {
-    /// Returns the command, where it could be read.
+    /// Returns the command, if it could be read.
     pub(super) fn cmd(&self) -> Option<&str> {
         match self {
             Self::Blank => None,
@@ -44,13 +44,13 @@ impl Read {
         }
     }
 
-    /// Tells whether it is a request.
+    /// Returns whether it is a request.
     pub(super) fn is_well_formed(&self) -> bool {
         matches!(self, Self::Line(_))
     }
 }
 
-/// Reads the line of that number, from 1, without its line feed. `None` is one that was too long to be kept.
+/// Parses a line without its line feed; `number` counts from 1. `None` means that the line was too long to be kept.
 pub(super) fn read(bytes: Option<&[u8]>, number: u64) -> Read {
     let Some(bytes) = bytes else {
         let failure = malformed(format!("The line is longer than {MAX_LINE} bytes."));
@@ -110,7 +110,7 @@ fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<Line, Fa
     Ok(Line { cmd: path, opts, payload })
 }
 
-/// Says what a parser found, at the line of the stream: the parser has seen one line alone.
+/// Rewrites a parser's message to refer to the line of the stream: the parser has seen only this line.
 fn at_line(error: &serde_json::Error, number: u64) -> String {
     error.to_string().replace("at line 1 column", &format!("at line {number} column"))
 }
@@ -120,7 +120,7 @@ fn malformed(message: impl Into<String>) -> Failure {
         .fix(r#"write one JSON object a line: {"_cmd":"task.list"}"#)
 }
 
-/// Tells whether a text has the form of a command's path.
+/// Returns whether a text has the form of a command path.
 #[must_use]
 pub fn is_path(text: &str) -> bool {
     let word = |word: &str| {

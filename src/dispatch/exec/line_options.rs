@@ -1,5 +1,5 @@
-//! `_opts`: the flags of one line, taken as the command line takes them: true is the bare flag, false
-//! leaves it off, a string or number is its value.
+//! `_opts`: the flags of one line, interpreted as on the command line: true is the bare flag, false omits it, a
+//! string or number is its value.
 
 use serde_json::{Map, Value, json};
 
@@ -20,8 +20,8 @@ pub struct LineFlag {
     pub about: &'static str,
 }
 
-/// The flags that every command and every line has. To add one: a row here, its arm in `apply`, and the field of
-/// [`Flags`] that it sets.
+/// The flags that every command and every line accept. To add one: add a row here, its arm in `apply`, and the field
+/// of [`Flags`] that it sets.
 pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "dry-run",
@@ -45,7 +45,7 @@ pub const LINE_FLAGS: [LineFlag; 4] = [
     },
 ];
 
-/// Applies the flags of a line: to its input where they are fields of the command, else to `flags`.
+/// Applies the flags of a line: to its input if they are fields of the command, otherwise to `flags`.
 pub(super) fn apply(
     command: &Command,
     opts: Map<String, Value>,
@@ -100,7 +100,7 @@ fn key(given: &str, value: &Value) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Puts a flag where the command's input has it.
+/// Stores a flag in the field of the command's input.
 fn field(
     command: &Command,
     given: &str,
@@ -126,7 +126,7 @@ fn field(
     Ok(())
 }
 
-/// Reads a flag's value as its field wants it; `None` for a flag that is off.
+/// Converts a flag's value to its field's type; `None` for a flag that is off.
 fn converted(kind: Option<&str>, given: &str, value: Value) -> Result<Option<Value>, Failure> {
     Ok(match (kind, value) {
         (Some("boolean"), Value::Bool(on)) => Some(json!(on)),
@@ -141,7 +141,7 @@ fn converted(kind: Option<&str>, given: &str, value: Value) -> Result<Option<Val
     })
 }
 
-/// Reads a value that may be written as JSON in a string.
+/// Parses a value that may be written as JSON in a string.
 fn parsed(value: Value) -> Value {
     let json = value.as_str().filter(|text| text.starts_with(['{', '[']));
     json.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(value)

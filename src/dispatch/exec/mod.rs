@@ -1,7 +1,8 @@
-//! `exec`: a stream of commands, one JSON object a line, each answered by one line (docs/contract.md#command-lines).
+//! `exec`: a stream of commands, one JSON object per line, each answered by one line
+//! (docs/contract.md#command-lines).
 //!
-//! One line after the other, in this process: a line is read, checked, run and answered before the
-//! next one is looked at. Nothing a line says changes another line, and no line is ever run twice.
+//! Lines are processed one after another, in this process: a line is read, checked, run and answered before the next
+//! one is parsed. Nothing on one line changes another, and no line is ever run twice.
 
 mod line;
 mod line_options;
@@ -34,7 +35,7 @@ use crate::clock::Clock;
 use crate::envelope::SafeText;
 use crate::tools::CutShort;
 
-/// For the fuzz targets: reads a line, and nothing more.
+/// Parses a line without running it, for the fuzz targets.
 #[doc(hidden)]
 pub fn fuzz_line(bytes: &[u8]) {
     for number in [1, 2] {
@@ -42,7 +43,7 @@ pub fn fuzz_line(bytes: &[u8]) {
     }
 }
 
-/// The exit code of a stream whose reader has gone.
+/// The exit code if the reader of the answers is gone.
 pub const OUTPUT_CLOSED: u8 = 141;
 
 /// How a stream ended.
@@ -50,15 +51,15 @@ pub const OUTPUT_CLOSED: u8 = 141;
 pub struct Ended {
     /// The exit code.
     pub code: u8,
-    /// What was wrong first, in one line, when it cannot be understood (2).
+    /// What was wrong first, on one line, if the exit code is 2.
     pub why: Option<String>,
 }
 
-/// Runs the lines of `feed` and writes an answer for each to `out`. `signal` ends it in the middle,
-/// with the number it yields.
+/// Runs the lines of `feed` and writes an answer for each to `out`. If `signal` completes, the stream is ended with
+/// the signal number it yields.
 ///
 /// # Errors
-/// When an answer cannot be written, for another reason than that nobody reads.
+/// When an answer cannot be written, except because the reader is gone.
 pub async fn run(
     cx: &mut Context,
     options: &Options,
@@ -206,7 +207,7 @@ fn route(cmd: &str) -> Result<&'static Command, Failure> {
     }
 }
 
-/// Checks a line without running it.
+/// Validates a line without running it.
 fn validate(command: &Command, input: Value) -> Response {
     let mut input = input;
     let checked = accepted_exits(command, &mut input).map(drop);
@@ -220,7 +221,7 @@ fn broken_off(error: &io::Error) -> Failure {
     Failure::running(Code::InputFileUnreadable, "The input cannot be read on.").detail(error.to_string())
 }
 
-/// What is said of a stream without a line.
+/// Returns the failure of a stream without any line.
 fn empty_stream() -> Failure {
     Failure::new(Code::EmptyStream, "The stream holds no line.")
         .fix(r#"write one JSON object a line, for instance {"_cmd":"task.list"}"#)

@@ -1,5 +1,5 @@
-//! The options of `exec`. To add one: a field of [`ExecInput`] with a doc comment, which is its help; the command line,
-//! the manifest and the reference follow. [`super::run`] gets it as `options.input`.
+//! The options of `exec`. To add one, add a field to [`ExecInput`] with a doc comment, which is its help text; the
+//! command line, the manifest and the reference are derived from it. [`super::run`] gets it as `options.input`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,12 +7,12 @@ use serde::Deserialize;
 use crate::dispatch::command::{Effect, Example, Local, Reach};
 use crate::dispatch::run::Flags;
 
-/// How a whole stream is run.
+/// How to run a whole stream.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Its own options.
+    /// The options of `exec` itself.
     pub input: ExecInput,
-    /// What holds for every line unless the line says otherwise; a line cannot lift a dry run.
+    /// Defaults for every line, which a line can override, except that it cannot lift a dry run.
     pub flags: Flags,
 }
 

@@ -1,5 +1,5 @@
-//! Where the lines come from: standard input, drained to its end before the first line runs, or a file
-//! that is read as it grows.
+//! The source of the lines: standard input, which is read to its end before the first line runs, or a file that is
+//! read as it grows.
 
 use std::io::{self, Cursor};
 
@@ -11,10 +11,10 @@ use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
 use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 
-/// Bytes read from a file at once.
+/// The number of bytes read from a file at once.
 const CHUNK: usize = 64 << 10;
 
-/// Lines, one after the other.
+/// Reads lines one after another.
 pub struct Feed {
     reader: Box<dyn AsyncBufRead + Send + Unpin>,
     line: Vec<u8>,
@@ -22,10 +22,10 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Drains `input`, which may hold at most `limit` bytes.
+    /// Reads `input` to its end; it may contain at most `limit` bytes.
     ///
     /// # Errors
-    /// When it holds more, or cannot be read.
+    /// When it contains more, or cannot be read.
     pub async fn drain(input: impl AsyncRead + Unpin, limit: usize) -> Result<Self, Failure> {
         let mut all = Vec::new();
         let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -64,8 +64,8 @@ impl Feed {
         Self { reader: Box::new(reader), line: Vec::new(), too_long: false }
     }
 
-    /// Returns the next line without its line feed: `Some(None)` for one too long to be kept, `None`
-    /// at the end. The last line needs no line feed. Dropped in the middle, it loses nothing.
+    /// Returns the next line without its line feed: `Some(None)` for one too long to be kept, `None` at the end. The
+    /// last line needs no line feed. Cancel-safe.
     pub(super) async fn next(&mut self) -> io::Result<Option<Option<Vec<u8>>>> {
         loop {
             let seen = self.reader.fill_buf().await?;
@@ -96,10 +96,10 @@ impl Feed {
     }
 }
 
-/// Reads how much of standard input may be drained; `given` is the variable's value.
+/// Parses the limit on the size of standard input; `given` is the variable's value.
 ///
 /// # Errors
-/// When it is no number.
+/// When it is not a number.
 pub fn stdin_limit(given: Option<&str>) -> Result<usize, Failure> {
     let Some(given) = given else { return Ok(STDIN_BYTES) };
     given.trim().parse().map_err(|_| {

@@ -1,4 +1,4 @@
-//! What came of the lines so far, and the exit code that follows from it.
+//! The outcomes of the lines so far, and the exit code that follows from them.
 
 /// Counts lines.
 #[derive(Debug, Default)]
@@ -28,8 +28,8 @@ impl Tally {
         self.failed > 0
     }
 
-    /// 0: all is well. 2: a line was malformed, and no well-formed one was processed; none is when
-    /// they are only validated. 1: some line failed.
+    /// Returns the exit code. 0: no line failed. 2: a line was malformed, and no well-formed one was processed (none
+    /// ever is if lines are only validated). 1: any other failure.
     pub(super) fn exit_code(&self, validated_only: bool) -> u8 {
         let processed = if validated_only { 0 } else { self.well_formed };
         match (self.failed, self.malformed, processed) {

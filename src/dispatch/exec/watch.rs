@@ -1,5 +1,5 @@
-//! What the operator sees of a stream: told to the runtime of the workspace, over a connection of its
-//! own, seldom enough to cost nothing. A runtime that does not listen stops nothing.
+//! The operator's view of a stream: sent to the workspace's runtime over a separate connection, infrequently enough
+//! to cost nothing. A runtime that does not listen stops nothing.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::envelope::{mask, one_line};
 use crate::link::Scripts;
 use crate::runtime::{StreamLine, StreamView};
 
-/// Lines that are shown.
+/// The number of lines shown.
 const LINES: usize = 40;
-/// Longest note of a line, in characters.
+/// The maximum length of a line's note, in characters.
 const NOTE_CHARS: usize = 60;
-/// The least time between two lines that are shown because of their time alone.
+/// The minimum interval between updates for lines that are not tool calls.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The view of a stream, and the way to whoever looks.
+/// The view of a stream, and the connection over which it is sent.
 pub(super) struct Watch {
     scripts: Option<Scripts>,
     view: StreamView,
@@ -40,12 +40,12 @@ impl Watch {
             dry_run: options.flags.dry_run,
             ..StreamView::default()
         };
-        // A plan that is only checked runs nothing there is to watch.
+        // A stream that is only validated runs nothing that could be watched.
         let scripts = if options.input.validate_only { None } else { cx.join().await };
         Self { scripts, view, told: None }
     }
 
-    /// A line is on its way.
+    /// Shows that a line is about to run.
     pub(super) async fn begin(&mut self, number: u64, read: &Read) {
         if self.scripts.is_none() {
             return;
@@ -64,7 +64,7 @@ impl Watch {
         }
     }
 
-    /// The line has its answer.
+    /// Records a line's answer.
     pub(super) fn end(&mut self, response: &Response) {
         self.view.done += 1;
         self.view.failed += u64::from(response.outcome.is_err());
@@ -74,7 +74,7 @@ impl Watch {
         }
     }
 
-    /// No more lines will come.
+    /// Shows that the stream has ended.
     pub(super) async fn close(&mut self) {
         self.view.is_over = true;
         self.tell().await;
@@ -94,7 +94,7 @@ fn is_tool(line: &Line) -> bool {
     registry::find(&line.cmd).is_some_and(|command| matches!(command.kind, Kind::Tool(_)))
 }
 
-/// The one thing of an input that tells lines apart.
+/// Returns the part of an input that best distinguishes its line from others.
 fn note(line: &Line) -> String {
     let field = ["cmd", "task_id"].into_iter().find_map(|key| line.payload.get(key).and_then(Value::as_str));
     let items =

@@ -1,7 +1,7 @@
-//! What the header of a program says: for which machine it is, and whether it needs a loader. Pure; a file may hold
-//! anything.
+//! Parses the ELF header of a program: the machine it is for, and whether it needs a loader. Pure; the input may be
+//! any file.
 
-/// The kinds of machines that the program is built for.
+/// The architectures that the program is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Machine {
     X86,
@@ -9,7 +9,7 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// Returns the machine that `uname -sm` tells of.
+    /// Returns the architecture for the output of `uname -sm`.
     pub(super) fn of(system: &str) -> Option<Self> {
         match system.trim() {
             "Linux x86_64" | "Linux amd64" => Some(Self::X86),
@@ -25,26 +25,26 @@ impl Machine {
         }
     }
 
-    /// Returns the target of Rust that it is built with.
+    /// Returns the Rust target it is built with.
     pub(super) fn target(self) -> String {
         format!("{}-unknown-linux-musl", self.name())
     }
 }
 
-/// What the header of a program says.
+/// The contents of a program's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Program {
-    /// The machine it is for; none for one that pilothouse is not built for.
+    /// The architecture it is for; `None` if pilothouse is not built for it.
     pub(super) machine: Option<Machine>,
-    /// It needs no loader, and so no library.
+    /// Whether it is static: it needs no loader, and therefore no libraries.
     pub(super) is_static: bool,
 }
 
-/// The kind of a part that names a loader.
+/// The type of the program header that names a loader (`PT_INTERP`).
 const INTERPRETER: u32 = 3;
 
 impl Program {
-    /// Reads the header of a program of 64 bits; none of anything else.
+    /// Parses the header of a 64-bit program; `None` for anything else.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.get(..6)? != b"\x7fELF\x02\x01" {
             return None;
@@ -64,7 +64,7 @@ impl Program {
     }
 }
 
-/// Reads a number, its lowest byte first.
+/// Reads a little-endian number.
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     let field = bytes.get(at..at.checked_add(length)?)?;
     Some(field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// A program with parts of these kinds.
+    /// Returns a program with program headers of these types.
     fn program(machine: u16, kinds: &[u32]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 56 * kinds.len()];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");

@@ -1,5 +1,5 @@
-//! `host install`: puts this version of the program on another machine: asks first, checks what has arrived, and replaces
-//! whole or not at all.
+//! `host install`: installs this version of the program on another machine. Asks first, verifies the checksum of what
+//! has arrived, and replaces the program atomically.
 
 mod elf;
 
@@ -19,19 +19,19 @@ use super::{Code, link_failure};
 use crate::link::{RemoteHost, RemoteOutput};
 use elf::{Machine, Program};
 
-/// The version that is put there.
+/// The version to install.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// How long a login and a look may take; a person may have to answer.
+/// How long a login and a query may take, including the time a person needs to answer a prompt.
 const LOOK: Duration = Duration::from_secs(120);
-/// How long the program may take to get there.
+/// How long the transfer may take.
 const COPY: Duration = Duration::from_secs(1_800);
-/// The largest file taken for a program.
+/// The maximum size of a program file, in bytes.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// Says what machine it is, and what lies where the program goes; `$1` is its version.
+/// The script that reports the system, and what is at the destination; `$1` is the version.
 const SURVEY: &str = "uname -sm; p=\"$HOME/.local/share/pilothouse/$1/pilothouse\"; echo \"$p\"; \
     if [ -f \"$p\" ]; then sha256sum \"$p\" || shasum -a 256 \"$p\"; fi 2>/dev/null; true";
-/// Takes the program from standard input; `$1` is its version, `$2` what its checksum must be.
+/// The script that installs the program from standard input; `$1` is the version, `$2` the expected checksum.
 const INSTALL: &str = "set -e; umask 077; d=\"$HOME/.local/share/pilothouse/$1\"; mkdir -p \"$d\"; t=\"$d/.pilothouse.$$\"; \
     trap \"rm -f '$t'\" EXIT; cat > \"$t\"; s=$(sha256sum \"$t\" 2>/dev/null || shasum -a 256 \"$t\"); \
     if [ \"${s%% *}\" != \"$2\" ]; then echo \"what has arrived is not what was sent\" >&2; exit 65; fi; \
@@ -129,7 +129,7 @@ impl Local for HostInstall {
     }
 }
 
-/// What a machine is, and what lies where the program goes.
+/// The remote system, and what is at the destination.
 struct Survey {
     system: String,
     path: String,
@@ -141,7 +141,7 @@ async fn survey(host: &RemoteHost) -> Result<Survey, Failure> {
         host.run_script(SURVEY, &[VERSION], &[], LOOK).await.map_err(|error| link_failure(&error))?;
     done(&output, host)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // A login may have greeted before.
+    // The login may have printed a greeting first.
     let mut lines =
         text.lines().skip_while(|line| !line.starts_with("Linux ") && !line.starts_with("Darwin "));
     let system = lines.next().unwrap_or_else(|| text.lines().next().unwrap_or("unknown")).to_owned();
@@ -154,7 +154,7 @@ fn done(output: &RemoteOutput, host: &RemoteHost) -> Result<(), Failure> {
     if output.code == Some(0) { Ok(()) } else { Err(link_failure(&output.error(host))) }
 }
 
-/// Judges how the script ended that puts it there: what it said is what was in the way.
+/// Evaluates how the installation script ended: what it printed is the reason it failed.
 fn was_put(output: &RemoteOutput, host: &RemoteHost, path: &str) -> Result<(), Failure> {
     match output {
         RemoteOutput { code: Some(1..=124), said, .. } if !said.is_empty() => {
@@ -172,7 +172,7 @@ fn machine(system: &str, host: &RemoteHost) -> Result<Machine, Failure> {
     })
 }
 
-/// Reads the program for a machine: the file that was named, else this very one.
+/// Reads the program for a machine: the given file, or else this program.
 async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Vec<u8>, Failure> {
     let path = from.unwrap_or(own).to_owned();
     let unreadable = |why: String| {
@@ -199,7 +199,7 @@ async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Ve
     }
 }
 
-/// Asks the person.
+/// Asks the person for confirmation.
 async fn agreed(cx: &Context, question: String) -> Result<(), Failure> {
     let outside = cx.host.clone();
     let asked = tokio::task::spawn_blocking({
@@ -215,7 +215,7 @@ async fn agreed(cx: &Context, question: String) -> Result<(), Failure> {
     }
 }
 
-/// Asks the program that lies there now what it is.
+/// Asks the installed program for its version.
 async fn version(host: &RemoteHost, path: &str) -> Option<String> {
     let output = host.run_script("exec \"$1\" version --output jsonl", &[path], &[], LOOK).await.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

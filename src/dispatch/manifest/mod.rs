@@ -1,4 +1,4 @@
-//! `manifest`: every command with what it takes and answers, for programs that write `_cmd`.
+//! `manifest`: every command with its input and output, for programs that write `_cmd`.
 
 mod reference;
 
@@ -85,7 +85,7 @@ impl Local for Manifest {
 
     async fn run(_cx: &mut Context, input: ManifestInput) -> Result<Output, Failure> {
         let whole = MANIFEST.clone();
-        // HTTP writes it in quotes.
+        // HTTP puts it in quotes.
         let has = input.etag.is_some_and(|etag| etag.trim_matches('"') == whole.etag);
         Ok(if has { Output { exit_codes: None, flags: None, commands: None, ..whole } } else { whole })
     }
@@ -126,7 +126,8 @@ fn entry(command: &Command) -> Value {
     entry
 }
 
-/// The flags a line may set with `_opts`, by name. On a command line one that is `positional` stands without its name.
+/// Returns the flags that a line may set with `_opts`, by name. On a command line, a `positional` one is given
+/// without its name.
 fn flags(command: &Command) -> Map<String, Value> {
     let schema = command.input_schema();
     let required =
@@ -146,7 +147,7 @@ fn flags(command: &Command) -> Map<String, Value> {
     own.chain(common_flags()).collect()
 }
 
-/// The flags of every command.
+/// Returns the flags of every command.
 fn common_flags() -> impl Iterator<Item = (String, Value)> {
     super::exec::LINE_FLAGS.into_iter().map(|flag| {
         let default = if flag.kind == "boolean" { json!(false) } else { Value::Null };

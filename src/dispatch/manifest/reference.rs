@@ -1,4 +1,4 @@
-//! The reference of the command line as Markdown, written from the registry.
+//! The command-line reference as Markdown, generated from the registry.
 
 use std::fmt::Write as _;
 
@@ -92,7 +92,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// Returns the command line of an example, to be pasted into a shell.
+/// Returns the command line of an example, ready to paste into a shell.
 pub(super) fn command_line(command: &Command, example: &Example) -> String {
     let words = command.path.replace('.', " ");
     if example.input == "{}" {

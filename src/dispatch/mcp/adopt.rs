@@ -1,4 +1,5 @@
-//! `adopt`: leads an agent's own shell here for good, by merging its own configuration, and takes that back.
+//! `adopt`: redirects an agent's own shell here permanently, by merging settings into its configuration, and undoes
+//! that.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use crate::process::ShellLinks;
 
 pub(in crate::dispatch) struct Adopt;
 
-/// When it takes effect, and the way around it.
+/// When it takes effect, and how to bypass it.
 const LED_HERE: &str =
     "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
 
@@ -63,7 +64,7 @@ impl Local for Adopt {
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        // The tests of the registry have no place.
+        // The registry's tests have no file locations.
         let Ok(places) = cx.host.places() else { return Ok(json!({ "effect": "would_install" })) };
         let output = if input.undo {
             let (steps, _) = undoing(&places, input.agent, None, true)?;
@@ -88,7 +89,7 @@ impl Local for Adopt {
     }
 }
 
-/// Says what the agent's file gets. Changes nothing.
+/// Returns the changes to the agent's files. Changes nothing itself.
 fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let host = &*cx.host;
     let own = host.variable("SHELL");
@@ -113,8 +114,8 @@ fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure
     Ok((vec![step], vec![LED_HERE.to_owned()]))
 }
 
-/// Says what has Codex start our executor. Without a local environment beside it a dead executor is an error; with one, Codex
-/// would run commands by itself and say nothing.
+/// Returns the changes that make Codex start our executor. With no local environment beside it, a dead executor is an
+/// error; with one, Codex would silently run commands itself.
 fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let host = &*cx.host;
     let program = Agent::Codex.command(host, Scope::User);

@@ -1,4 +1,4 @@
-//! `mcp config`: what an agent needs in its configuration, to be pasted as it is.
+//! `mcp config`: what an agent needs in its configuration, ready to paste.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

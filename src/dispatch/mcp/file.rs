@@ -1,4 +1,4 @@
-//! Files of other programs: read only where they are plain files of this user, replaced whole, never half written.
+//! Other programs' files: read only if they are regular files of this user, and replaced atomically.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -9,15 +9,15 @@ use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
 use crate::files;
 
-/// The largest file that is changed.
+/// The maximum size of a file to change, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
-/// What a backup is called, after the name of its file.
+/// The suffix of a backup's file name.
 const BACKUP: &str = "before-pilothouse";
 
-/// Reads a file; none when it does not exist.
+/// Reads a file; `None` if it does not exist.
 ///
 /// # Errors
-/// When it is a link, no plain file, not this user's, too large, not text, or cannot be read.
+/// When it is a symlink, not a regular file, not this user's, too large, not text, or cannot be read.
 pub(in crate::dispatch) fn read(path: &Path) -> Result<Option<String>, Failure> {
     let refused = |what: &str| {
         Failure::new(Code::Precondition, format!("{} {what}; nothing was changed.", path.display()))
@@ -47,10 +47,10 @@ pub(in crate::dispatch) fn read(path: &Path) -> Result<Option<String>, Failure> 
     Ok(Some(text))
 }
 
-/// Replaces a file by one with the same mode, or makes it with `mode`; it must still hold what was read.
+/// Replaces a file, keeping its mode, or creates it with `mode`; it must still contain what was read.
 ///
 /// # Errors
-/// When it has changed since, or cannot be written; it is then as it was.
+/// When it has changed since, or cannot be written; it is then left as it was.
 pub(in crate::dispatch) fn write(
     path: &Path,
     was: Option<&str>,
@@ -70,10 +70,10 @@ pub(in crate::dispatch) fn write(
     .map_err(|error| failed("write", path, &error))
 }
 
-/// Copies a file to one beside it, under a name that is free.
+/// Copies a file to one beside it, under an unused name.
 ///
 /// # Errors
-/// When that cannot be written.
+/// When the copy cannot be written.
 pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let names =
@@ -90,7 +90,7 @@ pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, Failure> {
     Err(failed("write", path, &io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Creates the missing folders above a file; returns the topmost of them.
+/// Creates the missing folders above a file; returns the topmost one created.
 ///
 /// # Errors
 /// When one cannot be created.
@@ -109,7 +109,7 @@ pub(super) fn remove(path: &Path, created_folder: Option<&Path>) -> Result<(), F
     fs::remove_file(path).map_err(|error| failed("remove", path, &error))?;
     let Some(created_folder) = created_folder else { return Ok(()) };
     for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(created_folder)) {
-        // One that holds something else by now stays.
+        // A folder that contains something else by now is kept.
         if fs::remove_dir(folder).is_err() {
             break;
         }

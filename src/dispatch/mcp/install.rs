@@ -1,4 +1,4 @@
-//! `mcp install`: connects an agent by merging its own configuration files, and takes that back.
+//! `mcp install`: connects an agent by merging settings into its configuration files, and undoes that.
 
 use std::path::{Path, PathBuf};
 
@@ -74,16 +74,16 @@ enum Change {
     Unchanged,
 }
 
-/// What is to be done with one file.
+/// A change to one file.
 pub(super) struct Step {
     path: PathBuf,
     before: Option<String>,
-    /// None for a file that goes.
+    /// `None` if the file is to be removed.
     after: Option<String>,
     added: Vec<Added>,
     kept: Vec<String>,
     mode: u32,
-    /// The backup that it becomes again, which is then of no more use.
+    /// The backup that the file is restored from; it is no longer needed afterwards.
     used_backup: Option<PathBuf>,
     created_folder: Option<PathBuf>,
 }
@@ -120,7 +120,7 @@ impl Local for McpInstall {
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        // The tests of the registry have no place.
+        // The registry's tests have no file locations.
         let Ok(places) = cx.host.places() else { return Ok(json!({ "effect": "would_install" })) };
         let output = if input.undo {
             Output::of(
@@ -149,7 +149,7 @@ impl Local for McpInstall {
     }
 }
 
-/// Reads the agent's files and says what each gets. Changes nothing.
+/// Reads the agent's files and returns the changes to each. Changes nothing itself.
 fn steps(
     cx: &Context,
     places: &Places,
@@ -177,7 +177,7 @@ fn steps(
     Ok((steps, notes))
 }
 
-/// Puts on record what is added, then changes the files. Returns the backups.
+/// Records what is added, then changes the files. Returns the backups.
 pub(super) fn install(
     steps: &[Step],
     places: &Places,
@@ -213,7 +213,7 @@ pub(super) fn install(
     Ok(backups)
 }
 
-/// Says how the files become what they would be without us, and what is then still on record.
+/// Returns the changes that undo ours, and the record that is left afterwards.
 pub(super) fn undoing(
     places: &Places,
     agent: Agent,
@@ -237,7 +237,7 @@ pub(super) fn undoing(
         return Err(Failure::new(Code::Precondition, message));
     }
     let mut steps: Vec<Step> = Vec::new();
-    // The newest first: each is undone on what the one after it has left.
+    // Newest first: each is undone on top of what undoing the later ones has left.
     for entry in meant.iter().rev() {
         let known = steps.iter().position(|step| step.path == entry.path);
         let mut step = match known {
@@ -257,7 +257,7 @@ pub(super) fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
             None => file::remove(&step.path, step.created_folder.as_deref())?,
         }
         if let Some(backup) = &step.used_backup {
-            // One that is gone already is of no use either.
+            // Ignores a backup that is already gone.
             let _ = std::fs::remove_file(backup);
         }
     }
@@ -299,7 +299,8 @@ impl Step {
         Ok(())
     }
 
-    /// Undoes one change: to the letter where the file is as it was left, else what was added and is still there.
+    /// Undoes one change: restores the file exactly if it has not been modified since, otherwise removes whatever of
+    /// our additions is still there.
     fn take_back(&mut self, entry: &Entry) -> Result<(), Failure> {
         let Some(text) = &self.after else { return Ok(()) };
         if digest(text) == entry.after {
@@ -349,7 +350,7 @@ impl Output {
         Self { effect: effect.to_owned(), agent, files, notes }
     }
 
-    /// Returns what else to know.
+    /// Returns additional notes.
     pub(super) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -362,7 +363,7 @@ impl Output {
     }
 }
 
-/// Says to a person what becomes of each file.
+/// Describes the change to each file for a person.
 pub(super) fn describe(data: &Value) -> String {
     let mut lines = Vec::new();
     for file in data["files"].as_array().into_iter().flatten() {

@@ -14,11 +14,11 @@ use super::agents::{Agent, Scope};
 use super::code::Code;
 use super::response::Failure;
 
-/// What follows from commands that go another way than the agent's own shell.
+/// The consequence of running commands outside the agent's own shell.
 const PROTECTION: &str = "Pilothouse runs each one with your rights and in no sandbox, and asks about none until there \
      are approval rules";
 
-/// Returns the scope that was asked for, else the agent's usual one.
+/// Returns the requested scope, or else the agent's usual one.
 fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
     let row = agent.row();
     match asked {
@@ -33,7 +33,7 @@ fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
     }
 }
 
-/// Says what the settings take away, and what can be put in its place.
+/// Describes which safeguards the settings remove, and how to replace them.
 fn losses(agent: Agent) -> Vec<String> {
     vec![
         format!("what this takes away: {} for commands run here; {PROTECTION}", agent.row().loss),

@@ -1,4 +1,4 @@
-//! What `mcp install` has added to which file, so that `--undo` takes back exactly that.
+//! The record of what `mcp install` has added to which file, so that `--undo` removes exactly that.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::dispatch::merge::Added;
 use crate::dispatch::response::Failure;
 use crate::files;
 
-/// The file, in the state folder.
+/// The name of the file in the state folder.
 const FILE: &str = "mcp-install.json";
 
 /// One change of one file.
@@ -37,7 +37,7 @@ pub(super) struct Entry {
     pub(super) leads_shell: bool,
 }
 
-/// Everything that was added and not taken back, the oldest first.
+/// Everything that was added and not undone, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     path: PathBuf,
@@ -48,7 +48,7 @@ impl Record {
     /// Reads the record.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// When it exists but cannot be read.
     pub(super) fn read(state: &Path) -> Result<Self, Failure> {
         let path = state.join(FILE);
         let entries = match file::read(&path)? {

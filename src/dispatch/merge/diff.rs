@@ -1,4 +1,4 @@
-//! What a change to a file comes to, in the form that `diff -u` writes. Secrets in it are masked.
+//! Diffs of changed files, in the format of `diff -u`. Secrets in them are masked.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::envelope::mask;
 
-/// Lines shown around a change.
+/// The number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// Returns the change of a file from one text to another; empty when there is none.
+/// Returns the diff of a file's old and new text; empty if they are equal.
 pub(in crate::dispatch) fn unified(name: &str, before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let groups = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT);
@@ -30,7 +30,7 @@ pub(in crate::dispatch) fn unified(name: &str, before: &str, after: &str) -> Str
 }
 
 fn range(start: usize, end: usize) -> String {
-    // A range without lines names the line before it.
+    // A range without lines refers to the line before it.
     let begin = if start == end { start } else { start + 1 };
     format!("{begin},{}", end - start)
 }

@@ -1,5 +1,4 @@
-//! JSON as people write it: comments and trailing commas. The text is changed only where a key or an item is added or
-//! removed.
+//! JSON with comments and trailing commas. The text is modified only where a key or an item is added or removed.
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{Document, MergeError};
 
-/// What is allowed beside plain JSON: comments and trailing commas.
+/// The allowed extensions of plain JSON: comments and trailing commas.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -23,15 +22,15 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_non_finite_numbers: false,
     allow_extended_string_escapes: false,
 };
-/// The indentation of a file that has none.
+/// The indentation for a file that has none.
 const INDENT: &str = "  ";
 
-/// A file of this format.
+/// A JSON document with comments.
 pub(super) struct Jsonc {
     text: String,
 }
 
-/// An object or a list: where it stands, and where each of its parts does.
+/// The position of an object or a list, and of each of its parts.
 struct Container {
     whole: Range<usize>,
     parts: Vec<Range<usize>>,
@@ -47,7 +46,7 @@ impl Jsonc {
         }
     }
 
-    /// Looks at the node a path leads to; none where there is no such key.
+    /// Applies a function to the node at a path; `None` if there is no such key.
     fn at<T>(
         &self,
         path: &[String],
@@ -80,7 +79,7 @@ impl Jsonc {
         found?.ok_or_else(|| MergeError::new(format!("`{}` is not there", path.join("."))))
     }
 
-    /// Appends a part to a container; `write` lays it out, given the indentation of its line, if it gets one.
+    /// Appends a part to a container; `write` formats it, given the indentation if it gets a line of its own.
     fn append(&mut self, container: &Container, write: impl Fn(Option<&str>) -> String) {
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let write = |indent: Option<&str>| write(indent).replace('\n', newline);
@@ -117,7 +116,7 @@ impl Jsonc {
     fn cut(&mut self, container: &Container, index: usize) {
         let part = container.parts[index].clone();
         let before = self.text[..part.start].trim_end_matches([' ', '\t']);
-        // The line it begins goes with it.
+        // If the part begins a line, that line's break is removed too.
         let start = match before.strip_suffix('\n') {
             Some(line) => line.strip_suffix('\r').unwrap_or(line).len(),
             None => before.len(),
@@ -141,7 +140,7 @@ impl Jsonc {
         }
     }
 
-    /// Finds the comma that follows a place, comments aside.
+    /// Returns the position of the comma that follows a position, ignoring comments.
     fn comma_after(&self, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
@@ -154,7 +153,7 @@ impl Jsonc {
         }
     }
 
-    /// Skips the comments that follow a place on its line.
+    /// Returns the position after the comments that follow on the same line.
     fn line_rest(&self, from: usize) -> usize {
         let mut at = from;
         loop {
@@ -167,20 +166,20 @@ impl Jsonc {
         }
     }
 
-    /// Returns the indentation of what begins its line.
+    /// Returns the indentation of an element that begins its line.
     fn own_line(&self, at: usize) -> Option<&str> {
         let line = &self.text[..at];
         let indent = &line[line.rfind('\n')? + 1..];
         indent.trim_matches([' ', '\t']).is_empty().then_some(indent)
     }
 
-    /// Returns the indentation of the line that a place is in.
+    /// Returns the indentation of the line that contains a position.
     fn indentation(&self, at: usize) -> String {
         let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         self.text[start..at].chars().take_while(|c| [' ', '\t'].contains(c)).collect()
     }
 
-    /// Returns one step of indentation.
+    /// Returns one level of indentation.
     fn unit(&self) -> String {
         let keys = self.text.lines().filter(|line| line.trim_start().starts_with('"'));
         let indents = keys.map(|line| &line[..line.len() - line.trim_start().len()]);
@@ -236,7 +235,7 @@ impl Document for Jsonc {
     }
 }
 
-/// Finds the value of a key; one that stands twice could mean either.
+/// Finds the value of a key; a duplicate key is an error, because either could be meant.
 fn property<'a, 'b>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b Node<'a>>, MergeError> {
     let mut named = object.properties.iter().filter(|one| one.name.as_str() == key);
     match (named.next(), named.next()) {
@@ -245,10 +244,10 @@ fn property<'a, 'b>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b Node
     }
 }
 
-/// Returns the length of the comment a text begins with.
+/// Returns the length of the comment at the start of a text.
 fn comment(text: &str) -> Option<usize> {
     if text.starts_with("//") {
-        // The line break is no part of it.
+        // The line break is not part of it.
         let line = text.split('\n').next().unwrap_or(text);
         return Some(line.strip_suffix('\r').unwrap_or(line).len());
     }
@@ -270,7 +269,7 @@ fn plain(node: &Node<'_>) -> Value {
     }
 }
 
-/// Writes a value, its objects over several lines where it stands on a line of its own.
+/// Formats a value; an object that has a line of its own is spread over several lines.
 fn layout(value: &Value, indent: Option<&str>, unit: &str) -> String {
     match (value, indent) {
         (Value::Object(entries), Some(indent)) if !entries.is_empty() => {

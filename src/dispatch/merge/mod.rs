@@ -1,9 +1,10 @@
-//! Settings merged into another program's configuration file, and taken out of it again. Pure: text in, text out.
+//! Merges settings into another program's configuration file, and removes them again. Pure: text in, text out.
 //!
-//! Only what is missing is added. A value that is there and differs stays as it is and is named. All other text of
-//! the file, comments included, stays as it was written.
+//! Only what is missing is added. An existing value that differs is kept and reported. All other text of the file,
+//! including comments, is left as written.
 //!
-//! **To add a format**: a type that implements [`Document`] in a file beside this one, and a variant of [`Format`].
+//! **To add a format**: add a type that implements [`Document`] in a file beside this one, and a variant of
+//! [`Format`].
 
 mod diff;
 mod jsonc;
@@ -20,17 +21,17 @@ use self::jsonc::Jsonc;
 use self::toml::Toml;
 use self::yaml::Yaml;
 
-/// An entry of this name is taken out whole, whatever has been changed inside it.
+/// An entry with this name is removed as a whole, whatever has been changed inside it.
 pub(super) const SERVER_NAME: &str = "pilothouse";
 
-/// How a configuration file is written.
+/// The format of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// JSON, also with comments and trailing commas.
+    /// JSON, optionally with comments and trailing commas.
     Jsonc,
     /// TOML.
     Toml,
-    /// YAML, as far as block mappings go.
+    /// YAML, limited to block mappings.
     Yaml,
 }
 
@@ -57,28 +58,28 @@ pub(super) struct Merged {
     pub(super) text: String,
     /// What was added, in this order.
     pub(super) added: Vec<Added>,
-    /// The keys, joined by dots, that hold another value and keep it.
+    /// The keys, joined by dots, that have another value and keep it.
     pub(super) kept: Vec<String>,
 }
 
-/// A file with additions taken out.
+/// A file with additions removed.
 #[derive(Debug)]
 pub(super) struct Removed {
     /// Its text.
     pub(super) text: String,
-    /// The keys, joined by dots, whose value was changed since and stays.
+    /// The keys, joined by dots, whose value was changed since and is kept.
     pub(super) left: Vec<String>,
 }
 
-/// A configuration file that is changed in place.
+/// A configuration file that is modified in place.
 trait Document {
-    /// Returns what stands at a path; the whole document for none.
+    /// Returns the value at a path; the whole document for an empty path.
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError>;
-    /// Adds a key to the mapping at `path`, which exists and has no such key.
+    /// Adds a key to the mapping at `path`, which must exist and not have the key.
     fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError>;
-    /// Appends an item to the list at `path`, which exists.
+    /// Appends an item to the list at `path`, which must exist.
     fn push(&mut self, path: &[String], item: &Value) -> Result<(), MergeError>;
-    /// Removes the key a path ends with.
+    /// Removes the key at the end of a path.
     fn remove(&mut self, path: &[String]) -> Result<(), MergeError>;
     /// Removes an item of the list at `path`.
     fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError>;
@@ -110,18 +111,18 @@ impl Format {
         })
     }
 
-    /// Reads a whole file as one value.
+    /// Parses a whole file as one value.
     ///
     /// # Errors
-    /// When it cannot be read in this format.
+    /// When it cannot be parsed in this format.
     pub(super) fn read(self, text: &str) -> Result<Value, MergeError> {
         Ok(self.parse(text)?.get(&[])?.unwrap_or_default())
     }
 
-    /// Adds settings to a file; `text` is empty for one that does not exist.
+    /// Adds settings to a file; `text` is empty if the file does not exist.
     ///
     /// # Errors
-    /// When the file cannot be read, or has something else where a table is needed.
+    /// When the file cannot be parsed, or has something else where a table is needed.
     pub(super) fn add(self, text: &str, settings: &Value) -> Result<Merged, MergeError> {
         let mut merge = Merge { document: self.parse(text)?, added: Vec::new(), kept: Vec::new() };
         merge.merge(&mut Vec::new(), settings)?;
@@ -131,10 +132,10 @@ impl Format {
         Ok(merged)
     }
 
-    /// Takes what was added out of a file, as far as it is still there.
+    /// Removes what was added to a file, as far as it is still there.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the file cannot be parsed.
     pub(super) fn remove(self, text: &str, added: &[Added]) -> Result<Removed, MergeError> {
         let mut removal = Removal { document: self.parse(text)?, left: Vec::new() };
         for Added { path, value, is_item } in added.iter().rev() {
@@ -216,7 +217,7 @@ impl Removal {
                 return Ok(());
             }
         }
-        // The table or list came with what was added.
+        // The table or list was created for what was added.
         match self.document.get(path)? {
             Some(Value::Object(rest)) if rest.is_empty() => self.document.remove(path),
             Some(Value::Array(rest)) if rest.is_empty() => self.document.remove(path),

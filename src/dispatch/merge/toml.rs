@@ -1,14 +1,14 @@
-//! TOML, edited by `toml_edit`: comments and the order of keys stay.
+//! TOML, edited with `toml_edit`: comments and the order of keys are preserved.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Node};
 
 use super::{Document, MergeError};
 
-/// A file of this format.
+/// A TOML document.
 pub(super) struct Toml {
     document: DocumentMut,
-    /// Its lines end with CR LF, which the library writes as LF.
+    /// Whether its lines end with CR LF, which the library writes as LF.
     is_crlf: bool,
 }
 
@@ -92,7 +92,7 @@ impl Document for Toml {
 }
 
 impl Toml {
-    /// Comments above a header belong to the file, not to the table that is removed with it.
+    /// Preserves the comments above a removed table: they belong to the file, not to the table.
     fn keep_comments(&mut self, removed: &Table) {
         let above = comments(removed);
         if above.is_empty() {
@@ -113,7 +113,7 @@ impl Toml {
     }
 }
 
-/// Returns what stands above the headers of a table and those in it, where that holds comments.
+/// Returns the comments above the headers of a table and its subtables.
 fn comments(table: &Table) -> String {
     let own = table.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default();
     let own = if own.contains('#') { own } else { "" };
@@ -124,7 +124,7 @@ fn children(table: &Table) -> impl Iterator<Item = &Table> {
     table.iter().filter_map(|(_, item)| item.as_table())
 }
 
-/// Finds the table whose header is the first after a position.
+/// Returns the table whose header is the first after a position.
 fn next_table(table: &mut Table, after: isize) -> Option<&mut Table> {
     let tables = table.iter_mut().flat_map(|(_, item)| -> Box<dyn Iterator<Item = &mut Table>> {
         match item {
@@ -169,7 +169,7 @@ fn entries(table: &dyn TableLike) -> Value {
     Value::Object(all.collect::<Map<_, _>>())
 }
 
-/// Makes a value that stands in a table with a header.
+/// Creates an item for a value in a table with a header.
 fn block(value: &Value) -> Item {
     match value {
         Value::Object(entries) => Item::Table(table(entries)),
@@ -183,7 +183,7 @@ fn block(value: &Value) -> Item {
 
 fn table(entries: &Map<String, Value>) -> Table {
     let mut table: Table = entries.iter().map(|(key, value)| (key.as_str(), block(value))).collect();
-    // One that holds only tables needs no header of its own.
+    // A table that contains only tables needs no header of its own.
     table.set_implicit(!entries.is_empty() && entries.values().all(Value::is_object));
     table
 }

@@ -1,11 +1,11 @@
-//! YAML as configuration files use it: block mappings of scalars, flow lists and further mappings. Lines are added and
-//! removed; whatever goes beyond that, the file is refused where it would have to be understood.
+//! YAML as used in configuration files: block mappings of scalars, flow lists and further mappings. Lines are added
+//! and removed; a file is rejected if anything beyond that would have to be understood.
 
 use serde_json::{Map, Value};
 
 use super::{Document, MergeError};
 
-/// A file of this format.
+/// A YAML document.
 pub(super) struct Yaml {
     lines: Vec<String>,
     newline: &'static str,
@@ -15,10 +15,10 @@ pub(super) struct Yaml {
 #[derive(Debug)]
 struct Entry {
     key: String,
-    /// What follows the colon, without a comment.
+    /// The text after the colon, without a comment.
     rest: String,
     indent: usize,
-    /// Its own line and those below it that belong to it.
+    /// The first line, that of the key; the lines up to `end` belong to it.
     first: usize,
     end: usize,
 }
@@ -34,7 +34,7 @@ impl Yaml {
         Ok(own)
     }
 
-    /// Reads the keys of the mapping that a range of lines is.
+    /// Parses the keys of the mapping in a range of lines.
     fn entries(&self, range: std::ops::Range<usize>) -> Result<Vec<Entry>, MergeError> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut level = None;
@@ -49,7 +49,7 @@ impl Yaml {
             if indent > level {
                 continue;
             }
-            // A list may stand as deep as its key.
+            // A list may be indented no deeper than its key.
             if line[indent..].starts_with("- ") && entries.last().is_some_and(|last| last.rest.is_empty()) {
                 continue;
             }
@@ -92,7 +92,7 @@ impl Yaml {
         }
         match self.entries(entry.first + 1..entry.end) {
             Ok(entries) => self.mapping(&entries),
-            // A list.
+            // It is a list.
             Err(_) => Value::Null,
         }
     }
@@ -156,7 +156,7 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Splits a line into its key and what follows the colon.
+/// Splits a line into its key and the text after the colon.
 fn key(line: &str) -> Option<(String, String)> {
     let (key, rest) = match line.strip_suffix(':') {
         Some(key) if !key.contains(": ") => (key, ""),
@@ -171,7 +171,7 @@ fn key(line: &str) -> Option<(String, String)> {
     is_plain.then(|| (key.to_owned(), rest.to_owned()))
 }
 
-/// Reads what follows a colon. What is more than a scalar or a flow list of them is taken as its text.
+/// Parses the text after a colon. Anything more complex than a scalar or a flow list of scalars is returned as text.
 fn scalar(text: &str) -> Value {
     if let Some(items) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
         let items = items.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -202,7 +202,7 @@ fn write(key: &str, value: &Value, indent: usize, lines: &mut Vec<String>) {
     }
 }
 
-/// Writes a scalar: a plain word as it is, any other text in quotes.
+/// Formats a scalar: a plain word as it is, any other text in quotes.
 fn word(value: &Value) -> String {
     let is_plain = |text: &&str| {
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');

@@ -1,4 +1,4 @@
-//! `prose ast`: a program as a tree.
+//! `prose ast`: prints a program as a syntax tree.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `prose check`: what is to be said about programs.
+//! `prose check`: reports problems in programs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,7 @@ pub(super) fn findings(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Findi
 }
 
 impl Finding {
-    /// Returns all of it as text for a person.
+    /// Returns the whole report as text for a person.
     pub(super) fn rendered(&self) -> &str {
         &self.rendered
     }

@@ -1,4 +1,4 @@
-//! The files that programs are read from.
+//! Reading of program files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::prose::ast::UsePath;
 use crate::prose::run::program_file::{read_text, to_text};
 use crate::prose::{self, Contract, Imports, Profile, Source};
 
-/// Reads a program; `-` is standard input. Inside, why it cannot be read.
+/// Reads a program; `-` is standard input. The inner error says why it cannot be read.
 ///
 /// # Errors
 /// When there is no working directory, or reading panicked.
@@ -22,7 +22,7 @@ pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<Source, Stri
     reading.map_err(|error| Failure::internal(&error))
 }
 
-/// Reads the files that a program uses, as far as it needs to be known what they take and give.
+/// Reads the files that a program imports, as far as needed to know their inputs and outputs.
 ///
 /// # Errors
 /// When there is no working directory, or reading panicked.

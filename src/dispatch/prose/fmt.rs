@@ -1,4 +1,4 @@
-//! `prose fmt`: programs in their canonical form.
+//! `prose fmt`: formats programs in canonical form.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ impl Local for ProseFmt {
     }
 }
 
-/// Formats one program, and writes it back if it may be changed.
+/// Formats one program, and writes it back if `write` is set.
 async fn one(cx: &Context, file: &str, write: bool) -> Result<Formatted, Failure> {
     let nothing = |effect, problem| Formatted {
         file: file.to_owned(),

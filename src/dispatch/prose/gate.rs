@@ -1,5 +1,5 @@
-//! `prose gate approve|reject|log`: the first two are declared here and carried out by `cli`, which has the
-//! terminal; the log is read from the folder of the run.
+//! `prose gate approve|reject|log`: the first two are declared here and run by `cli`, which has the terminal; the log
+//! is read from the run's folder.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::prose::run::folder;
 
-/// `prose gate approve` and `reject`: opens a gate, or keeps it shut.
+/// `prose gate approve` and `reject`: opens a gate, or keeps it closed.
 pub(in crate::dispatch) struct ProseGateDecide<const OPENS: bool>;
 
-/// `prose gate log`: what became of the gates of a run.
+/// `prose gate log`: the history of a run's gates.
 pub(in crate::dispatch) struct ProseGateLog;
 
 /// Which gate.
@@ -73,13 +73,13 @@ impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
 }
 
 impl GateInput {
-    /// Tells whether a question is this gate.
+    /// Returns whether a question is about this gate.
     #[must_use]
     pub fn means(&self, origin: &crate::runtime::Origin) -> bool {
         origin.run.as_deref() == Some(&self.run) && origin.gate.as_deref() == Some(&self.gate)
     }
 
-    /// Returns the failure of a gate that does not wait.
+    /// Returns the failure for a gate that is not waiting.
     #[must_use]
     pub fn absent(&self) -> Failure {
         let message = format!("No program waits at gate {} in run {}.", self.gate, self.run);
@@ -173,8 +173,8 @@ impl Local for ProseGateLog {
     }
 }
 
-/// Reads the gates of a program's folder, and of those it has used. What cannot be read is left out: the log
-/// of a run that is going on is read while it is written.
+/// Reads the gates of a program's folder, and of the programs it has used. Anything unreadable is skipped: the log of
+/// a run in progress is read while it is being written.
 fn gather(path: &Path, events: &mut Vec<Event>) {
     let entries = |name: &str| std::fs::read_dir(path.join(name)).into_iter().flatten().flatten();
     for file in entries("gates") {

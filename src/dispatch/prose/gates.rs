@@ -15,10 +15,10 @@ use crate::link::{Error, Operator};
 use crate::paths::Places;
 use crate::runtime::{Question, QuestionKind};
 
-/// Characters of a prompt in a list.
+/// The maximum length of a prompt in a list, in characters.
 const PROMPT_CHARS: usize = 200;
 
-/// Lists the gates that wait.
+/// Lists the waiting gates.
 pub(in crate::dispatch) struct ProseGates;
 
 /// The gates.
@@ -49,10 +49,10 @@ struct Row {
     deadline: Option<Timestamp>,
 }
 
-/// Attaches to the runtime of the workspace as its operator; `None` when none is there.
+/// Attaches to the workspace's runtime as its operator; `None` if there is none.
 ///
 /// # Errors
-/// When the runtime refuses, as it does to whatever a managed task has started.
+/// When the runtime refuses, as it does to anything started by a managed task.
 pub async fn attach(places: &Places, cwd: std::path::PathBuf) -> Result<Option<Operator>, Failure> {
     match Operator::attach(&places.operator_socket(), cwd).await {
         Ok(operator) => Ok(Some(operator)),
@@ -63,7 +63,7 @@ pub async fn attach(places: &Places, cwd: std::path::PathBuf) -> Result<Option<O
     }
 }
 
-/// Returns the gates that wait in a runtime, oldest first.
+/// Returns the waiting gates of a runtime, oldest first.
 #[must_use]
 pub fn waiting(operator: &Operator) -> Vec<Arc<Question>> {
     let snapshot = operator.snapshot();

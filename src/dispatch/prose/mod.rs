@@ -1,5 +1,5 @@
-//! `prose …`: programs read and checked, formatted, and shown as a tree; the gates of those that run. Nothing of a
-//! program runs here.
+//! `prose …`: parses, checks and formats programs, and shows their syntax trees; manages the gates of running ones.
+//! No program is run here.
 
 mod ast;
 mod check;

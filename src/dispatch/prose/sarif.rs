@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::prose::Code;
 
-/// Makes the log of what `prose check` found.
+/// Builds the SARIF log of what `prose check` found.
 pub(super) fn log(data: &Value) -> Value {
     let files = data["files"].as_array().map(Vec::as_slice).unwrap_or_default();
     let found = files.iter().flat_map(|file| {
@@ -76,7 +76,7 @@ fn result(file: &Value, finding: &Value, codes: &[Code]) -> Value {
     result
 }
 
-/// A path as a relative or `file` URI.
+/// Returns a path as a relative or `file` URI.
 fn artifact(file: &Value) -> Value {
     let path = file["file"].as_str().unwrap_or_default();
     let letter = |byte: u8| match byte {

@@ -1,4 +1,4 @@
-//! `relay list`: the runtimes of this machine, or of another one.
+//! `relay list`: the runtimes on this machine, or on another one.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,7 +73,7 @@ impl Local for RelayList {
     }
 }
 
-/// Asks a runtime what it is and how it stands.
+/// Asks a runtime for its identity and status.
 async fn look(Running { id, address }: Running) -> ListedRuntime {
     let socket = address.runtime.join("agent.sock");
     let hello = Hello::new(Role::Cli, PathBuf::from("/")).without_environment();

@@ -1,4 +1,4 @@
-//! `relay`: what another machine asks of this one: which runtimes run here, and to be carried to one of them.
+//! `relay`: serves other machines: lists the runtimes on this machine, and relays connections to one of them.
 
 mod list;
 
@@ -9,7 +9,7 @@ use super::command::{Effect, Example, Local, Reach};
 
 pub(super) use list::RelayList;
 
-/// `relay operator` and `relay agent`: bytes between standard input and output and the socket of a runtime.
+/// `relay operator` and `relay agent`: relays bytes between standard input and output and a runtime's socket.
 pub(super) struct RelayTo<const IS_AGENT: bool>;
 
 /// Which runtime.

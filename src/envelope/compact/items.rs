@@ -4,11 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::envelope::canonical::{Envelope, Outcome, one_line};
 
-/// Characters kept of an item's command, and of the reason it did not run.
+/// The length to which an item's command, and the reason it did not run, are cut, in characters.
 const WORDS: usize = 24;
 
-/// Returns ever shorter forms of an envelope: with its items in a few words, then with one item less at a time. Those that
-/// went well go first, from the end; what went wrong is what a reader needs. None for an envelope without items.
+/// Returns increasingly short forms of an envelope: with its items reduced to a few words, then with one item less at
+/// a time. Successful items are dropped first, from the end; the failed ones are what a reader needs. Empty for an
+/// envelope without items.
 pub(super) fn fewer(envelope: &Envelope) -> impl Iterator<Item = Envelope> + use<> {
     let envelope = envelope.clone();
     let items = count(&envelope);

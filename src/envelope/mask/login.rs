@@ -1,4 +1,4 @@
-//! Options that are passwords only after certain words: `sshpass -p`, `docker login -p`, `curl -u name:value`.
+//! Options that take a password only after certain words: `sshpass -p`, `docker login -p`, `curl -u name:value`.
 
 /// Programs that log in to registries and clusters with `login -p`.
 const REGISTRIES: [&[u8]; 10] =
@@ -6,7 +6,7 @@ const REGISTRIES: [&[u8]; 10] =
 /// Letters of curl's options that take no value, as in `-fsSLu`.
 const SWITCHES: &[u8] = b"fgijklnpqsvGIJLNOSZ0123456#";
 
-/// Longest user name before a password.
+/// The maximum length of a user name before a password, in bytes.
 const USER_BYTES: usize = 128;
 
 /// The program whose options are read.
@@ -25,26 +25,26 @@ pub(super) enum Program {
 }
 
 impl Program {
-    /// Takes the next word of the command into account.
+    /// Updates the state with the next word of the command.
     pub(super) fn follow(&mut self, word: &[u8]) {
         *self = match (*self, word) {
             (_, b"sshpass") => Self::Sshpass,
             (_, b"curl") => Self::Curl,
             (_, word) if REGISTRIES.contains(&word) => Self::Registry,
             (Self::Registry, b"login") => Self::RegistryLogin,
-            // Once its command begins, `-p` is a different option.
+            // After its own command begins, `-p` is a different option.
             (Self::Sshpass, word) if !word.starts_with(b"-") => Self::Other,
             (same, _) => same,
         }
     }
 
-    /// Tells whether `-p` is a password.
+    /// Returns whether `-p` takes a password.
     pub(super) fn has_password(self) -> bool {
         matches!(self, Self::Sshpass | Self::RegistryLogin)
     }
 }
 
-/// Tells whether an option is followed by `name:value`.
+/// Returns whether an option takes `name:value`.
 pub(super) fn takes_user(option: &[u8]) -> bool {
     let is_short = |letters: &[u8]| letters.iter().all(|letter| SWITCHES.contains(letter));
     match option {
@@ -54,13 +54,14 @@ pub(super) fn takes_user(option: &[u8]) -> bool {
     }
 }
 
-/// Tells whether a word is an option with its value attached.
+/// Returns whether a word is an option with its value attached.
 pub(super) fn has_attached(word: &[u8], option: &[u8]) -> bool {
     let value = word.strip_prefix(option).and_then(|value| value.first());
     value.is_some_and(|first| !first.is_ascii_whitespace() && *first != b'=')
 }
 
-/// Returns how long the user's name is that a text begins with. None begins with a plus: `date -u +%H:%M`.
+/// Returns the length of the user name at the start of a text. A user name never begins with a plus:
+/// `date -u +%H:%M`.
 pub(super) fn user(text: &[u8]) -> Option<usize> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._@%+$-{}".contains(&byte);
     let length = text.iter().take(USER_BYTES).position(|byte| !is_part(*byte))?;

@@ -1,15 +1,16 @@
-//! Names whose value is a secret.
+//! Recognition of names whose value is a secret.
 
 /// Words that make a name secret wherever they appear in it, ignoring `-` and `_`.
 const SECRET_WORDS: [&str; 8] =
     ["token", "secret", "password", "passwd", "apikey", "accesskey", "privatekey", "credential"];
-/// Harmless words that begin like those.
+/// Harmless words that contain one of those.
 const OTHER_WORDS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "passwordless"];
 /// Words that make a name secret only as separate words: `DB_PASS`, `X_AUTH`, not `PATH`, `GIT_AUTHOR_NAME`.
 const OWN_WORDS: [&str; 3] = ["pat", "auth", "pass"];
 /// Last words of names whose value is the location of a secret.
 const PLACES: [&str; 5] = ["file", "path", "dir", "stdin", "sock"];
-/// Last words of names with one of [`OWN_WORDS`] whose value says how, where or as whom to log in, not with what.
+/// Last words of names with one of [`OWN_WORDS`] whose value says how, where or as whom to log in, rather than with
+/// what.
 const MANNERS: [&str; 20] = [
     "type",
     "method",
@@ -38,12 +39,12 @@ const SWITCHED: [&[u8]; 8] = [b"true", b"false", b"yes", b"no", b"on", b"off", b
 /// A name that contains one of the words, in lower case with `_` between its parts.
 pub(super) struct Name {
     text: String,
-    /// It contains one of [`SECRET_WORDS`], not just one of [`OWN_WORDS`].
+    /// Whether it contains one of [`SECRET_WORDS`], not just one of [`OWN_WORDS`].
     is_plain: bool,
 }
 
 impl Name {
-    /// Reads a name; none when it names no secret.
+    /// Parses a name; `None` if it does not name a secret.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let mut text = String::with_capacity(bytes.len() + 4);
         let mut last = b'_';
@@ -60,7 +61,7 @@ impl Name {
         is_named.then_some(Self { text, is_plain })
     }
 
-    /// Tells whether a value of this name is not a secret: a path to one, a number of tokens, a switch.
+    /// Returns whether a value of this name is not a secret: a path to one, a number of tokens, a switch.
     pub(super) fn allows(&self, value: &[u8]) -> bool {
         let end = self.text.rsplit('_').next().unwrap_or_default();
         let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/~+@,:".contains(byte);
@@ -70,26 +71,26 @@ impl Name {
             || !self.is_plain && (MANNERS.contains(&end) || is_switched(value))
     }
 
-    /// Tells whether a flag of this name takes no value.
+    /// Returns whether a flag of this name takes no value.
     pub(super) fn is_switch(&self) -> bool {
         let name = self.text.trim_start_matches('_');
         name.starts_with("no_") || name.ends_with("_stdin")
     }
 }
 
-/// Tells whether a value is a switch, a single digit or arithmetic: `pass=$((pass+1))` counts something.
+/// Returns whether a value is a switch, a single digit or arithmetic: `pass=$((pass+1))` counts something.
 fn is_switched(value: &[u8]) -> bool {
     let small = value.to_ascii_lowercase();
     matches!(value, [b'0'..=b'9']) || value.starts_with(b"$((") || SWITCHED.contains(&small.as_slice())
 }
 
-/// Tells whether a header's whole line is a secret.
+/// Returns whether a header's whole value is a secret.
 pub(super) fn is_authorization(name: &[u8]) -> bool {
     let word = name.len().checked_sub("authorization".len()).and_then(|at| name.get(at..));
     word.is_some_and(|word| word.eq_ignore_ascii_case(b"authorization"))
 }
 
-/// Tells whether a header carries a key or a token: `X-Api-Key`, `PRIVATE-TOKEN`.
+/// Returns whether a header carries a key or a token: `X-Api-Key`, `PRIVATE-TOKEN`.
 pub(super) fn is_header(name: &[u8]) -> bool {
     const KNOWN: [&[u8]; 5] = [b"api-key", b"apikey", b"private-token", b"job-token", b"deploy-token"];
     let small = name.to_ascii_lowercase();

@@ -1,16 +1,17 @@
-//! Tokens recognised by their form wherever they appear. A hash is not one: 40 hexadecimal digits name a commit.
+//! Recognition of tokens by their form, wherever they appear. A hash is not one: 40 hexadecimal digits are a commit
+//! id.
 
-/// Fewest characters after a prefix.
+/// The minimum number of characters after a prefix.
 const LEAST: usize = 20;
-/// Length of a run of letters and digits that names of branches and packages do not have.
+/// The length of a run of letters and digits that does not occur in names of branches and packages.
 const RUN: usize = 12;
 
-/// Tells whether this byte, standing before a token, makes it part of something else.
+/// Returns whether this byte before a token makes it part of something else.
 pub(super) fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Returns the length of the token that a text begins with, in bytes.
+/// Returns the length of the token at the start of a text, in bytes.
 pub(super) fn length(text: &[u8]) -> Option<usize> {
     match text {
         [b'g', b'h', b'p' | b'o' | b'u' | b's' | b'r', b'_', rest @ ..] => {
@@ -31,14 +32,15 @@ pub(super) fn length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the length of a prefix and all that may follow it; none when that is too short or continues as another word.
+/// Returns the length of a prefix with all that may follow it; `None` if that is too short or continues as another
+/// word.
 fn whole(prefix: usize, rest: &[u8], is_own: impl Fn(u8) -> bool, least: usize) -> Option<usize> {
     let own = rest.iter().take_while(|byte| is_own(**byte)).count();
     let goes_on = rest.get(own).is_some_and(|byte| is_part(*byte));
     (own >= least && !goes_on).then_some(prefix + own)
 }
 
-/// Tells whether a long run of letters and digits contains a digit.
+/// Returns whether a long run of letters and digits contains a digit.
 fn has_run(token: &[u8]) -> bool {
     let runs = token.split(|byte| !byte.is_ascii_alphanumeric());
     runs.into_iter().any(|run| run.len() >= RUN && run.iter().any(u8::is_ascii_digit))

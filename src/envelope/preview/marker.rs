@@ -1,32 +1,33 @@
-//! The line between the beginning and the end of a preview: how much is shown, of how much, and how to read the rest.
+//! The marker line between the beginning and the end of a preview: how much is shown, of how much, and how to read
+//! the rest.
 
 use super::count;
 
-/// Longest `read_on` that is taken from a preview: what stands there may have been printed by a program.
+/// The maximum length of a `read_on` accepted from a preview, because that text may have been printed by a program.
 const READ_ON_CHARS: usize = 40;
 const BEFORE: &str = "...\n[output truncated: showing first ";
 const AFTER: &str = "]\n...\n";
 
-/// How the rest of a text that is cut can be read.
+/// How to read the rest of a truncated text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOn {
-    /// What TaskOutput is told: an id, or an id with a stream (`task_4k2m9x7q stream=stderr`).
+    /// What to pass to TaskOutput: an id, or an id with a stream (`task_4k2m9x7q stream=stderr`).
     pub with: Option<String>,
-    /// The number of the text's first line in the stream, where that is not 1.
+    /// The number of the text's first line in the stream, if that is not 1.
     pub from_line: Option<u64>,
 }
 
-/// What is known about the whole of a text that is cut.
+/// What is known about the whole of a truncated text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Whole {
-    /// How many lines it has.
+    /// The number of lines.
     pub(super) lines: Option<u64>,
-    /// How many characters it has.
+    /// The number of characters.
     pub(super) chars: Option<u64>,
     pub(super) read_on: ReadOn,
 }
 
-/// What the counts of a marker count.
+/// The unit that a marker counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Lines,
@@ -50,13 +51,13 @@ impl Unit {
 }
 
 impl Whole {
-    /// Returns what is known about a text that is all there.
+    /// Returns what is known about a complete text.
     pub(super) fn of(text: &str, read_on: &ReadOn) -> Self {
         let [lines, chars] = [Unit::Lines, Unit::Characters].map(|unit| Some(unit.of(text) as u64));
         Self { lines, chars, read_on: read_on.clone() }
     }
 
-    /// Returns the marker for `n` shown at the beginning and `m` at the end.
+    /// Returns the marker for `n` units shown at the beginning and `m` at the end.
     pub(super) fn marker(&self, unit: Unit, n: usize, m: usize) -> String {
         let word = unit.word();
         let shown = match (unit, self.lines, self.chars) {
@@ -71,20 +72,20 @@ impl Whole {
     }
 }
 
-/// Splits a preview at its marker: the one whose counts agree with what stands around it.
+/// Splits a preview at its marker: the one whose counts agree with the text around it.
 pub(super) fn split(preview: &str) -> Option<(&str, &str, Whole)> {
     preview.match_indices(BEFORE).find_map(|(at, _)| {
         let head = preview.get(..at)?;
         let (says, tail) = preview.get(at + BEFORE.len()..)?.split_once(AFTER)?;
         let (unit, n, m, whole) = read(says)?;
-        // A head cut inside a line has a line feed that is not its own.
+        // A head cut inside a line is followed by a line feed that is not its own.
         [head, head.strip_suffix('\n').unwrap_or(head)]
             .into_iter()
             .find_map(|head| (unit.of(head) == n && unit.of(tail) == m).then(|| (head, tail, whole.clone())))
     })
 }
 
-/// Reads what a marker says, also in the shorter form of older recordings.
+/// Parses a marker, including the shorter form in older recordings.
 fn read(says: &str) -> Option<(Unit, usize, usize, Whole)> {
     let (says, with) = match says.split_once("; read on: TaskOutput ") {
         Some((says, rest)) => (says, Some(rest.strip_suffix(" lines|match").filter(|id| is_read_on(id))?)),

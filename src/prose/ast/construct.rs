@@ -1,4 +1,4 @@
-//! What has a body: branches, loops, decisions, attempts; and the conditions they ask.
+//! Constructs with a body: branches, loops, decisions, attempts; and their conditions.
 
 use std::num::NonZeroU32;
 
@@ -32,7 +32,7 @@ pub struct Parallel {
 }
 
 impl Parallel {
-    /// Returns whether it can be over, and the program go on, without some of its branches.
+    /// Returns whether it can complete, and the program continue, without some of its branches.
     pub fn goes_on_without_some(&self) -> bool {
         let needed = match self.join {
             Join::All => return false,

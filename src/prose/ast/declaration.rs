@@ -1,4 +1,4 @@
-//! What a program declares: used programs, inputs, agents, blocks, gates.
+//! Declarations of a program: used programs, inputs, agents, blocks, gates.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct Use {
 }
 
 impl Use {
-    /// Returns the name it is called by: the alias, else the last part of its path without `.prose`.
+    /// Returns the name by which it is called: the alias, or else the last part of its path without `.prose`.
     pub fn called(&self) -> Option<&str> {
         if let Some(alias) = &self.alias {
             return Some(alias.as_str());
@@ -176,10 +176,10 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// How long a gate waits that says nothing.
+    /// The default timeout of a gate.
     pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-    /// Returns how long it waits.
+    /// Returns its timeout.
     pub fn timeout(&self) -> Duration {
         self.timeout.map_or(Self::TIMEOUT, |timeout| timeout.value)
     }

@@ -1,4 +1,4 @@
-//! What has a value: commands, sessions, names, literals, calls.
+//! Expressions: commands, sessions, names, literals, calls.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Expr {
         )
     }
 
-    /// Returns whether it holds no statements, so that only it can fail.
+    /// Returns whether it contains no statements, so that only it can fail.
     pub fn is_leaf(&self) -> bool {
         self.is_operand()
             || matches!(self, Self::Session(_) | Self::Resume(_) | Self::Exec(_) | Self::Opaque(_))
@@ -128,15 +128,15 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// How long a command may run that says nothing.
+    /// The default timeout of a command.
     pub const TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// Returns how long the command may run.
+    /// Returns the command's timeout.
     pub fn timeout(&self) -> Duration {
         self.timeout.map_or(Self::TIMEOUT, |timeout| timeout.value)
     }
 
-    /// Returns what a failure does.
+    /// Returns what happens if it fails.
     pub fn on_fail(&self) -> OnFail {
         self.on_fail.map_or(OnFail::Throw, |on_fail| on_fail.value)
     }

@@ -1,8 +1,8 @@
-//! What a program says, as a tree. Every node knows its place; values are typed, so that a program
-//! without errors can be run without looking at its text again. Owns no grammar and no checks.
+//! The syntax tree of a program. Every node knows its position; values are typed, so that a program without errors
+//! can be run without consulting its text again. Contains no grammar and no checks.
 //!
-//! A tree is plain data: bodies are shared (`Arc`), names are cheap to clone, and a branch that runs
-//! on its own can own what it runs.
+//! A tree is plain data: bodies are shared (`Arc`), names are cheap to clone, and a branch that runs by itself can
+//! own what it runs.
 
 mod construct;
 mod declaration;
@@ -48,12 +48,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the block of a name.
+    /// Returns the block with a name.
     pub fn block(&self, name: &str) -> Option<&Arc<Block>> {
         self.blocks.iter().find(|block| block.name == *name)
     }
 
-    /// Returns the agent of a name.
+    /// Returns the agent with a name.
     pub fn agent(&self, name: &str) -> Option<&Arc<Agent>> {
         self.agents.iter().find(|agent| agent.name == *name)
     }
@@ -73,7 +73,7 @@ impl Program {
 pub struct Body(Arc<[Statement]>);
 
 impl Body {
-    /// Takes statements.
+    /// Creates a body from statements.
     pub fn new(statements: Vec<Statement>) -> Self {
         Self(statements.into())
     }
@@ -100,7 +100,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Returns whether it is executed, and so has a number in the record of a run.
+    /// Returns whether it is executed, and therefore has a number in a run's record.
     pub fn is_executed(&self) -> bool {
         !matches!(self.kind, StatementKind::Input(_))
     }

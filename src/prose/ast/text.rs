@@ -1,4 +1,4 @@
-//! The leaves of a tree: names, counts, and texts with holes for variables.
+//! The leaves of a tree: names, counts, and texts with interpolated variables.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -85,14 +85,14 @@ pub enum Quote {
 }
 
 impl Quote {
-    /// Returns whether the text is for somebody to judge.
+    /// Returns whether the text is to be judged by a person or a model.
     pub fn is_discretion(self) -> bool {
         matches!(self, Self::Discretion | Self::LongDiscretion)
     }
 }
 
 impl Text {
-    /// Returns the variables it interpolates, in order, also repeated ones.
+    /// Returns the variables it interpolates, in order, including repeated ones.
     pub fn holes(&self) -> impl Iterator<Item = &Name> {
         self.parts.iter().filter_map(|part| match part {
             Part::Hole(name) => Some(name),
@@ -100,17 +100,17 @@ impl Text {
         })
     }
 
-    /// Returns whether it interpolates nothing and holds at most white space.
+    /// Returns whether it interpolates nothing and contains at most white space.
     pub fn is_blank(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
     }
 
-    /// Returns whether it holds nothing at all.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Returns the text when it interpolates nothing.
+    /// Returns the text if it interpolates nothing.
     pub fn as_literal(&self) -> Option<&str> {
         match &*self.parts {
             [] => Some(""),
@@ -119,7 +119,7 @@ impl Text {
         }
     }
 
-    /// Returns the text with its interpolations as they are written, for people to read.
+    /// Returns the text with its interpolations as written, for display.
     pub fn shown(&self) -> Cow<'_, str> {
         if let Some(text) = self.as_literal() {
             return Cow::Borrowed(text);
@@ -131,11 +131,11 @@ impl Text {
         Cow::Owned(self.parts.iter().map(piece).collect())
     }
 
-    /// Returns the text with each interpolation replaced by what `value` says of it. What is put in is not
-    /// looked at again.
+    /// Returns the text with each interpolation replaced by the result of `value`. Inserted text is not interpolated
+    /// again.
     ///
     /// # Errors
-    /// The first one `value` returns.
+    /// The first error that `value` returns.
     pub fn filled<E>(&self, mut value: impl FnMut(&Name) -> Result<String, E>) -> Result<String, E> {
         let mut whole = String::new();
         for part in &self.parts {

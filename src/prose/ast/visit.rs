@@ -1,12 +1,12 @@
-//! One walk over a tree: each node hands on what it holds, in source order. Whoever looks at trees overrides what they
-//! look for and lets the rest be walked.
+//! A visitor over a tree: each node passes on its children, in source order. An implementation overrides the methods
+//! for the nodes it is interested in and leaves the others to the default walk.
 
 use super::{
     Body, Branch, Catch, Condition, Count, Exec, Expr, LoopTest, Mutability, Name, OnReject, Parallel,
     Session, SessionProperties, Stage, StageOperation, Statement, StatementKind, Subject, Text,
 };
 
-/// What a name is declared as.
+/// How a name is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameKind {
     /// An input.
@@ -17,15 +17,15 @@ pub enum NameKind {
     Output,
     /// The name of a branch of a parallel block.
     Branch,
-    /// The name of a branch of a parallel block that may be over without it: `"first"`, `"any"`.
+    /// The name of a branch of a parallel block that may complete without it: `"first"`, `"any"`.
     Contender,
     /// A variable that was assigned without being declared.
     Assigned,
-    /// A name for one body: of a loop, an error, an element.
+    /// A name that exists only in one body: of a loop, an error, an element.
     Local,
 }
 
-/// A name for one body, and what it is called in messages.
+/// A name that exists only in one body, and what messages call it.
 pub type Local<'a> = (&'a Name, &'static str);
 
 /// Visits the nodes of a tree.
@@ -40,7 +40,7 @@ pub trait Visitor<'a>: Sized {
         body.iter().for_each(|statement| self.statement(statement));
     }
 
-    /// One of several bodies of which a run takes one: of `if`, `choice`, `try` and its `catch`.
+    /// Visits one of several bodies of which a run executes only one: of `if`, `choice`, `try` and its `catch`.
     fn alternative(&mut self, body: &'a Body) {
         self.body(body);
     }
@@ -79,12 +79,12 @@ pub trait Visitor<'a>: Sized {
         walk_value(self, value);
     }
 
-    /// What a loop or a pipeline goes over.
+    /// Visits the collection that a loop or a pipeline iterates over.
     fn collection(&mut self, value: &'a Expr) {
         self.value(value);
     }
 
-    /// What a session gets to read.
+    /// Visits the context of a session.
     fn context(&mut self, context: &'a Expr) {
         self.value(context);
     }
@@ -102,14 +102,14 @@ pub trait Visitor<'a>: Sized {
     /// A text.
     fn text(&mut self, _text: &'a Text) {}
 
-    /// A name where it is declared.
+    /// Visits a name where it is declared.
     fn declared(&mut self, _name: &'a Name, _as: NameKind) {}
 
-    /// A variable where it is used.
+    /// Visits a variable where it is used.
     fn used(&mut self, _name: &'a Name) {}
 }
 
-/// Walks what a statement holds.
+/// Visits the children of a statement.
 pub fn walk_statement<'a>(visitor: &mut impl Visitor<'a>, statement: &'a Statement) {
     match &statement.kind {
         StatementKind::Input(input) => {
@@ -143,7 +143,7 @@ pub fn walk_statement<'a>(visitor: &mut impl Visitor<'a>, statement: &'a Stateme
     }
 }
 
-/// Walks what an expression holds.
+/// Visits the children of an expression.
 pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
     match value {
         Expr::Text(text) => visitor.text(text),
@@ -210,12 +210,12 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
     }
 }
 
-/// Walks the `catch` of a `try`.
+/// Visits the children of a `catch`.
 pub fn walk_catch<'a>(visitor: &mut impl Visitor<'a>, catch: &'a Catch) {
     visitor.scoped(&local(catch.error.as_ref(), "error variable"), &catch.body);
 }
 
-/// Walks what a session holds.
+/// Visits the children of a session.
 pub fn walk_session<'a>(visitor: &mut impl Visitor<'a>, session: &'a Session) {
     if let Subject::Prompt(prompt) = &session.subject {
         visitor.text(prompt);
@@ -223,7 +223,7 @@ pub fn walk_session<'a>(visitor: &mut impl Visitor<'a>, session: &'a Session) {
     walk_properties(visitor, &session.properties);
 }
 
-/// Walks what a stage of a pipeline holds.
+/// Visits the children of a pipeline stage.
 pub fn walk_stage<'a>(visitor: &mut impl Visitor<'a>, stage: &'a Stage) {
     match &stage.operation {
         StageOperation::Reduce { accumulator, item } => {
@@ -233,7 +233,7 @@ pub fn walk_stage<'a>(visitor: &mut impl Visitor<'a>, stage: &'a Stage) {
     }
 }
 
-/// Walks what a condition holds.
+/// Visits the children of a condition.
 pub fn walk_condition<'a>(visitor: &mut impl Visitor<'a>, condition: &'a Condition) {
     match condition {
         Condition::Judged(text) => visitor.text(text),
@@ -248,7 +248,7 @@ pub fn walk_condition<'a>(visitor: &mut impl Visitor<'a>, condition: &'a Conditi
     }
 }
 
-/// Walks what a session says of itself beside its subject.
+/// Visits the properties of a session, without its subject.
 pub fn walk_properties<'a>(visitor: &mut impl Visitor<'a>, properties: &'a SessionProperties) {
     properties.prompt.iter().for_each(|prompt| visitor.text(prompt));
     properties.context.iter().for_each(|context| visitor.context(context));
@@ -264,7 +264,7 @@ fn local<'a>(name: Option<&'a Name>, what: &'static str) -> Vec<Local<'a>> {
     name.map(|name| (name, what)).into_iter().collect()
 }
 
-/// Calls `found` with every name that anything in a body declares.
+/// Calls `found` with every name that is declared anywhere in a body.
 pub fn each_declared<'a>(body: &'a Body, found: impl FnMut(&'a Name, NameKind)) {
     struct Finder<F>(F);
     impl<'a, F: FnMut(&'a Name, NameKind)> Visitor<'a> for Finder<F> {

@@ -1,4 +1,4 @@
-//! Agents and the sessions with them.
+//! Checks of agents and their sessions.
 
 use super::Checker;
 use super::scope::suggestion;
@@ -6,8 +6,8 @@ use crate::prose::ast::{Agent, Name, Resume};
 use crate::prose::codes::Code;
 
 impl<'a> Checker<'a> {
-    /// Checks what agents say of themselves. Their prompts are filled in when they are used, so they see every
-    /// variable of the top level.
+    /// Checks the properties of agents. Their prompts are interpolated when they are used, so they see every
+    /// top-level variable.
     pub(super) fn check_agents(&mut self) {
         for agent in &self.program.agents {
             for skill in &agent.skills {
@@ -20,7 +20,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A session with an agent begins afresh.
+    /// Checks a new session with an agent.
     pub(super) fn started(&mut self, name: &'a Name) {
         let Some(agent) = self.known_agent(name) else { return };
         let before = self.started.insert(agent.name.as_str(), name.span);

@@ -1,4 +1,4 @@
-//! Calls of used programs, as far as it is known what those take and give.
+//! Checks of calls to used programs, as far as their inputs and outputs are known.
 
 use super::Checker;
 use crate::prose::Contract;
@@ -42,7 +42,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Takes note of a binding to the outputs of a program.
+    /// Records a variable that is bound to the outputs of a program.
     pub(super) fn results(&mut self, binding: &'a Binding) {
         let contract = match &*binding.value {
             Expr::Call(call) => self.contract(call),
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Lists the known names, or suggests the one that is probably meant.
+/// Lists the known names, or suggests the one that was probably meant.
 fn among(name: &str, known: &[std::sync::Arc<str>]) -> String {
     let all =
         if known.is_empty() { "it has none".to_owned() } else { format!("it has: {}", known.join(", ")) };

@@ -1,4 +1,4 @@
-//! Commands: what is interpolated into them.
+//! Checks of what is interpolated into commands.
 
 use super::Checker;
 use crate::prose::ast::{Exec, Name, Part, Text};
@@ -34,12 +34,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a text that is not for a shell.
+    /// Checks a text that is not passed to a shell.
     pub(super) fn plain_text(&mut self, text: &'a Text) {
         if let Some(Part::Hole(name)) = text.parts.first()
             && name.span == text.span
         {
-            // A variable in place of a string: there is no text to leave unchanged.
+            // A variable instead of a string: there is no text to preserve.
             self.used_as(name, "variable");
             return;
         }
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Suggests what to do about braces that may not have been meant for this language.
+    /// Suggests what to do about braces that may not have been meant as interpolation.
     fn brace_advice(&self, hole: &Name) -> String {
         let name = &hole.text;
         let before = self.source.text().get(..hole.span.start() - 1).unwrap_or_default();

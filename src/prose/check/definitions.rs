@@ -1,4 +1,4 @@
-//! What is defined, and what is defined twice: agents, blocks, used programs.
+//! Collects definitions and reports duplicates: agents, blocks, used programs.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use crate::prose::codes::Code;
 use crate::prose::diagnostic::Reports;
 use crate::prose::source::Span;
 
-/// What is defined, by name.
+/// All definitions, by name.
 pub(super) struct Definitions<'a> {
     pub(super) agents: HashMap<&'a str, &'a Agent>,
     pub(super) blocks: HashMap<&'a str, &'a Block>,
     pub(super) uses: HashMap<&'a str, &'a Use>,
-    /// Names a skill can have.
+    /// The names that skills can have.
     pub(super) skills: HashSet<&'a str>,
-    /// Names whose values could not be read.
+    /// Names whose values could not be parsed.
     pub(super) unread: HashMap<&'a str, Span>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Returns definitions by name; of several with the same name, the first.
+/// Returns definitions by name; the first of those with the same name.
 fn by_name<'a, T>(
     all: &'a [Arc<T>],
     name_of: fn(&T) -> &Name,

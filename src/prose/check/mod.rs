@@ -1,5 +1,5 @@
-//! What a program means, as far as that can be known without running it: names, agents, blocks, commands.
-//! Takes any tree, also one with errors.
+//! Semantic checks that do not require running a program: names, agents, blocks, commands. Accepts any tree,
+//! including one with errors.
 
 mod agents;
 mod calls;
@@ -54,22 +54,23 @@ struct Checker<'a> {
     imports: &'a Imports,
     definitions: Definitions<'a>,
     reports: &'a mut Reports,
-    /// The names of the top level; blocks see all of them.
+    /// The names at the top level; blocks see all of them.
     root: Declarations<'a>,
-    /// The names of what is being checked: the top level, or a block.
+    /// The names of the part being checked: the top level, or a block.
     frame: Declarations<'a>,
     in_block: bool,
-    /// In the list of a context: branches that a parallel block did without are left out there.
+    /// Whether this is in the list of a context, in which branches that a parallel block completed without are simply
+    /// omitted.
     in_context: bool,
     /// How many `catch` bodies are open.
     catches: usize,
-    /// The first place of each name in the whole program.
+    /// The first position of each name in the whole program.
     everywhere: HashMap<&'a str, Span>,
-    /// Agents that have run in the current frame, and where.
+    /// The agents that have run in the current frame, and where.
     started: HashMap<&'a str, Span>,
     /// Variables that hold the outputs of a program.
     results: HashMap<&'a str, &'a Contract>,
-    /// Names that blocks bind, each with a block that does; read when a hint needs them.
+    /// The names bound by blocks, each with one such block; computed when a hint needs them.
     block_names: OnceCell<HashMap<&'a str, &'a str>>,
 }
 
@@ -96,7 +97,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports inputs that come after something was executed.
+    /// Reports inputs that come after an executed statement.
     fn inputs_first(&mut self) {
         let mut executed = None;
         for statement in self.program.body.iter() {
@@ -204,7 +205,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 }
             }
         }
-        // Names of branches exist only when the block is over.
+        // The names of branches exist only once the block has completed.
         let may_be_lost = parallel.goes_on_without_some();
         let kind = if may_be_lost { NameKind::Contender } else { NameKind::Branch };
         for branch in &parallel.branches {
@@ -239,7 +240,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
 
     fn value(&mut self, value: &'a Expr) {
         match value {
-            // A command has checks of its own for its texts.
+            // A command has its own checks for its texts.
             Expr::Exec(exec) => return self.exec(exec),
             Expr::Property(property) => self.property(property),
             Expr::Resume(resume) => self.resume(resume),

@@ -1,5 +1,5 @@
-//! Names: where they are declared, what they hide, what can be assigned. All variables of the top level, or
-//! of a block, live in one namespace; what loops, parameters, errors and pipelines name lives in their body.
+//! Names: where they are declared, what they shadow, what can be assigned. All variables at the top level, or in a
+//! block, share one namespace; names introduced by loops, parameters, errors and pipelines exist only in their body.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::prose::source::Span;
 /// With more names than this, none is suggested: searching them for every mistake would take too long.
 pub(super) const MOST_NAMES: usize = 1_000;
 
-/// Suggests the known name that is most like one that is not known.
+/// Suggests the known name that is most similar to an unknown one.
 pub(super) fn suggestion<'n>(name: &Name, known: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
     let mut known: Vec<&str> = if known.len() > MOST_NAMES { Vec::new() } else { known.collect() };
-    // The same suggestion each time, whatever the order of a hash map.
+    // Makes the suggestion independent of a hash map's order.
     known.sort_unstable();
     did_you_mean(name.as_str(), known)
 }
@@ -25,7 +25,7 @@ pub(super) fn suggestion<'n>(name: &Name, known: impl ExactSizeIterator<Item = &
 struct Declared {
     span: Span,
     kind: NameKind,
-    /// The body it stands in: an index of [`Declarations::scopes`].
+    /// The body that contains it: an index into [`Declarations::scopes`].
     scope: usize,
 }
 
@@ -33,11 +33,11 @@ struct Declared {
 #[derive(Debug, Clone, Copy)]
 struct Scope {
     outer: Option<usize>,
-    /// Of bodies with the same number, a run takes one.
+    /// The group of alternatives it belongs to: a run executes only one body of a group.
     alternatives: Option<u32>,
 }
 
-/// A name that lives in one body only.
+/// A name that exists in one body only.
 #[derive(Debug, Clone, Copy)]
 struct Local<'a> {
     name: &'a str,
@@ -45,7 +45,7 @@ struct Local<'a> {
     what: &'static str,
 }
 
-/// The names of the top level, or of a block.
+/// The names at the top level, or in a block.
 #[derive(Debug, Default)]
 pub(super) struct Declarations<'a> {
     declared: HashMap<&'a str, Declared>,
@@ -53,14 +53,15 @@ pub(super) struct Declarations<'a> {
     /// All bodies so far, and the one that is open.
     scopes: Vec<Scope>,
     open: Option<usize>,
-    /// The number of the alternatives that are looked at, and how many there were.
+    /// The current group of alternatives, and how many groups there have been.
     alternatives: u32,
     groups: u32,
-    /// What each declaration put in the place of what, in order.
+    /// What each declaration replaced, in order.
     history: Vec<(&'a str, Option<Declared>)>,
-    /// Names of iterations that ran at the same time, and what those belong to. They have no value after it.
+    /// Names declared in concurrent iterations, each with its position and that of their block. They have no value
+    /// after the block.
     iterated: HashMap<&'a str, (Span, Span)>,
-    /// Where each name is first declared, also below.
+    /// Where each name is first declared, including later declarations.
     coming: HashMap<&'a str, Span>,
 }
 
@@ -79,7 +80,7 @@ impl<'a> Declarations<'a> {
         self.open_scope(None);
     }
 
-    /// Opens one of the bodies of which a run takes one.
+    /// Opens one of several alternative bodies.
     pub(super) fn open_alternative(&mut self) {
         self.open_scope(Some(self.alternatives));
     }
@@ -93,7 +94,7 @@ impl<'a> Declarations<'a> {
         self.open = self.open.and_then(|scope| self.scopes[scope].outer);
     }
 
-    /// Numbers the alternatives of an expression; returns the number of those around it.
+    /// Starts a group of alternatives; returns the number of the enclosing group.
     pub(super) fn begin_alternatives(&mut self) -> u32 {
         self.groups += 1;
         std::mem::replace(&mut self.alternatives, self.groups)
@@ -103,12 +104,12 @@ impl<'a> Declarations<'a> {
         self.alternatives = outer;
     }
 
-    /// Returns a scope and those around it.
+    /// Returns a scope and its enclosing scopes, innermost first.
     fn outwards(&self, scope: Option<usize>) -> impl Iterator<Item = usize> {
         std::iter::successors(scope, |scope| self.scopes[*scope].outer)
     }
 
-    /// Returns whether no run comes to both the open scope and another one.
+    /// Returns whether no run executes both the open scope and another one.
     fn excludes(&self, other: usize) -> bool {
         self.outwards(Some(other)).any(|there| {
             let group = self.scopes[there].alternatives;
@@ -117,12 +118,12 @@ impl<'a> Declarations<'a> {
         })
     }
 
-    /// Returns how many declarations there were.
+    /// Returns the number of declarations so far.
     pub(super) fn mark(&self) -> usize {
         self.history.len()
     }
 
-    /// Takes back what was declared since: it belonged to the iterations of `block`, which ran at the same time.
+    /// Reverts the declarations since `mark`: they belonged to the concurrent iterations of `block`.
     pub(super) fn leave_iterations(&mut self, mark: usize, block: Span) {
         for (name, before) in self.history.drain(mark..).rev() {
             match before {
@@ -135,12 +136,12 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// Returns how many names are visible in the body that is looked at alone.
+    /// Returns the number of visible local names.
     pub(super) fn local_count(&self) -> usize {
         self.locals.len()
     }
 
-    /// Leaves a body: only so many local names stay visible.
+    /// Leaves a body: only the first `outer` local names stay visible.
     pub(super) fn forget_locals(&mut self, outer: usize) {
         self.locals.truncate(outer);
     }
@@ -152,16 +153,16 @@ impl<'a> Declarations<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Returns where a name that can be used here is declared.
+    /// Returns where a name that is visible here is declared.
     pub(super) fn visible(&self, name: &str) -> Option<Span> {
         let own = self.frame.place(name);
-        // A block may be called from an iteration, and sees its names then.
+        // A block may be called from an iteration, and then sees that iteration's names.
         let root = || self.root.place(name).or(self.root.iterated.get(name).map(|(place, _)| *place));
         let known = own.or_else(|| if self.in_block { root() } else { None });
         known.or_else(|| self.definitions.unread.get(name).copied())
     }
 
-    /// Returns all names that can be used here.
+    /// Returns all names that are visible here.
     fn names(&self) -> impl Iterator<Item = &'a str> {
         let root = if self.in_block { Some(&self.root) } else { None };
         let of = |frame: &Declarations<'a>| {
@@ -174,12 +175,12 @@ impl<'a> Checker<'a> {
         }
         let mut names = of(&self.frame);
         names.extend(root.map(of).unwrap_or_default());
-        // The same suggestion each time, whatever the order of a hash map.
+        // Makes the suggestion independent of a hash map's order.
         names.sort_unstable();
         names.into_iter()
     }
 
-    /// Returns the names that blocks bind, each with a block that does.
+    /// Returns the names bound by blocks, each with one such block.
     fn block_names(&self) -> &HashMap<&'a str, &'a str> {
         self.block_names.get_or_init(|| {
             let mut names = HashMap::new();
@@ -194,7 +195,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Returns what to do about a name that is not defined.
+    /// Returns the hint for a name that is not defined.
     pub(super) fn advice(&self, used: &Name, usual: &str) -> String {
         let name = used.as_str();
         if let Some(later) = self.frame.coming.get(name).filter(|later| later.start() > used.span.start()) {
@@ -239,7 +240,7 @@ impl<'a> Checker<'a> {
         self.frame.history.push((name, before));
     }
 
-    /// Warns of a name that may have no value because the block of its branch goes on without it.
+    /// Warns about a name that may have no value because its parallel block can complete without that branch.
     pub(super) fn check_contender(&mut self, name: &Name) {
         let text = name.as_str();
         let is_hidden = self.frame.locals.iter().any(|local| local.name == text);
@@ -254,7 +255,7 @@ impl<'a> Checker<'a> {
 
     fn again(&mut self, name: &Name, kind: NameKind, first: Declared) {
         let same = Some(first.scope) == self.frame.open;
-        // Only one of them is taken, and each may bind it.
+        // Only one of them is executed, and each may bind the name.
         if self.frame.excludes(first.scope) {
             return;
         }
@@ -317,7 +318,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Names something for the body that comes next.
+    /// Declares a local name for the next body.
     pub(super) fn local(&mut self, name: &'a Name, what: &'static str) {
         self.against_agents(name, Code::HPW024);
         self.local_text(name.as_str(), name.span, what);

@@ -1,4 +1,4 @@
-//! Names where they are used, and what blocks and programs are called with.
+//! Checks of names where they are used, and of the arguments of blocks and programs.
 
 use super::Checker;
 use super::scope::suggestion;
@@ -6,7 +6,7 @@ use crate::prose::ast::{Call, Invocation, Name};
 use crate::prose::codes::Code;
 
 impl<'a> Checker<'a> {
-    /// Reports a name that is used where nothing of that name is visible.
+    /// Reports the use of a name that is not visible.
     pub(super) fn used_as(&mut self, name: &'a Name, what: &str) {
         if self.visible(name.as_str()).is_none() {
             let message = format!("the {what} `{}` is not defined", name.text);
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a call of a program that nothing is used as.
+    /// Reports the call of a program that has not been imported.
     pub(super) fn called(&mut self, call: &'a Call) {
         let name = &call.program;
         if !self.definitions.uses.contains_key(name.as_str()) {

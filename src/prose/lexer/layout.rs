@@ -1,14 +1,14 @@
-//! Lines and depth: where statements end, and where blocks begin and end.
+//! Lines and indentation: where statements end, and where blocks begin and end.
 
 use super::{Lexer, identifier_end};
 use crate::prose::codes::Code;
 use crate::prose::token::{STATEMENTS, TokenKind};
 
-/// Columns a tab reaches to the next multiple of. It is an error; this keeps what follows readable.
+/// The tab width. A tab is an error; this keeps what follows readable.
 const TAB: usize = 8;
 
 impl Lexer<'_> {
-    /// At the beginning of a line: finds out which block it belongs to.
+    /// Determines, at the beginning of a line, which block it belongs to.
     pub(super) fn line_start(&mut self) {
         self.opens_line = true;
         let start = self.at;
@@ -39,7 +39,7 @@ impl Lexer<'_> {
         self.turn(width, start);
     }
 
-    /// Skips white space; returns its width and whether it has tabs.
+    /// Skips white space; returns its width and whether it contains tabs.
     fn indentation(&mut self) -> (usize, bool) {
         let (mut width, mut tabs) = (0, false);
         loop {
@@ -55,8 +55,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Returns whether somebody forgot to close a bracket above: a statement starts here, no deeper than
-    /// the one the bracket stands in.
+    /// Returns whether a bracket above was probably never closed: a statement starts here, indented no further than
+    /// the one that contains the bracket.
     fn is_lost_bracket(&self, width: usize) -> bool {
         width <= self.width && self.is_statement(self.at)
     }
@@ -106,7 +106,7 @@ impl Lexer<'_> {
         while width < level(&self.levels) {
             let below = self.levels.len().checked_sub(2).and_then(|at| self.levels.get(at).copied());
             if below.is_some_and(|below| below < width) {
-                // Between two levels: it is taken as part of the inner block, and said once.
+                // Between two levels: treat it as part of the inner block, and report it once.
                 self.reports
                     .add(Code::E005, Self::span(start, self.at), "this indentation fits no block above")
                     .hint("indent the line like the statements it belongs to");

@@ -1,5 +1,5 @@
-//! From text to tokens. Takes any text; what is wrong with it is reported, and a token stands for it all the
-//! same. Layout becomes tokens: the end of a line, deeper, less deep.
+//! The lexer: from text to tokens. Accepts any text; errors are reported, and still produce a token. Layout becomes
+//! tokens: the end of a line, an indent, a dedent.
 
 mod layout;
 mod strings;
@@ -12,27 +12,27 @@ use super::token::{Bracket, Token, TokenKind};
 
 pub(super) use text::read_text;
 
-/// What a text is made of.
+/// The tokens and comments of a text.
 #[derive(Debug)]
 pub(super) struct Lexed {
-    /// Tokens, at least the one at the end.
+    /// The tokens; there is at least the one at the end.
     pub(super) tokens: Vec<Token>,
     /// Comments, each from `#` to the end of its line.
     pub(super) comments: Vec<Span>,
 }
 
-/// How strings that go over several lines are taken.
+/// How strings that span several lines are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quoting {
-    /// They may.
+    /// They are allowed.
     Open,
-    /// A quote is missing somewhere: one that goes on with what looks like a statement ends on its line.
+    /// A quote is missing somewhere: a string that continues with what looks like a statement ends on its first line.
     Guess,
-    /// Each ends on its line.
+    /// Each string ends on its line.
     Line,
 }
 
-/// Reads a text.
+/// Tokenises a text.
 pub(super) fn lex(source: &Source, reports: &mut Reports) -> Lexed {
     let quoting = if reports.is_strict() { Quoting::Line } else { Quoting::Open };
     let mut trial = Reports::new(reports.profile());
@@ -62,11 +62,11 @@ struct Lexer<'a> {
     at: usize,
     quoting: Quoting,
     ended: Ended,
-    /// Widths of the blocks that are open.
+    /// The indentation widths of the open blocks.
     levels: Vec<usize>,
-    /// Width of the line the statement started on.
+    /// The indentation width of the line on which the statement started.
     width: usize,
-    /// Brackets that are open.
+    /// The number of open brackets.
     open: usize,
     opens_line: bool,
     tabs: usize,
@@ -146,13 +146,13 @@ impl<'a> Lexer<'a> {
         Span::new(to_offset(start), to_offset(end))
     }
 
-    /// Adds a token that reaches from `start` to here.
+    /// Adds a token that spans from `start` to the cursor.
     fn push(&mut self, kind: TokenKind, start: usize) {
         let opens_line = std::mem::take(&mut self.opens_line);
         self.lexed.tokens.push(Token { kind, span: Self::span(start, self.at), opens_line });
     }
 
-    /// Adds a token of layout at a place.
+    /// Adds a layout token at a position.
     fn mark(&mut self, kind: TokenKind, at: usize) {
         self.lexed.tokens.push(Token { kind, span: Self::span(at, at), opens_line: false });
     }
@@ -221,7 +221,7 @@ impl<'a> Lexer<'a> {
         };
         match kind {
             TokenKind::Open(_) => self.open += 1,
-            // The parser reports one that closes something else; line counting continues.
+            // The parser reports mismatched brackets; here they are only counted.
             TokenKind::Close(_) => self.open = self.open.saturating_sub(1),
             _ => {}
         }
@@ -230,8 +230,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Returns where an identifier that starts here ends; here when none does. A hyphen belongs to it unless it
-/// is the beginning of an arrow.
+/// Returns where an identifier that starts at `start` ends, or `start` itself if there is none. A hyphen is part of
+/// it unless it begins an arrow.
 fn identifier_end(bytes: &[u8], start: usize) -> usize {
     if !bytes.get(start).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
         return start;

@@ -1,5 +1,5 @@
-//! Strings and discretion: where they end, and what is wrong with them. What they say is read by the parser, text by
-//! text, when it takes them: kept until then, the texts of a long program would not stay in the caches.
+//! Strings and discretion: where they end, and errors in them. Their contents are parsed later, one at a time, by the
+//! parser: stored until then, the texts of a long program would not stay in the CPU caches.
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
@@ -9,16 +9,16 @@ use crate::prose::ast::Quote;
 use crate::prose::codes::Code;
 use crate::prose::token::TokenKind;
 
-/// A string on the way to its end.
+/// A string whose end has not been reached yet.
 struct Draft {
     start: usize,
     quote: Quote,
-    /// Where the first line ends that it goes beyond.
+    /// The end of its first line, if it continues beyond that.
     newline: Option<usize>,
 }
 
 impl Lexer<'_> {
-    /// Reads a string; the cursor is at its first quote.
+    /// Scans a string; the cursor is at its first quote.
     pub(super) fn string(&mut self) {
         let start = self.at;
         let quote = Quote::at(self.bytes, start);
@@ -47,7 +47,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads up to the closing quote; returns whether there is one.
+    /// Scans up to the closing quote; returns whether there is one.
     fn string_body(&mut self, draft: &mut Draft) -> bool {
         let marker = draft.quote.marker();
         loop {
@@ -74,7 +74,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// At the end of a line inside a string in single quotes: returns whether the string ends there.
+    /// Handles the end of a line inside a single-quoted string; returns whether the string ends there.
     fn ends_here(&mut self, draft: &mut Draft) -> bool {
         draft.newline.get_or_insert(self.at);
         match self.quoting {
@@ -105,7 +105,7 @@ impl Lexer<'_> {
             diagnostic.hint("close it with `\"\"\"`");
         }
         if at_end && draft.quote == Quote::Single && draft.newline.is_some() {
-            // Nothing closes it: the lines after it are program again. No later string searches that far.
+            // Nothing closes it: the lines after it are program text again. No later string searches that far.
             self.quoting = Quoting::Line;
             self.at = first_line;
         }
@@ -134,7 +134,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads discretion; the cursor is at its first star.
+    /// Scans discretion; the cursor is at its first star.
     pub(super) fn discretion(&mut self) {
         let start = self.at;
         let quote = Quote::at(self.bytes, start);

@@ -1,4 +1,4 @@
-//! What a string or discretion says: escapes, interpolation. What is wrong with it has been said by then.
+//! The contents of a string or discretion: escapes and interpolation. Errors in them have already been reported.
 
 use std::mem;
 
@@ -9,7 +9,7 @@ use crate::prose::ast::{Name, Part, Quote, Text};
 use crate::prose::source::{Source, Span, to_offset};
 
 impl Quote {
-    /// Returns how the text is written that starts with the quote or star at a place.
+    /// Returns the kind of the quote or star at a position.
     pub(in crate::prose) fn at(bytes: &[u8], start: usize) -> Self {
         let rest = bytes.get(start..).unwrap_or_default();
         if rest.first() != Some(&b'*') {
@@ -21,7 +21,7 @@ impl Quote {
         }
     }
 
-    /// Returns what it begins and ends with.
+    /// Returns its opening and closing delimiter.
     pub(super) fn marker(self) -> &'static str {
         match self {
             Self::Single => "\"",
@@ -32,7 +32,7 @@ impl Quote {
     }
 }
 
-/// Returns what a character means after a backslash, if it means something.
+/// Returns the meaning of a character after a backslash, if it has one.
 pub(super) fn escaped(letter: char) -> Option<char> {
     match letter {
         '\\' | '"' | '{' | '}' => Some(letter),
@@ -42,7 +42,7 @@ pub(super) fn escaped(letter: char) -> Option<char> {
     }
 }
 
-/// Reads the string or discretion of a token.
+/// Parses the string or discretion of a token.
 pub(in crate::prose) fn read_text(source: &Source, span: Span, name: impl FnMut(&str, Span) -> Name) -> Text {
     let quote = Quote::at(source.text().as_bytes(), span.start());
     let at = (span.start() + quote.marker().len()).min(span.end());
@@ -55,7 +55,7 @@ pub(in crate::prose) fn read_text(source: &Source, span: Span, name: impl FnMut(
 struct Reader<'a, N> {
     text: &'a str,
     at: usize,
-    /// Where the token ends: behind the closing quote, if there is one.
+    /// The end of the token, after the closing quote if there is one.
     end: usize,
     name: N,
     parts: Vec<Part>,
@@ -73,7 +73,7 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
                 Some(b'"') if self.text[self.at..].starts_with(marker) => break,
                 Some(b'\\') => self.escape(),
                 Some(b'{') => self.brace(),
-                // Lines end alike whatever the file says: a shell takes no carriage return.
+                // Normalises line endings whatever the file uses: a shell does not accept carriage returns.
                 Some(b'\r') if self.feeds() => self.at += 1,
                 _ => self.take(1),
             }
@@ -81,7 +81,7 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
         self.into_parts()
     }
 
-    /// Discretion has no escapes: people read it, not machines. Variables are inserted.
+    /// Parses discretion, which has no escapes: it is read by people, not machines. Variables are interpolated.
     fn discretion(mut self, quote: Quote) -> Vec<Part> {
         let inside = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
         if let Some(more) = memmem::find(inside, quote.marker().as_bytes()) {
@@ -99,19 +99,19 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
         self.into_parts()
     }
 
-    /// Takes what is before the next byte that `find` finds.
+    /// Takes everything before the next byte that `find` finds.
     fn plain(&mut self, find: impl Fn(&[u8]) -> Option<usize>) {
         let rest = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
         self.take(find(rest).unwrap_or(rest.len()));
     }
 
-    /// Takes bytes as they are.
+    /// Takes bytes literally.
     fn take(&mut self, bytes: usize) {
         self.literal.push_str(self.text.get(self.at..self.at + bytes).unwrap_or_default());
         self.at += bytes;
     }
 
-    /// Returns whether a line feed follows the byte here.
+    /// Returns whether a line feed follows the byte at the cursor.
     fn feeds(&self) -> bool {
         self.text.as_bytes().get(self.at + 1) == Some(&b'\n')
     }
@@ -123,7 +123,7 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
             self.at += 2;
             return;
         }
-        // The backslash stays, and what follows is taken literally: the shell joins lines with it.
+        // The backslash is kept, and what follows is taken literally: the shell uses it to join lines.
         let ends_line = next == Some('\n') || self.text[self.at + 1..].starts_with("\r\n");
         self.take(1);
         if let Some(next) = next.filter(|_| !ends_line) {
@@ -131,7 +131,7 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
         }
     }
 
-    /// Reads an opening brace: a variable when an identifier and a closing brace follow, else text.
+    /// Parses an opening brace: a variable if an identifier and a closing brace follow, otherwise text.
     fn brace(&mut self) {
         let start = self.at + 1;
         let end = identifier_end(self.text.as_bytes(), start);
@@ -153,7 +153,7 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
 
     fn into_parts(mut self) -> Vec<Part> {
         if self.parts.is_empty() && !self.literal.is_empty() {
-            // Most texts are a single literal: no room for more.
+            // Most texts are a single literal: do not reserve room for more.
             return vec![Part::Literal(self.literal)];
         }
         self.flush();

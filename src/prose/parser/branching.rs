@@ -7,7 +7,7 @@ use crate::prose::source::Span;
 use crate::prose::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// Moves to the clause with one of these words, if it comes next at this depth.
+    /// Advances to the clause with one of these words, if it comes next at this depth.
     fn at_clause(&mut self, words: &[&str]) -> bool {
         let on_next_line = self.kind() == TokenKind::Newline;
         let ahead = usize::from(on_next_line);

@@ -1,16 +1,16 @@
-//! Conditions. The language has one form, `**…**`; comparisons of old programs are read, and what nobody can
-//! read is kept as words.
+//! Conditions. The language has one form, `**…**`; comparisons in older programs are parsed too, and anything else is
+//! kept as words.
 
 use super::{Parsed, Parser};
 use crate::prose::ast::{Comparison, Condition, Expr, Part, Property, Quote, Sign, Spanned, Sum, Text};
 use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, TokenKind};
 
-/// Fewer characters than this hardly say what is to be judged.
+/// Text shorter than this, in characters, hardly says what is to be judged.
 const SHORT: usize = 10;
 
 impl Parser<'_> {
-    /// Reads the condition of `word`, up to its colon or what else may follow it.
+    /// Parses the condition of `word`, up to its colon or whatever else may follow it.
     pub(super) fn condition(&mut self, word: &str) -> Parsed<Condition> {
         if self.kind() == TokenKind::Colon || self.kind().is_layout() {
             return Err(self.expected(&format!("a condition after `{word}`, as in `{word} **…**:`")));
@@ -49,7 +49,7 @@ impl Parser<'_> {
             TokenKind::Colon => self.kind_at(1).is_layout() || self.kind_at(1) == TokenKind::Word,
             TokenKind::Open(Bracket::Round) => in_loop,
             TokenKind::Word => in_loop && self.word() == "as",
-            // The colon is missing: that is said, and not that the condition is odd.
+            // The colon is missing: report that, rather than an odd condition.
             kind => kind.is_layout(),
         }
     }
@@ -62,7 +62,7 @@ impl Parser<'_> {
             self.bump();
         }
         if self.kind().is_layout() {
-            // No colon ends the line: the first one does, and what follows it is the body.
+            // No colon ends the line: use the first one, and treat what follows it as the body.
             self.at = from;
             while !self.kind().is_layout() && self.kind() != TokenKind::Colon {
                 self.bump();
@@ -72,7 +72,7 @@ impl Parser<'_> {
         Condition::Opaque(self.words(from))
     }
 
-    // What follows says nothing when it cannot read on: the words are kept instead.
+    // If the condition cannot be parsed, report nothing about it: the words are kept instead.
 
     fn either(&mut self, depth: usize) -> Option<Condition> {
         self.chain(depth, "or", Self::both, Condition::Or)
@@ -178,7 +178,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads discretion; nothing else is accepted in its place.
+    /// Parses discretion; nothing else is accepted in its place.
     pub(super) fn criteria(&mut self, what: &str) -> Parsed<Text> {
         match self.discretion_here() {
             Some(text) => {

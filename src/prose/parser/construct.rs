@@ -1,4 +1,4 @@
-//! What runs a body several times or several bodies at once: parallel, repeat, for, loop; and `do`.
+//! Constructs that run a body several times or several bodies at once: parallel, repeat, for, loop; and `do`.
 
 use std::num::NonZeroU32;
 
@@ -23,7 +23,7 @@ enum Strategy {
     Any,
 }
 
-/// What the brackets of a parallel block said.
+/// The modifiers in the brackets of a parallel block.
 #[derive(Default)]
 struct Modifiers {
     strategy: Strategy,
@@ -32,7 +32,7 @@ struct Modifiers {
 }
 
 impl Parser<'_> {
-    /// Reads `do:` or `do block(…)`.
+    /// Parses `do:` or `do block(…)`.
     pub(super) fn done(&mut self) -> Parsed<Expr> {
         let start = self.bump();
         if self.kind() == TokenKind::Colon || self.opens_block(0) {
@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes to the end of a modifier that could not be read.
+    /// Skips to the end of a modifier that could not be parsed.
     fn skip_modifier(&mut self) {
         let ends =
             |kind: TokenKind| kind.is_layout() || matches!(kind, TokenKind::Comma | TokenKind::Close(_));
@@ -162,7 +162,7 @@ impl Parser<'_> {
         Ok(Repeat { count, index, body, span })
     }
 
-    /// Reads `for` or `parallel for`.
+    /// Parses `for` or `parallel for`.
     pub(super) fn each(&mut self) -> Parsed<Expr> {
         let start = self.token();
         let mode = if self.eat_word("parallel") { ForMode::Parallel } else { ForMode::Sequential };
@@ -224,7 +224,7 @@ impl Parser<'_> {
     }
 }
 
-/// Makes a branch of a statement: `name = …` names it.
+/// Creates a branch from a statement: `name = …` names it.
 fn branch(statement: Statement) -> Branch {
     match statement.kind {
         StatementKind::Assign(assigned) => Branch::Named { name: assigned.name, value: assigned.value },

@@ -10,12 +10,12 @@ use crate::prose::ast::{
 use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
-/// What an agent may say of itself.
+/// The properties of an agent.
 const AGENT: [&str; 8] =
     ["model", "prompt", "persist", "context", "retry", "backoff", "skills", "permissions"];
 
 impl Parser<'_> {
-    /// Reads a definition, if present.
+    /// Parses a definition, if present.
     pub(super) fn definition(&mut self) -> Option<Parsed<()>> {
         if self.kind_at(1) == TokenKind::Equal {
             return None;
@@ -63,7 +63,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads the name of a definition.
+    /// Parses the name of a definition.
     fn defined_name(&mut self, word: Token) -> Parsed<Name> {
         if self.kind() == TokenKind::Word {
             return self.name("a name");
@@ -157,7 +157,7 @@ impl Parser<'_> {
         Ok(skills)
     }
 
-    /// Reads a list of strings; of any other element, `code` is said.
+    /// Parses a list of strings; reports `code` for any other element.
     pub(super) fn texts_in_list(&mut self, code: Code, what: &str) -> Parsed<Vec<Text>> {
         let mut texts = Vec::new();
         self.between(Bracket::Square, |parser| {
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(Rule::Word(word))
     }
 
-    /// Returns whether `input` opens a declaration here, and is not just a name.
+    /// Returns whether `input` begins a declaration here, rather than being a name.
     pub(super) fn opens_input(&self) -> bool {
         matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon | TokenKind::Text | TokenKind::Newline)
     }
@@ -239,7 +239,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns what a path names.
+/// Returns what a path refers to.
 fn use_path(path: &str) -> UsePath {
     if path.starts_with("https://") || path.starts_with("http://") {
         return UsePath::Url(path.to_owned());

@@ -1,4 +1,4 @@
-//! Expressions: literals, names, calls, and what begins with a word of the language.
+//! Expressions: literals, names, calls, and those that begin with a keyword.
 
 use super::{Parsed, Parser};
 use crate::prose::ast::{Call, Entry, Expr, Name, Opaque, Part, Property, Quote, Sign, Spanned, Sum, Text};
@@ -7,7 +7,7 @@ use crate::prose::source::Span;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
-    /// Reads the value of a binding.
+    /// Parses the value of a binding.
     pub(super) fn value(&mut self) -> Parsed<Expr> {
         let value = self.deeper(Self::expression)?;
         let message = match &value {
@@ -17,7 +17,7 @@ impl Parser<'_> {
             Expr::Number(_) => "a number",
             _ => return Ok(value),
         };
-        // Only the header: the whole would underline a page.
+        // Only the header: the whole value would underline a page.
         let span = self.source.first_line(value.span());
         self.old_form(
             span,
@@ -30,7 +30,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// Reads an expression used as a statement.
+    /// Parses an expression used as a statement.
     pub(super) fn statement_value(&mut self) -> Parsed<Expr> {
         self.deeper(Self::expression)
     }
@@ -53,7 +53,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// Reads what is added to or taken from a value.
+    /// Parses what is added to or subtracted from a value.
     fn sum(&mut self, first: Expr, from: usize) -> Parsed<Expr> {
         let mut value = first;
         let mut terms = 0;
@@ -66,7 +66,7 @@ impl Parser<'_> {
                 return Err(self.invalid(right.span(), message, "bind the value with `let` first"));
             }
             if terms > super::DEPTH {
-                // A chain this long would be as deep a tree.
+                // A chain this long would make the tree as deep.
                 return Ok(Expr::Opaque(self.opaque(from)));
             }
             value = Expr::Sum(Sum { left: Box::new(value), sign, right: Box::new(right) });
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// Returns whether an operator of other languages follows.
+    /// Returns whether an operator known from other languages follows.
     fn is_operator(&self) -> bool {
         match self.kind() {
             TokenKind::Comparison | TokenKind::Plus | TokenKind::Minus => true,
@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the words from a token to the end of the expression as they are written.
+    /// Takes the words from a token to the end of the expression as written.
     fn opaque(&mut self, from: usize) -> Opaque {
         let mut depth = 0_usize;
         loop {
@@ -115,13 +115,13 @@ impl Parser<'_> {
         words
     }
 
-    /// Returns the words from a token on up to here.
+    /// Returns the words from a token up to the cursor.
     pub(super) fn words(&self, from: usize) -> Opaque {
         let start = self.tokens.get(from).map_or(Span::default(), |token| token.span);
         Opaque { text: self.joined(from, self.at), span: self.since(start) }
     }
 
-    /// Reads what an arrow, a sum or a pipe may begin with.
+    /// Parses an operand: what an arrow, a sum or a pipe may begin with.
     pub(super) fn operand(&mut self) -> Parsed<Expr> {
         match self.kind() {
             TokenKind::Text => match self.string_here() {
@@ -188,7 +188,7 @@ impl Parser<'_> {
         Ok(Expr::Record(Spanned { value: entries, span }))
     }
 
-    /// Reads the key of an object: a name; before a colon, also a string.
+    /// Parses the key of an object: a name or, before a colon, also a string.
     fn key(&mut self) -> Parsed<Name> {
         if self.is_string(0) && self.kind_at(1) == TokenKind::Colon {
             let text = self.string("a key")?;
@@ -197,7 +197,7 @@ impl Parser<'_> {
         self.name("the name of a variable")
     }
 
-    /// Reads an expression that begins with a word: of the language, where what follows fits, else a name.
+    /// Parses an expression that begins with a word: as a keyword if what follows fits, otherwise as a name.
     fn worded(&mut self) -> Parsed<Expr> {
         let next = self.kind_at(1);
         let follows = |words: &[&str]| words.contains(&self.word_at(1));
@@ -222,12 +222,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns whether a line ends here and a deeper one follows, as after a header: its colon is missing.
+    /// Returns whether a line ends here and an indented one follows, as after a header whose colon is missing.
     pub(super) fn opens_block(&self, ahead: usize) -> bool {
         self.kind_at(ahead) == TokenKind::Newline && self.kind_at(ahead + 1) == TokenKind::Indent
     }
 
-    /// Returns whether `exec` is a statement here, though no command follows.
+    /// Returns whether `exec` begins a statement here, although no command follows.
     fn opens_bad_exec(&self) -> bool {
         let next = self.kind_at(1);
         let is_first = self.at == 0
@@ -243,7 +243,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a name, an output of a name, or a call.
+    /// Parses a name, an output of a name, or a call.
     fn named(&mut self) -> Parsed<Expr> {
         let token = self.bump();
         if self.kind() == TokenKind::Open(Bracket::Round) {
@@ -297,7 +297,7 @@ impl Parser<'_> {
         Ok(Expr::Call(Call { program, inputs, span }))
     }
 
-    /// Reads the context of a session: names, or values in their place.
+    /// Parses the context of a session: names, or values in their place.
     pub(super) fn context(&mut self) -> Parsed<Expr> {
         let value = match self.kind() {
             TokenKind::Word => {

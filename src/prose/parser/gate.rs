@@ -5,7 +5,7 @@ use crate::prose::ast::{Gate, OnReject, Quote, Text};
 use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, TokenKind};
 
-/// What a gate may say of itself.
+/// The properties of a gate.
 const GATE: [&str; 4] = ["prompt", "allow", "timeout", "on_reject"];
 
 impl Parser<'_> {

@@ -1,4 +1,4 @@
-//! Parts of headers: names between brackets, counts, `as name`.
+//! Parts of headers: names in brackets, counts, `as name`.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
-    /// Reads `as name`, if present.
+    /// Parses `as name`, if present.
     pub(super) fn as_name(&mut self) -> Parsed<Option<Name>> {
         if !self.eat_word("as") {
             return Ok(None);
@@ -16,7 +16,7 @@ impl Parser<'_> {
         self.name("a name after `as`").map(Some)
     }
 
-    /// Reads names between brackets.
+    /// Parses names in brackets.
     pub(super) fn names_between(&mut self, bracket: Bracket, what: &str) -> Parsed<Vec<Name>> {
         let mut names = Vec::new();
         self.between(bracket, |parser| {
@@ -26,7 +26,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Reads what is between brackets, separated by commas.
+    /// Parses a comma-separated list in brackets.
     pub(super) fn between(
         &mut self,
         bracket: Bracket,
@@ -64,7 +64,7 @@ impl Parser<'_> {
         Err(self.expected(sign))
     }
 
-    /// Reads a number from 1, or the name of a variable; of anything else, `code` is said and nothing returned.
+    /// Parses a number of at least 1, or the name of a variable; reports `code` and returns `None` for anything else.
     pub(super) fn count(&mut self, code: Code, what: &str) -> Option<Count> {
         if self.kind() == TokenKind::Word && !matches!(self.word(), "as") {
             let token = self.bump();
@@ -74,7 +74,7 @@ impl Parser<'_> {
         self.whole(code, what).map(Count::Number)
     }
 
-    /// Reads a whole number from 1; of anything else, `code` is said and nothing returned.
+    /// Parses an integer of at least 1; reports `code` and returns `None` for anything else.
     pub(super) fn positive(&mut self, code: Code, what: &str) -> Option<NonZeroU32> {
         self.whole(code, what)
     }

@@ -1,5 +1,5 @@
-//! From tokens to the tree. Recovers after each error, so that all of them are reported at once; what it returns
-//! is complete only when there are none. Takes any tokens in linear time and bounded depth.
+//! The parser: from tokens to the tree. Recovers after each error, so that all errors are reported at once; the
+//! result is complete only if there are none. Accepts any tokens in linear time and bounded depth.
 
 mod branching;
 mod condition;
@@ -22,16 +22,16 @@ use super::source::{Source, Span, to_offset};
 use super::token::{Token, TokenKind, is_spaced};
 use names::Names;
 
-/// How deep blocks and brackets may be nested.
+/// The maximum nesting depth of blocks and brackets.
 const DEPTH: usize = 64;
 
-/// Something was wrong, and has been reported.
+/// An error that has already been reported.
 #[derive(Debug, Clone, Copy)]
 struct ParseFailed;
 
 type Parsed<T> = Result<T, ParseFailed>;
 
-/// Reads a program.
+/// Parses a program.
 pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Program {
     let program = Program::default();
     let mut parser = Parser {
@@ -60,11 +60,11 @@ struct Parser<'a> {
     /// What has been hoisted so far.
     program: Program,
     at: usize,
-    /// Where the last token of text ended.
+    /// The end of the last token with text.
     end: usize,
     next_id: u32,
     depth: usize,
-    /// How deep an assignment names a branch of a parallel block.
+    /// The depth at which an assignment names a branch of a parallel block.
     branches_at: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
         self.token_at(ahead).kind
     }
 
-    /// Returns the word at the cursor; nothing for another token.
+    /// Returns the word at the cursor; empty for any other token.
     fn word(&self) -> &'a str {
         self.word_at(0)
     }
@@ -138,13 +138,13 @@ impl<'a> Parser<'a> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).is_none_or(|token| token.kind.is_layout())
     }
 
-    /// Returns what reaches from a token's beginning to the last token of text.
+    /// Returns the span from the start of a token to the last token with text.
     fn since(&self, start: Span) -> Span {
         let start = start.start();
         Span::new(to_offset(start), to_offset(self.end.max(start)))
     }
 
-    /// Says that something else was expected here.
+    /// Reports that something else was expected here.
     fn expected(&mut self, what: &str) -> ParseFailed {
         let token = self.token();
         let found = self.described(token);
@@ -158,12 +158,12 @@ impl<'a> Parser<'a> {
         ParseFailed
     }
 
-    /// Reports a form that the language no longer has.
+    /// Reports a form that is no longer part of the language.
     fn old_form(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
         self.reports.add(Code::HPW017, span, message).hint(hint);
     }
 
-    /// Reports that the token here is not what belongs here; `message` gets its description.
+    /// Reports that the token here is wrong; `message` is given its description.
     fn wrong(&mut self, code: Code, message: impl FnOnce(&str) -> String) -> ParseFailed {
         let token = self.token();
         let (found, span) = (self.described(token), self.visible(token));
@@ -171,23 +171,23 @@ impl<'a> Parser<'a> {
         ParseFailed
     }
 
-    /// Takes a token of a kind, or reports that it is missing.
+    /// Takes a token of the given kind, or reports that it is missing.
     fn need(&mut self, kind: TokenKind, what: &str) -> Parsed<()> {
         if self.eat(kind) { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// Takes a word, or reports that it is missing.
+    /// Takes the given word, or reports that it is missing.
     fn need_word(&mut self, word: &str) -> Parsed<()> {
         if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
-    /// Says that a statement has no form of the language.
+    /// Reports that a statement is not valid in the language.
     fn invalid(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> ParseFailed {
         self.reports.add(Code::E005, span, message).hint(hint);
         ParseFailed
     }
 
-    /// Returns where to point at for a token; layout is nothing to see.
+    /// Returns the span to point at for a token; layout is invisible, so another place is used for it.
     fn visible(&self, token: Token) -> Span {
         if token.kind.is_layout() {
             let end = to_offset(self.end.min(self.source.text().len()));
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         self.text_of(token)
     }
 
-    /// Reads what a string or discretion says.
+    /// Parses the contents of a string or discretion.
     fn text_of(&mut self, token: Token) -> Text {
         read_text(self.source, token.span, |text, span| self.names.name(text, span))
     }
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips the rest of the line with its end, and the block below it.
+    /// Skips the rest of the line including its end, and the block below it.
     fn skip_line_and_block(&mut self) {
         self.skip_to_line_end();
         if self.eat(TokenKind::Newline) && self.kind() == TokenKind::Indent {
@@ -276,7 +276,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips a block of which `depth` levels are open, to its end.
+    /// Skips to the end of a block of which `depth` levels are open.
     fn skip_block(&mut self, mut depth: usize) {
         loop {
             match self.bump().kind {
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses one level deeper, or reports that it is too deep.
+    /// Parses one level deeper, or reports that the nesting is too deep.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEPTH {
             let span = self.visible(self.token());
@@ -304,7 +304,7 @@ impl<'a> Parser<'a> {
         read
     }
 
-    /// Returns tokens as text, with the spaces that belong between them.
+    /// Returns tokens as text, with the usual spaces between them.
     fn joined(&self, from: usize, to: usize) -> String {
         let tokens = self.tokens.get(from..to).unwrap_or_default();
         let mut text = String::new();

@@ -1,15 +1,15 @@
-//! The names of a program: equal ones share their text where they are met again soon.
+//! The names of a program: equal names share their text if they recur soon.
 
 use std::sync::Arc;
 
 use crate::prose::ast::Name;
 use crate::prose::source::Span;
 
-/// How many names are remembered: few enough to stay in the nearest cache.
+/// How many names are cached: few enough to stay in the L1 cache.
 const SLOTS: usize = 512;
 
-/// The names met lately, each in the slot its letters choose. Another name may take the slot: then equal names do not
-/// share their text, and nothing else is different. So no program can make this slow or large.
+/// The most recent names, each in a slot determined by its letters. Another name may take the slot: then equal names
+/// do not share their text, and nothing else changes. So no program can make this slow or large.
 #[derive(Debug)]
 pub(super) struct Names(Vec<Option<Arc<str>>>);
 

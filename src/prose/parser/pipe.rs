@@ -6,11 +6,11 @@ use crate::prose::codes::Code;
 use crate::prose::did_you_mean;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
-/// What a stage of a pipeline can do.
+/// The operations of a pipeline stage.
 const OPERATIONS: [&str; 4] = ["map", "pmap", "filter", "reduce"];
 
 impl Parser<'_> {
-    /// Reads the stages of a pipeline; the cursor is at the first `|`.
+    /// Parses the stages of a pipeline; the cursor is at the first `|`.
     pub(super) fn pipe(&mut self, input: Expr) -> Parsed<Expr> {
         if !matches!(input, Expr::Name(_) | Expr::List(_) | Expr::Property(_)) {
             let span = input.span();
@@ -28,7 +28,7 @@ impl Parser<'_> {
         Ok(Expr::Pipe(Pipe { input: Box::new(input), stages, span }))
     }
 
-    /// `| map:` and the like.
+    /// Parses a stage: `| map:` and the like.
     fn stage(&mut self) -> Parsed<Stage> {
         let start = self.bump();
         let (word, name) = (self.token(), self.word().to_owned());
@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the other steps of an arrow; the cursor is at the first `->`.
+    /// Parses the remaining steps of an arrow; the cursor is at the first `->`.
     pub(super) fn arrow(&mut self, first: Expr) -> Parsed<Expr> {
         let mut steps = vec![self.step(first)?];
         while self.eat(TokenKind::Arrow) {

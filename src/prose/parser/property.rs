@@ -11,11 +11,11 @@ use crate::prose::did_you_mean;
 use crate::prose::source::Span;
 use crate::prose::token::{STATEMENTS, Token, TokenKind};
 
-/// What a session may say of itself.
+/// The properties of a session.
 pub(super) const SESSION: [&str; 6] = ["model", "prompt", "context", "retry", "backoff", "timeout"];
 
 impl<'a> Parser<'a> {
-    /// Reads the properties below, if there are any. Unknown ones are skipped; with nothing known, all are read.
+    /// Parses the properties below, if there are any. Unknown ones are skipped; if `known` is empty, all are parsed.
     pub(super) fn properties(
         &mut self,
         of: &str,
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Reads the lines of the block below, if there is one; deeper lines are reported and skipped.
+    /// Parses the lines of the block below, if there is one; deeper lines are reported and skipped.
     pub(super) fn entries(&mut self, mut read: impl FnMut(&mut Self)) {
         if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
             return;
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         self.skip_line_and_block();
     }
 
-    /// Reads a property that sessions and agents have.
+    /// Parses a property that sessions and agents have.
     pub(super) fn session_property(
         &mut self,
         key: &str,
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads one of the words of `T`, quoted or not.
+    /// Parses one of the words of `T`, quoted or not.
     pub(super) fn one_of<T: FromStr + VariantNames>(&mut self, code: Code, what: &str) -> Parsed<Spanned<T>> {
         let token = self.token();
         let word = self.choice_word();
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns words as a list a person reads: `a`, `b` or `c`.
+/// Formats words as a list for people: `a`, `b` or `c`.
 fn listed(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {

@@ -1,4 +1,4 @@
-//! What does the work: sessions and commands.
+//! Sessions and commands: the statements that do the work.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::prose::codes::Code;
 use crate::prose::parse_duration;
 use crate::prose::token::{Token, TokenKind};
 
-/// What an exec may say of itself.
+/// The properties of an `exec`.
 const EXEC: [&str; 3] = ["timeout", "on-fail", "cwd"];
-/// What one timeout is warned about from.
+/// The timeout from which a warning is given.
 const LONG: Duration = Duration::from_secs(600);
-/// The longest prompt that nothing is said about, in characters.
+/// The length of a prompt above which a warning is given, in characters.
 const LONG_PROMPT: usize = 10_000;
 
 impl Parser<'_> {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         let mut properties = self.session_properties("a session");
         let subject = match subject {
             Some(subject) => subject,
-            // The old form: the prompt follows below, alone.
+            // The old form: only the prompt follows below.
             None => match properties.prompt.take() {
                 Some(prompt) => {
                     self.reports.add(
@@ -49,7 +49,7 @@ impl Parser<'_> {
         Ok(Session { subject, properties, span: self.since(start.span) })
     }
 
-    /// Reads the subject of a session; none when it follows in the lines below.
+    /// Parses the subject of a session; `None` if it follows on the lines below.
     fn subject(&mut self, word: Token) -> Parsed<Option<Subject>> {
         if let Some(prompt) = self.string_here() {
             if self.kind() == TokenKind::Colon {
@@ -150,7 +150,7 @@ impl Parser<'_> {
         Ok(Exec { command, timeout, on_fail, cwd, span: self.since(start.span) })
     }
 
-    /// Reads a quoted duration; of anything else, `code` is said.
+    /// Parses a quoted duration; reports `code` for anything else.
     pub(super) fn duration(&mut self, code: Code, message: &str) -> Option<Spanned<Duration>> {
         let token = self.token();
         if let Some(text) = self.string_here() {

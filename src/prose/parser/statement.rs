@@ -1,4 +1,4 @@
-//! Statements, and how parsing recovers after one that could not be read.
+//! Statements, and how parsing recovers after one that could not be parsed.
 
 use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
@@ -10,7 +10,7 @@ use crate::prose::did_you_mean;
 use crate::prose::token::{Bracket, STATEMENTS, Token, TokenKind};
 
 impl Parser<'_> {
-    /// Reads statements up to the end of the block.
+    /// Parses statements up to the end of the block.
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut list = Vec::new();
         loop {
@@ -46,7 +46,7 @@ impl Parser<'_> {
         list.extend(self.rest_of_block());
     }
 
-    /// Reads the statements of the block that has just been opened, to its end.
+    /// Parses the statements of the block that has just been opened, to its end.
     fn rest_of_block(&mut self) -> Vec<Statement> {
         let read = self.deeper(|parser| {
             let statements = parser.statements();
@@ -59,7 +59,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Recovers after a statement that could not be read: continues with the statements below it, if there are any.
+    /// Recovers after a statement that could not be parsed: continues with the statements below it, if there are any.
     fn recover(&mut self, list: &mut Vec<Statement>) {
         if self.after_layout() && self.kind() != TokenKind::Indent && self.kind().is_layout() {
             return;
@@ -71,7 +71,7 @@ impl Parser<'_> {
         self.bump();
         let block_word = matches!(self.word_at(1), "try" | "do" | "parallel" | "loop" | "session" | "resume");
         if self.kind_at(2) == TokenKind::Colon && !block_word {
-            // Properties of something that is not known: nothing can be said about them.
+            // Properties of something unknown: nothing can be reported about them.
             self.skip_block(0);
             return;
         }
@@ -92,7 +92,7 @@ impl Parser<'_> {
         self.eat(TokenKind::Newline);
     }
 
-    /// Reads the body of a header, from its colon on.
+    /// Parses the body of a header, from its colon on.
     pub(super) fn body(&mut self, of: &str, header: Token) -> Body {
         if !self.eat(TokenKind::Colon) {
             self.expected(&format!("`:` after {of}"));
@@ -115,7 +115,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a statement; nothing for a definition, which is hoisted.
+    /// Parses a statement; returns `None` for a definition, which is hoisted.
     pub(super) fn statement(&mut self) -> Parsed<Option<Statement>> {
         let id = self.next_id;
         let start = self.token();
@@ -158,7 +158,7 @@ impl Parser<'_> {
         }
         let name = self.name_of(token);
         self.bump();
-        // A branch may be any statement, also one that is no value elsewhere.
+        // A branch may be any statement, even one that is not a value elsewhere.
         let is_branch = self.branches_at == Some(self.depth);
         let value = if is_branch { self.statement_value() } else { self.value() };
         let value = self.value_of(std::slice::from_ref(&name), value)?;
@@ -181,7 +181,8 @@ impl Parser<'_> {
         Ok(StatementKind::Bind(Binding { mutability, target, value }))
     }
 
-    /// Returns the value of a statement that binds names. These count as bound also when it could not be read.
+    /// Returns the value of a statement that binds names. The names count as bound even if the value could not be
+    /// parsed.
     fn value_of(&mut self, names: &[Name], value: Parsed<Expr>) -> Parsed<Box<Expr>> {
         if value.is_err() {
             self.program.unread.extend_from_slice(names);
@@ -228,7 +229,7 @@ impl Parser<'_> {
         Ok(StatementKind::Throw(self.throw_message()?))
     }
 
-    /// Reads the message of a `throw`, if there is one.
+    /// Parses the message of a `throw`, if there is one.
     pub(super) fn throw_message(&mut self) -> Parsed<Option<Text>> {
         if self.kind().is_layout() {
             return Ok(None);
@@ -240,7 +241,7 @@ impl Parser<'_> {
         Ok(Some(text))
     }
 
-    /// Reads a string; the name of a variable in its place means its value.
+    /// Parses a string; the name of a variable in its place stands for its value.
     pub(super) fn text_or_variable(&mut self, what: &str) -> Parsed<Text> {
         if self.kind() != TokenKind::Word {
             return self.string(what);
@@ -251,7 +252,7 @@ impl Parser<'_> {
         Ok(Text { parts: vec![Part::Hole(name)], quote: Quote::Single, span: token.span })
     }
 
-    /// Reads an expression used as a statement.
+    /// Parses an expression used as a statement.
     fn effect(&mut self) -> Parsed<StatementKind> {
         if let "elif" | "else" | "catch" | "finally" | "option" = self.word() {
             return Err(self.stray_clause());
@@ -275,7 +276,7 @@ impl Parser<'_> {
         | Expr::Sum(_)
         | Expr::Opaque(_) = value
         {
-            // The value of a block may be a name or a text on its last line: legal, if nothing follows.
+            // The value of a block may be a name or a text on its last line: allowed if nothing follows.
             let is_last = self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Dedent;
             if !is_last || self.depth == 0 {
                 let word = if start.kind == TokenKind::Word { self.source.slice(start.span) } else { "" };

@@ -1,5 +1,6 @@
-//! Who answers the sessions of a run: as typed over the settings, and checked before anything is done. A program that is
-//! named must be there, and what restricts an agent must be enforced by who works for it.
+//! Determines who answers the sessions of a run, from the settings and the command line, and checks it before
+//! anything is executed: a named program must exist, and the restrictions of an agent must be enforced by its
+//! answerer.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use crate::prose::vm::module::Library;
 use crate::prose::vm::{AnswerPolicy, permissions};
 use crate::runtime::Handle;
 
-/// Returns the settings with what was typed over them.
+/// Returns the settings, overridden by the command line.
 pub(super) fn answerers(settings: &SessionSettings, typed: &[String]) -> Result<SessionSettings, Error> {
     let mut settings = settings.clone();
     for one in typed {
@@ -22,7 +23,7 @@ pub(super) fn answerers(settings: &SessionSettings, typed: &[String]) -> Result<
     Ok(settings)
 }
 
-/// Returns who answers what a program may ask.
+/// Returns the answerer of a possible question.
 pub(super) fn answerer<'a>(settings: &'a SessionSettings, possible: &PossibleQuestion) -> &'a Answerer {
     match possible.construct {
         "session" | "resume" => settings.answerer(SessionSubject {
@@ -35,7 +36,7 @@ pub(super) fn answerer<'a>(settings: &'a SessionSettings, possible: &PossibleQue
     }
 }
 
-/// Refuses a run whose sessions could not be answered as it says.
+/// Rejects a run whose sessions cannot be answered as configured.
 pub(super) fn answerable(
     runtime: &Handle,
     request: &Request,
@@ -72,7 +73,7 @@ pub(super) fn answerable(
     }
 }
 
-/// Returns what an agent of a program, or of one it uses, may do.
+/// Returns the permissions of an agent in a program or in one that it uses.
 fn agent(loaded: &Library, program: &str, name: &str) -> Option<Vec<crate::prose::session::Asked>> {
     if loaded.source.name() == program {
         return loaded.program.agent(name).map(|agent| permissions(&agent.permissions));

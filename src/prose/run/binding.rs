@@ -1,30 +1,29 @@
-//! A binding as a file (`bindings/NAME.md`): written so that a person can read it and the engine can
-//! read it back exactly. Pure.
+//! The file of a binding (`bindings/NAME.md`): readable for a person, and parsed back exactly by the engine. Pure.
 
 use std::fmt::Write as _;
 
 use crate::prose::vm::scope::CommandEnd;
 use crate::prose::vm::value::Value;
 
-/// What a binding file says.
+/// The contents of a binding file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BindingFile {
     /// The name.
     pub name: String,
     /// `input`, `let`, `const` or `output`.
     pub kind: String,
-    /// The block call it belongs to.
+    /// The call of a block that it belongs to.
     pub execution_id: Option<u32>,
-    /// The text of the program that made it.
+    /// The text of the program that created it.
     pub source: String,
-    /// How the command ended that made it, if that is known.
+    /// How the command that created it ended, if known.
     pub made: Option<CommandEnd>,
     /// Its value.
     pub value: Value,
 }
 
 impl BindingFile {
-    /// Writes it.
+    /// Formats the file.
     pub fn render(&self) -> String {
         let Self { name, kind, execution_id, source, made, value } = self;
         let mut text = format!("# {name}\n\nkind: {kind}\n");
@@ -44,7 +43,7 @@ impl BindingFile {
         text
     }
 
-    /// Reads it back; `None` when it is no binding file.
+    /// Parses a file; `None` if it is not a binding file.
     pub fn parse(text: &str) -> Option<Self> {
         let mut header = Header::default();
         let mut rest = text;
@@ -94,11 +93,11 @@ fn render_made(made: &CommandEnd) -> String {
     text
 }
 
-/// Returns a text that fits on a line of the header: one line, no control characters, not mistaken.
+/// Returns the text if it fits on a line of the header: one line, no control characters, unambiguous.
 fn plain_line(text: &str) -> Option<&str> {
     let line = text.strip_suffix('\n').unwrap_or(text);
     let is_plain = !line.contains(char::is_control) && line.trim() == line && line != "(empty)";
-    // A text without a line feed at its end would get one.
+    // A text without a trailing line feed would gain one.
     (is_plain && (text.is_empty() || text.ends_with('\n') && !line.is_empty())).then_some(line)
 }
 
@@ -121,7 +120,7 @@ struct Header {
 }
 
 impl Header {
-    /// Takes in a line, and what belongs to it of the rest; returns what is left.
+    /// Parses a line and what belongs to it in `rest`; returns what is left.
     fn line<'a>(&mut self, line: &str, rest: &'a str) -> Option<&'a str> {
         if let Some(name) = line.strip_prefix("# ") {
             self.name.get_or_insert_with(|| name.to_owned());
@@ -159,7 +158,7 @@ impl Header {
     }
 }
 
-/// Takes what is between fences from the beginning of `text`; returns it and what follows.
+/// Parses the fenced text at the beginning of `text`; returns its contents and what follows.
 fn unfenced(text: &str) -> Option<(&str, &str)> {
     let (opening, _) = text.split_once('\n')?;
     let fence = &opening[..opening.find(|c| c != '`').unwrap_or(opening.len())];

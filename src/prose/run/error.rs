@@ -1,8 +1,8 @@
-//! What a run of a program could not do itself. What goes wrong inside a program is a value of the walker.
+//! Errors of a run itself. A failure inside a program is a value in its execution.
 
 use std::path::PathBuf;
 
-/// Why a run could not begin or go on.
+/// Why a run could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the run could not be used.
@@ -10,9 +10,9 @@ pub enum Error {
     Io {
         /// What was tried.
         what: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
     /// The program cannot be read.
@@ -20,15 +20,15 @@ pub enum Error {
     Unreadable {
         /// The program.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The program has errors, or one it uses has.
+    /// The program, or one that it uses, has errors.
     #[error("{path} has errors:\n{report}")]
     Unsound {
         /// The program.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Its diagnostics.
         report: String,
     },
     /// A used program is not on this machine.
@@ -38,9 +38,9 @@ pub enum Error {
     NotLocal {
         /// The line.
         line: usize,
-        /// What was named.
+        /// The path as written.
         path: String,
-        /// Where it could be fetched.
+        /// The address to fetch it from, if known.
         url: Option<String>,
     },
     /// A used program cannot be fetched.
@@ -48,34 +48,34 @@ pub enum Error {
     NotFetched {
         /// Its address.
         url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A used program is not the one that is locked.
+    /// A used program does not match its lock entry.
     #[error(
         "{url} is not the program that {path} has locked; take its entry out of there to accept another one"
     )]
     Digest {
         /// Its address.
         url: String,
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
     },
-    /// The lock makes no sense.
+    /// The lock file is not valid.
     #[error("{path}: {reason}")]
     Lock {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// A program uses itself, directly or by others.
+    /// A program uses itself, directly or indirectly.
     #[error("{path} uses itself")]
     UsesItself {
         /// The program.
         path: PathBuf,
     },
-    /// The answers file makes no sense.
+    /// The answers file is not valid.
     #[error("the answers in {path}: {reason}")]
     Answers {
         /// The file.
@@ -88,16 +88,16 @@ pub enum Error {
     UnknownInput {
         /// As given.
         name: String,
-        /// What there is.
+        /// The known inputs.
         known: String,
     },
     /// Questions that nobody can answer.
     #[error("nobody can answer what this program asks:\n{report}")]
     NobodyAnswers {
-        /// The questions, a line each.
+        /// The questions, one per line.
         report: String,
     },
-    /// Who is to answer sessions makes no sense.
+    /// A specified answerer of sessions is not valid.
     #[error("--session {typed}: {reason}")]
     Answerer {
         /// As typed.
@@ -105,7 +105,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A program that is to answer sessions is not there.
+    /// A program that is to answer sessions does not exist.
     #[error(
         "{program}, which answers sessions, is not found; name another with --session, or --session ask for a person"
     )]
@@ -118,24 +118,24 @@ pub enum Error {
         "some permissions cannot be enforced by who answers:\n{report}\nrun it all the same with --allow-unenforced"
     )]
     Unenforced {
-        /// Them, a line each.
+        /// The permissions, one per line.
         report: String,
     },
     /// There is no such run.
     #[error("there is no run {run} in {folder}")]
     NoRun {
-        /// As asked.
+        /// The id as given.
         run: String,
-        /// Where was looked.
+        /// The folder that was searched.
         folder: PathBuf,
     },
-    /// Another process runs it.
+    /// Another process is executing it.
     #[error("{run} is running already")]
     Busy {
         /// The run.
         run: String,
     },
-    /// The run is over.
+    /// The run has ended.
     #[error("{run} is over: it {how}")]
     Over {
         /// The run.
@@ -153,7 +153,7 @@ pub enum Error {
         /// The run.
         run: String,
     },
-    /// The journal of the run makes no sense.
+    /// The journal of the run is not valid.
     #[error("the journal {path}, line {line}: {reason}")]
     Journal {
         /// The journal.
@@ -186,7 +186,7 @@ impl From<Error> for Refusal {
 }
 
 impl Error {
-    /// Returns a closure that wraps an I/O error with what was tried on which path.
+    /// Returns a closure that wraps an I/O error with the operation and the path.
     pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { what, path, source }

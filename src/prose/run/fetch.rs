@@ -1,4 +1,4 @@
-//! Fetches a program that another one uses: the system's `curl` as a task, over https alone.
+//! Fetches a program that another one uses: runs the system's `curl` as a task, over https only.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::prose::source::Source;
 use crate::prose::vm::module::Library;
 use crate::runtime::{ExecOutcome, ExecRequest, Handle, Marked, PROGRAM_CALL, Step, Stream};
 
-/// How long it may take.
+/// The timeout of a fetch.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The most programs that one run fetches.
+/// The maximum number of programs that one run fetches.
 const MOST_FETCHED: usize = 64;
 
-/// Reads a program with all it uses; what is not there yet is fetched, where that is allowed.
+/// Loads a program with all programs it uses; missing ones are fetched, if that is allowed.
 pub(super) async fn with_used(
     runtime: &Handle,
     by: &Actor,

@@ -1,4 +1,4 @@
-//! The folder of a run: `.prose/runs/ID/` in the workspace, readable by its owner alone.
+//! The folder of a run: `.prose/runs/ID/` in the workspace, readable only by its owner.
 
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use super::state;
 use crate::files;
 use crate::journal::{LineFile, replace_file};
 
-/// The folder of a project that holds its runs and its agents' memory.
+/// The folder of a project that contains its runs and its agents' memory.
 pub const PROJECT: &str = ".prose";
 
 const STATE: &str = "state.md";
@@ -66,10 +66,10 @@ impl Folder {
         Self::populated(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
     }
 
-    /// Opens the folder of an earlier run, and writes the line that its journal knows and it may not have.
+    /// Opens the folder of an earlier run, and writes the last line recorded in its journal if the folder lacks it.
     ///
     /// # Errors
-    /// When it is no folder of a run, or cannot be written.
+    /// When it is not the folder of a run, or cannot be written.
     pub fn reopen(disk: &SharedDisk, path: PathBuf, last: Option<&Line>) -> Result<Self, Error> {
         let folder = Self::open(disk.clone(), path)?;
         match last {
@@ -150,8 +150,8 @@ impl Folder {
         Path::new("bindings").join(name)
     }
 
-    /// Replaces a file, creating the folder it is in. A relative path is one inside this folder; an absolute one is of
-    /// what outlives the run.
+    /// Replaces a file, creating the folder it is in. A relative path is inside this folder; an absolute one belongs
+    /// to something that outlives the run.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -168,12 +168,12 @@ impl Folder {
         std::fs::read_to_string(self.path.join(file)).ok()
     }
 
-    /// Returns whether a file is there; paths as in [`write`](Self::write).
+    /// Returns whether a file exists; paths as in [`write`](Self::write).
     pub fn has(&self, file: &Path) -> bool {
         self.path.join(file).exists()
     }
 
-    /// Removes one of its files, if it is there.
+    /// Removes one of its files, if it exists.
     pub fn remove(&self, file: &Path) {
         if let Err(error) = self.disk.remove(&self.path.join(file))
             && error.kind() != ErrorKind::NotFound
@@ -188,12 +188,12 @@ pub fn runs(workspace: &Path) -> PathBuf {
     workspace.join(PROJECT).join("runs")
 }
 
-/// Creates a folder that only its owner can enter, with those above it.
+/// Creates a folder that only its owner can enter, and its missing parents.
 fn make(path: &Path) -> Result<(), Error> {
     files::create_folder(path).map_err(Error::io("create the folder", path))
 }
 
-/// Runs are no part of the project's history.
+/// Excludes the runs from git: they are not part of the project's history.
 fn keep_out_of_git(disk: &SharedDisk, runs: &Path) {
     let ignore = runs.join(".gitignore");
     if !ignore.exists()
@@ -203,10 +203,10 @@ fn keep_out_of_git(disk: &SharedDisk, runs: &Path) {
     }
 }
 
-/// Returns a new id: when it began, and six random letters and digits.
+/// Returns a new id: the start time, and six random letters and digits.
 fn run_id(at: Timestamp) -> String {
     let mut random = [0; 6];
-    // An id that is taken is replaced by another.
+    // If the id is taken, another one is created.
     let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     let tail: String =
         random.iter().map(|byte| char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()])).collect();

@@ -1,4 +1,4 @@
-//! Reading programs: the one to run, and those it uses, before anything of them runs.
+//! Loading of programs: the one to run, and those it uses, before anything runs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::prose::survey::survey;
 use crate::prose::vm::module::Library;
 use crate::prose::{Checked, Contract, Diagnostic, Imports, Profile, check_with, parse};
 
-/// Reads a program. `text` is its text, where that is not the file's as it is now.
+/// Loads a program. `text` is its text, if that differs from the current contents of the file.
 ///
 /// # Errors
 /// When it, or one it uses, cannot be read or has errors.
@@ -35,12 +35,12 @@ pub fn load(
 /// Reads the text of a program.
 ///
 /// # Errors
-/// When it cannot be read or is no text.
+/// When it cannot be read or is not text.
 pub fn read(path: &Path) -> Result<String, Error> {
     read_text(path).map_err(|reason| Error::Unreadable { path: path.to_owned(), reason })
 }
 
-/// How programs are read.
+/// How to load programs.
 struct Loading<'a> {
     profile: Profile,
     registry: &'a Registry,
@@ -74,7 +74,7 @@ impl Loading<'_> {
             }
         }
         open.pop();
-        // Only now is it known what the programs take that it calls.
+        // Only now are the inputs of the programs that it calls known.
         let checked = check_with(&source, profile, &imports);
         if checked.has_errors() {
             return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
@@ -103,7 +103,7 @@ impl Loading<'_> {
     }
 }
 
-/// Returns a name for the folder of a used program; no two files have the same.
+/// Returns a name for the folder of a used program, unique for each file.
 fn folder_name(file: &Path, names: &mut HashMap<String, PathBuf>) -> String {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let plain: String =
@@ -118,7 +118,7 @@ fn folder_name(file: &Path, names: &mut HashMap<String, PathBuf>) -> String {
     name
 }
 
-/// Says what is wrong, in the form of the language: place, message, the line, a caret.
+/// Formats the errors in the style of the language: position, message, the line, a caret.
 fn report(source: &Source, checked: &Checked) -> String {
     let errors = checked.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
     let one = |diagnostic: &Diagnostic| {

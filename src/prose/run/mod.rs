@@ -48,10 +48,10 @@ use crate::envelope::{Actor, Envelope};
 use crate::journal::{Disk, Durability, Os};
 use crate::runtime::{Handle, PROGRAM_CALL, ProgramError, ProgramView, RunState};
 
-/// The view of a run is published at most this often.
+/// The minimum interval between publications of a run's view.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
-/// The disk that the files of a run are on; tests make it fail.
+/// The disk that stores a run's files; tests make it fail.
 pub type SharedDisk = Arc<dyn Disk>;
 
 /// What to run, and how.
@@ -100,7 +100,7 @@ pub struct Request {
     pub allow_fetch: bool,
 }
 
-/// A run about to be walked.
+/// A run that is ready to be executed.
 pub struct Run {
     vm: Vm<RuntimeEffects>,
     frame: Frame,
@@ -115,8 +115,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Prepares a run: reads and checks everything, and verifies that all its questions can be answered. Nothing
-    /// has been done when this fails.
+    /// Prepares a run: loads and checks everything, and verifies that all its questions can be answered. If this
+    /// fails, nothing has been executed.
     ///
     /// # Errors
     /// When it cannot be run.
@@ -241,8 +241,8 @@ impl Run {
         self.folder.path()
     }
 
-    /// Walks it to its end. `cancel` ends it before: its commands are ended, and it can be resumed.
-    /// Dropped in the middle, its commands are ended as well.
+    /// Executes it to its end. `cancel` interrupts it: its commands are ended, and it can be resumed. Its commands
+    /// are also ended if the future is dropped.
     pub async fn go(mut self, cancel: CancellationToken) -> Outcome {
         let clock = Clock::start();
         let frame = self.frame.clone().ended_by(cancel);
@@ -287,7 +287,7 @@ impl Run {
         outcome
     }
 
-    /// Publishes the view once it has changed, and not again too soon.
+    /// Waits for a change of the view and publishes it, then waits for the minimum interval.
     async fn publish(&self) {
         self.vm.progress.changed().await;
         self.runtime.show_program(self.vm.progress.view());
@@ -342,7 +342,7 @@ impl Drop for Run {
     }
 }
 
-/// A run that is resumed.
+/// A run to be resumed.
 struct Resumed {
     journal: RunJournal,
     folder: Folder,
@@ -371,10 +371,10 @@ impl Resumed {
     }
 }
 
-/// Reads `name=value` pairs.
+/// Parses `name=value` pairs.
 ///
 /// # Errors
-/// The pair that is not one.
+/// The pair that is not valid.
 pub fn parse_inputs(pairs: &[String]) -> Result<Vec<(String, String)>, String> {
     let mut inputs: Vec<(String, String)> = Vec::new();
     for pair in pairs {

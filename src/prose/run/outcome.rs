@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The outcome of a run.
 
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ pub enum RunEnd {
 }
 
 impl Outcome {
-    /// Says in one line how it ended.
+    /// Summarises the outcome on one line.
     pub fn summary(&self) -> String {
         match (&self.message, self.line) {
             (Some(message), Some(line)) => {
@@ -70,7 +70,7 @@ impl Outcome {
         }
     }
 
-    /// Says how it ended, with its outputs.
+    /// Describes the outcome, with the outputs.
     pub fn text(&self) -> String {
         let mut text = self.summary();
         for (name, value) in &self.outputs {
@@ -91,16 +91,16 @@ impl Outcome {
     }
 }
 
-/// How a walk ended.
+/// How an execution ended.
 pub(super) struct Conclusion {
     pub(super) how: RunEnd,
     pub(super) line: Option<u32>,
     pub(super) message: Option<String>,
-    /// What failed, where doing it again may end differently.
+    /// The place that failed, if retrying it may have another outcome.
     pub(super) place: Option<Key>,
 }
 
-/// Describes how a walk ended.
+/// Describes how an execution ended.
 pub(super) fn conclude(ended: Result<Evaluated, Halt>) -> Conclusion {
     let of = |how, line, message| Conclusion { how, line, message, place: None };
     match ended {

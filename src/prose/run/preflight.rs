@@ -1,4 +1,4 @@
-//! Checks before a program runs: inputs it does not have, and questions that nobody could answer.
+//! Checks before a program runs: unknown inputs, and questions that nobody could answer.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::prose::vm::AnswerPolicy;
 use crate::prose::vm::module::Library;
 use crate::runtime::Handle;
 
-/// Refuses inputs that the program does not have.
+/// Rejects inputs that the program does not have.
 pub(super) fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), Error> {
     let known: Vec<&str> = loaded.program.inputs().map(|input| input.name.as_str()).collect();
     match inputs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
@@ -27,7 +27,7 @@ pub(super) fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Res
     }
 }
 
-/// Refuses a program that can ask what nobody could answer, before anything of it is done.
+/// Rejects a program that can ask a question nobody could answer, before any of it runs.
 pub(super) fn preflight(
     runtime: &Handle,
     request: &Request,
@@ -67,7 +67,7 @@ pub(super) fn preflight(
     if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
 }
 
-/// Lists the questions of a program and of those it uses; a used program asks for an input that a call leaves out.
+/// Lists the questions of a program and of those it uses; a used program asks for an input only if a call omits it.
 pub(super) fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, PossibleQuestion)> {
     let name = loaded.source.name().to_owned();
     let asks = |survey: &Survey| {
@@ -95,7 +95,7 @@ pub(super) fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, Poss
     all
 }
 
-/// What the calls of used programs give them, by the program's file.
+/// The inputs provided in the calls of used programs, by the program's file.
 #[derive(Default)]
 struct Given(HashMap<String, Vec<Vec<String>>>);
 

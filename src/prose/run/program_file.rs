@@ -1,5 +1,5 @@
-//! Program files, read and written safely: a named pipe never blocks the reader, a file never fills the
-//! memory, and a reader sees the old text or the new one while it is replaced.
+//! Safe reading and writing of program files: a named pipe never blocks the reader, a file never exhausts the memory,
+//! and a reader sees either the old or the new text while it is being replaced.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -12,10 +12,10 @@ use crate::prose::source::Source;
 /// Reads a program's text.
 ///
 /// # Errors
-/// Why it cannot be read: it is no regular file, too long, or no text.
+/// Why it cannot be read: it is not a regular file, is too long, or is not text.
 pub fn read_text(path: &Path) -> Result<String, String> {
     let told = |error: io::Error| error.to_string();
-    // Without O_NONBLOCK, opening a pipe that nobody writes to waits for ever.
+    // Without `O_NONBLOCK`, opening a pipe that has no writer would block forever.
     let nonblocking = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(nonblocking).open(path).map_err(told)?;
     let facts = file.metadata().map_err(told)?;
@@ -33,20 +33,20 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     to_text(bytes)
 }
 
-/// Returns bytes as the text of a program.
+/// Decodes bytes as the text of a program.
 ///
 /// # Errors
-/// Where they are none.
+/// Where they are not valid UTF-8.
 pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         format!("it is not UTF-8: the byte {} begins no character", error.utf8_error().valid_up_to() + 1)
     })
 }
 
-/// Replaces the text of a file whole; its mode stays, and a link to it stays one.
+/// Replaces a file's text atomically; its mode is kept, and a symlink to it stays one.
 ///
 /// # Errors
-/// When it cannot be written; it is then as it was.
+/// When it cannot be written; it is then left as it was.
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
     let mode = path.metadata()?.permissions().mode() & 0o7777;
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(read_text(&path("pipe")), Err("it is no regular file".to_owned()));
         assert_eq!(read_text(dir.path()), Err("it is a folder".to_owned()));
         assert_eq!(read_text(Path::new("/dev/zero")), Err("it is no regular file".to_owned()));
-        // Sparse: longer than any memory would hold.
+        // Sparse: larger than any memory could hold.
         let huge = File::create(path("huge")).expect("a file");
         huge.set_len(1 << 40).expect("grown");
         assert!(read_text(&path("huge")).is_err_and(|why| why.contains("longer than")));
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).expect("readable"), "new");
         assert_eq!(file.metadata().expect("there").permissions().mode() & 0o7777, 0o640);
         assert!(link.symlink_metadata().expect("there").is_symlink());
-        // Whoever had it open reads what it was.
+        // A reader that had it open still sees the old text.
         assert_eq!(io::read_to_string(before).expect("readable"), "old");
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing is left beside it");
         fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).expect("set");

@@ -1,5 +1,6 @@
-//! Programs that `use` names and that are no files beside the one that uses them: in the folders of the settings, or
-//! fetched once and kept by their digest (`prose.lock`), so that what is locked runs without a network and never changes.
+//! Resolution of programs in `use` that are not files beside the using program: found in the folders from the
+//! settings, or fetched once and stored by digest (`prose.lock`), so that a locked program runs without a network and
+//! never changes.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +14,16 @@ use super::program_file::read_text;
 use crate::journal::replace_file;
 use crate::prose::ast::UsePath;
 
-/// The file with the digests, in the workspace.
+/// The lock file with the digests, in the workspace.
 pub const LOCK: &str = "prose.lock";
-/// The folder of what was fetched, in the project's.
+/// The folder of fetched programs, inside the project folder.
 const STORE: &str = "programs";
-/// Where the programs of the registry are.
+/// The base address of the registry.
 const REGISTRY: &str = "https://p.prose.md";
-/// The most programs that are locked.
+/// The maximum number of locked programs.
 const MOST: usize = 1_000;
 
-/// Where used programs come from.
+/// Finds used programs.
 #[derive(Debug, Default)]
 pub struct Registry {
     workspace: PathBuf,
@@ -47,21 +48,21 @@ struct Lock {
     program: Vec<Locked>,
 }
 
-/// Where a used program is.
+/// Where a used program was found.
 pub(super) enum Found {
     /// In this file.
     Here(PathBuf),
-    /// It was not fetched yet.
+    /// At this address; it has not been fetched yet.
     At(String),
-    /// Nowhere that anybody could fetch it from.
+    /// Nowhere it could be fetched from.
     Nowhere,
 }
 
 impl Registry {
-    /// Reads what is locked in a workspace; `folders` are looked through first.
+    /// Reads a workspace's lock file; `folders` are searched first.
     ///
     /// # Errors
-    /// When `prose.lock` makes no sense.
+    /// When `prose.lock` is not valid.
     pub fn read(workspace: &Path, folders: Vec<PathBuf>) -> Result<Self, Error> {
         let path = workspace.join(LOCK);
         let broken = |reason: String| Error::Lock { path: path.clone(), reason };
@@ -79,10 +80,10 @@ impl Registry {
         Ok(Self { workspace: workspace.to_owned(), folders, locked: lock.program })
     }
 
-    /// Returns where a used program is.
+    /// Finds a used program.
     ///
     /// # Errors
-    /// When what was fetched has changed since.
+    /// When the stored copy of a fetched program has changed.
     pub(super) fn find(&self, used: &UsePath) -> Result<Found, Error> {
         let url = match used {
             UsePath::Registry { handle, slug } => {
@@ -113,10 +114,10 @@ impl Registry {
         }
     }
 
-    /// Keeps a program that was fetched, and locks it.
+    /// Stores a program that was fetched, and locks it.
     ///
     /// # Errors
-    /// When it is not the one that is locked, or cannot be written.
+    /// When its digest differs from the locked one, or it cannot be written.
     pub(super) fn keep(&mut self, disk: &SharedDisk, url: &str, text: &str) -> Result<(), Error> {
         let sha256 = digest(text);
         let path = self.workspace.join(LOCK);

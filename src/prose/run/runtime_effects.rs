@@ -1,5 +1,5 @@
-//! The effects of a real run: its commands are tasks of the runtime, its questions are the
-//! runtime's pending ones.
+//! The effects of a real run: its commands are tasks of the runtime, and its questions are the runtime's pending
+//! questions.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::runtime::{
     TaskStatus, TaskView, Until,
 };
 
-/// How long a task may take to be gone after KILL.
+/// How long a task may take to end after KILL.
 const GONE: Duration = Duration::from_secs(5);
 
 /// The effects of one run.
@@ -28,15 +28,15 @@ pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
     pub(super) actor: Actor,
     pub(super) call: u64,
-    /// A console opens with the run, so an operator will be there.
+    /// Whether a console opens with the run, so that an operator will be present.
     pub(super) has_operator: bool,
     pub(super) events: mpsc::Sender<Event>,
-    /// Tasks that commands left behind, to be stopped with the run (docs/prose-rules.md#rule-34).
+    /// Tasks that commands left running, to be stopped with the run (docs/prose-rules.md#rule-34).
     pub(super) kept: Mutex<Vec<TaskId>>,
 }
 
 impl RuntimeEffects {
-    /// Ends what commands left behind; returns what that was.
+    /// Ends the tasks that commands left running; returns descriptions of them.
     pub(super) async fn clear(&self) -> Vec<String> {
         let kept = std::mem::take(&mut *self.kept());
         let mut named = Vec::new();
@@ -44,7 +44,7 @@ impl RuntimeEffects {
             let Some(task) = self.runtime.task(&id).filter(|task| !task.status.is_terminal()) else {
                 continue;
             };
-            // It may have ended in the meantime.
+            // It may have ended meanwhile.
             let _ = self.runtime.stop(&Actor::System, &id, Stop::default()).await;
             let _ = self.runtime.wait(&id, Until::Terminal, STEP_GRACE + GONE).await;
             named.push(format!("{} (of `{}`)", left_behind(&task), crate::envelope::one_line(&task.cmd, 60)));
@@ -57,7 +57,7 @@ impl RuntimeEffects {
     }
 
     async fn end(&self, id: &TaskId) {
-        // Unknown only when it could not be started.
+        // The id is unknown only if the task could not be started.
         let _ = self.runtime.stop(&Actor::System, id, Stop::default()).await;
         let _ = self.runtime.wait(id, Until::Terminal, STEP_GRACE + GONE).await;
     }
@@ -66,11 +66,11 @@ impl RuntimeEffects {
         let task = match outcome {
             ExecOutcome::Completed(task) => task,
             ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
-                // It timed out, or somebody is stopping it: whatever is left of it is stopped as well.
+                // It timed out or is being stopped: wait until whatever is left of it is stopped as well.
                 let _ = self.runtime.wait(&task.id, Until::Terminal, STEP_GRACE + GONE).await;
                 self.runtime.task(&task.id).unwrap_or(task)
             }
-            // A person has it in hand, however long that takes.
+            // A person is deciding; wait however long that takes.
             ExecOutcome::Held(task) => {
                 let _ = self.runtime.wait(&task.id, Until::Terminal, Duration::MAX).await;
                 self.runtime.task(&task.id).unwrap_or(task)
@@ -81,7 +81,7 @@ impl RuntimeEffects {
             }
         };
         if task.status == TaskStatus::Interrupted {
-            // The runtime goes away, and the command with it: how far it came is in doubt.
+            // The runtime is ending, and the command with it: how far it got is unknown.
             return Err(NotRun::Cancelled);
         }
         let denied = task.ended.as_ref().and_then(|ended| ended.error.as_ref());
@@ -184,7 +184,7 @@ impl Effects for RuntimeEffects {
     }
 
     async fn tell(&self, event: Event) {
-        // Nobody follows the run any more; it continues.
+        // If nobody follows the run any more, it continues all the same.
         let _ = self.events.send(event).await;
     }
 
@@ -193,7 +193,7 @@ impl Effects for RuntimeEffects {
     }
 }
 
-/// A command in flight. When it is dropped, the walk is gone, and the task is stopped.
+/// A running command. If dropped, the execution is gone, and the task is stopped.
 struct Guard<'a> {
     world: &'a RuntimeEffects,
     id: Option<TaskId>,
@@ -208,7 +208,7 @@ impl Drop for Guard<'_> {
 }
 
 impl Drop for RuntimeEffects {
-    /// What is still there when the run was dropped in the middle goes with it.
+    /// Ends the tasks that are still running if the run is dropped before its end.
     fn drop(&mut self) {
         for id in std::mem::take(&mut *self.kept()) {
             self.runtime.abandon(&id, &Actor::System);
@@ -227,12 +227,13 @@ fn exit_code(task: &TaskView) -> i32 {
     match status.or_else(signal).or_else(|| task.shell_end().cloned()) {
         Some(Exit::Code(status)) => status,
         Some(Exit::Signal(signal)) => 128 + signal.parse::<Signal>().map_or(0, Signal::number),
-        // The host was lost: as if killed.
+        // The task host was lost: report it as killed.
         None => 128 + Signal::KILL.number(),
     }
 }
 
-/// The result of a command that could not be started: 127 when there is no shell, 126 for anything else.
+/// Returns the result of a command that could not be started: exit code 127 if there is no shell, 126 for anything
+/// else.
 fn not_started(error: &Error, cwd: &str) -> Ran {
     let (exit_code, stderr) = match error {
         Error::WorkdirNotFound { .. } => (126, format!("the current directory {cwd} is gone: {error}\n")),

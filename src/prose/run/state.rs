@@ -1,13 +1,13 @@
-//! The lines of `state.md`: what happened, appended as it happens. Pure.
+//! The lines of `state.md`: a log of events, appended as they happen. Pure.
 
 use jiff::Timestamp;
 
-/// Returns the first lines.
+/// Returns the header lines.
 pub fn header(run: &str, program: &str) -> String {
     format!("# run:{run} {program}\n\n")
 }
 
-/// A statement is done.
+/// Returns the line for a completed statement.
 pub fn done(number: &str, name: Option<&str>) -> String {
     match name {
         Some(name) => format!("{number}→ {name} ✓"),
@@ -15,70 +15,70 @@ pub fn done(number: &str, name: Option<&str>) -> String {
     }
 }
 
-/// Branches begin.
+/// Returns the line for the start of branches.
 pub fn fork(number: &str, names: &[String]) -> String {
     format!("{number}→ ∥start {}", names.join(","))
 }
 
-/// Branches are joined.
+/// Returns the line for the join of branches.
 pub fn joined(number: &str) -> String {
     format!("{number}→ ∥done")
 }
 
-/// A pass of a loop begins, or the loop is left for a reason.
+/// Returns the line for the start of a loop iteration, or for leaving the loop for a reason.
 pub fn pass(number: &str, pass: u32, max: Option<u32>, left: Option<&str>) -> String {
     let max = max.map_or_else(|| "-".to_owned(), |max| max.to_string());
     let left = left.map(|reason| format!(" exit({reason})")).unwrap_or_default();
     format!("{number}→ loop:{pass}/{max}{left}")
 }
 
-/// A block is called.
+/// Returns the line for the call of a block.
 pub fn call(number: &str, block: &str, id: u32) -> String {
     format!("{number}→ block:{block}#{id}")
 }
 
-/// A block call is over.
+/// Returns the line for the return from a block call.
 pub fn returned(number: &str, id: u32) -> String {
     format!("{number}→ #{id} done")
 }
 
-/// A statement has failed.
+/// Returns the line for a failed statement.
 pub fn failed(number: &str, message: &str) -> String {
     format!("{number}→ ✗ {}", one_line(message))
 }
 
-/// A session is tried again.
+/// Returns the line for the retry of a session.
 pub fn retry(number: &str, attempt: u32, max: u32) -> String {
     format!("{number}→ retry:{attempt}/{max}")
 }
 
-/// Something became of a gate. (Not in the language's text, which has no line for it.)
+/// Returns the line for an event at a gate. (The language's specification has no line for it.)
 pub fn gate(number: &str, gate: &str, what: &str) -> String {
     format!("{number}→ gate:{gate} {what}")
 }
 
-/// The program came to its end.
+/// Returns the line for the end of the program.
 pub fn end(at: Timestamp) -> String {
     format!("---end {at:.0}")
 }
 
-/// An error ended the program.
+/// Returns the line for an error that ended the program.
 pub fn error(at: Timestamp, message: &str) -> String {
     format!("---error {at:.0} {}", one_line(message))
 }
 
-/// The program was cut off and is resumed. (Not in the language's text.)
+/// Returns the line for resuming an interrupted program. (Not in the language's specification.)
 pub fn resumed(at: Timestamp) -> String {
     format!("---resumed {at:.0}")
 }
 
-/// Each line of the file is one event, so a message is reduced to one line.
+/// Reduces a message to one line, because each line of the file is one event.
 fn one_line(message: &str) -> String {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(400).collect()
 }
 
-/// Returns the letter of a branch: `a` for the first, `aa` after `z`.
+/// Returns the letters of a branch: `a` for the first, `aa` after `z`.
 pub fn letter(branch: usize) -> String {
     let mut letters = Vec::new();
     let mut left = branch + 1;
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn lines_read_as_the_language_says() {
-        // docs/prose-rules.md#rule-32: what counts, and how branches are lettered.
+        // docs/prose-rules.md#rule-32: what is counted, and how branches are lettered.
         assert_eq!(header("20260115-143052-a7b3c9", "x.prose"), "# run:20260115-143052-a7b3c9 x.prose\n\n");
         assert_eq!(done("1", Some("research")), "1→ research ✓");
         assert_eq!(done("5", None), "5→ ✓");

@@ -1,4 +1,4 @@
-//! What the command of a session is given: its task as one text, the same in files, and the facts in variables.
+//! The input to a session's command: its task as one text, the same in files, and the facts in variables.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::permission::Asked;
 use crate::runtime::{AnswerValue, QuestionKind};
 
-/// Bytes of one value that stand in the task itself; all of it is in its file.
+/// The maximum size of a value included in the task text, in bytes; the whole value is in its file.
 const INLINE_BYTES: usize = 64 << 10;
-/// Bytes of a variable: more would not fit among the arguments of a program.
+/// The maximum size of a variable, in bytes: more might not fit into a program's environment.
 const VARIABLE_BYTES: usize = 32 << 10;
 
 /// The agent that a session is with.
@@ -28,12 +28,12 @@ pub struct Agent {
     pub skills: Vec<String>,
 }
 
-/// A value that goes with a task.
+/// A value that accompanies a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Given {
     /// Its name.
     pub name: String,
-    /// How it was made, in a few words; may be empty.
+    /// How it was created, in a few words; may be empty.
     pub made: String,
     /// The whole value.
     pub value: String,
@@ -42,20 +42,20 @@ pub struct Given {
 /// What a command is asked to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brief {
-    /// As whom.
+    /// The agent to act as.
     pub agent: Agent,
     /// The task, or the question.
     pub task: String,
-    /// What answer is wanted.
+    /// The kind of answer expected.
     pub wants: QuestionKind,
-    /// What the agent remembers.
+    /// The agent's memory.
     pub memory: Option<String>,
-    /// The values that go with it.
+    /// The values that accompany it.
     pub context: Vec<Given>,
 }
 
 impl Brief {
-    /// Returns the text for the command, where `folder` holds its files.
+    /// Returns the text for the command, whose files are in `folder`.
     pub fn text(&self, folder: &Path) -> String {
         let mut text = String::new();
         if let Some(prompt) = &self.agent.prompt {
@@ -102,7 +102,7 @@ impl Brief {
         text
     }
 
-    /// Returns the files of a session beside the task, by their names in its folder.
+    /// Returns the files of a session other than the task, by their names in its folder.
     pub fn files(&self) -> Vec<(PathBuf, String)> {
         let agent = serde_json::to_string_pretty(&self.agent).unwrap_or_default();
         let context = self.context.iter().enumerate();
@@ -110,7 +110,7 @@ impl Brief {
         std::iter::once((PathBuf::from("agent.json"), agent)).chain(context).collect()
     }
 
-    /// Returns the variables that tell it all. What is too long for one is in the files alone.
+    /// Returns the variables for the command. Anything too long for a variable is only in the files.
     pub fn variables(&self, folder: &Path) -> Vec<(String, String)> {
         let agent = &self.agent;
         let context = self.context.iter().enumerate();
@@ -136,7 +136,7 @@ impl Brief {
             .collect()
     }
 
-    /// Reads an answer; none when it is not exactly what is wanted.
+    /// Parses an answer; `None` if it is not exactly of the expected kind.
     pub fn read(&self, answer: &str) -> Option<AnswerValue> {
         let word = answer.trim();
         match &self.wants {

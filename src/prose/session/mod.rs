@@ -1,4 +1,4 @@
-//! Sessions that a command answers: what a command is given, and what it gave back. Pure.
+//! Sessions answered by a command: its input, and the parsing of its output. Pure.
 
 pub mod brief;
 pub mod permission;

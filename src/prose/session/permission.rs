@@ -1,4 +1,5 @@
-//! `permissions:` of an agent as the flags of the programs that know some. What restricts and cannot be enforced is named.
+//! Translates an agent's `permissions:` into flags of known programs. Restrictions that cannot be enforced are
+//! listed.
 
 use std::fmt;
 
@@ -40,20 +41,20 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Flags, variables and a policy file that enforce permissions.
+/// The flags, variables and policy file that enforce permissions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Enforced {
     /// Arguments.
     pub arguments: Vec<String>,
     /// Variables.
     pub variables: Vec<(&'static str, String)>,
-    /// The text of a policy file, where the program takes one.
+    /// The text of a policy file, if the program takes one.
     pub policy: Option<String>,
-    /// What restricts and is not enforced, as it is written.
+    /// Restrictions that are not enforced, as written.
     pub unenforced: Vec<String>,
 }
 
-/// What a kind of permission is about.
+/// The action that a permission is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -74,7 +75,7 @@ impl Kind {
     }
 }
 
-/// Returns what enforces these permissions in a program, and which of them nothing does.
+/// Returns what enforces these permissions in a program, and which ones cannot be enforced.
 pub fn enforced(preset: Option<Preset>, asked: &[Asked]) -> Enforced {
     let mut enforced = Enforced::default();
     for one in asked {
@@ -107,13 +108,14 @@ fn rules(asked: &[Asked]) -> impl Iterator<Item = (Kind, &Rule)> {
     asked.iter().filter_map(|one| Kind::of(&one.kind).map(|kind| (kind, &one.rule)))
 }
 
-/// Tells whether commands may do what another permission denies.
+/// Returns whether commands are allowed, which could do what another permission denies.
 fn runs_commands(asked: &[Asked]) -> bool {
     rules(asked).any(|(kind, rule)| kind == Kind::Execute && matches!(rule, Rule::Allow | Rule::Patterns(_)))
 }
 
-/// What is denied is, unless commands may do it all the same. Without a terminal Claude Code allows no write, no command and
-/// no fetch that no rule allows, so patterns of these hold; reading needs no rule.
+/// Returns whether Claude Code enforces a rule. A denial is enforced unless commands could bypass it. Without a
+/// terminal, Claude Code allows no write, no command and no fetch without a rule, so patterns for these are enforced;
+/// reading needs no rule.
 fn is_by_claude(kind: Kind, rule: &Rule, asked: &[Asked]) -> bool {
     match (kind, rule) {
         (_, Rule::Allow) | (Kind::Execute, Rule::Deny | Rule::Patterns(_)) => true,
@@ -122,7 +124,7 @@ fn is_by_claude(kind: Kind, rule: &Rule, asked: &[Asked]) -> bool {
     }
 }
 
-/// The sandbox holds for commands too; it lets everything be read.
+/// Returns whether Codex enforces a rule. Its sandbox applies to commands too; it does not restrict reading.
 fn is_by_codex(kind: Kind, rule: &Rule) -> bool {
     *rule == Rule::Allow || *rule == Rule::Deny && kind != Kind::Read
 }
@@ -135,14 +137,14 @@ fn is_by_kinds(kind: Kind, rule: &Rule, asked: &[Asked]) -> bool {
     }
 }
 
-/// The rules of Claude Code, in its default mode whatever the person's settings say.
+/// Returns the rules for Claude Code, in its default mode whatever the user's settings say.
 fn claude(asked: &[Asked]) -> Vec<String> {
     let (mut allowed, mut denied) = (Vec::new(), Vec::new());
     for (kind, rule) in rules(asked) {
         let tools: &[&str] = match kind {
             Kind::Read => &["Read", "Grep", "Glob"],
             Kind::Write => &["Edit", "Write", "NotebookEdit"],
-            // What this program here offers over MCP runs commands too.
+            // The tools that we offer over MCP run commands too.
             Kind::Execute => &["Bash", "Monitor", "mcp__pilothouse"],
             Kind::Network => &["WebFetch", "WebSearch"],
         };
@@ -168,7 +170,7 @@ fn claude(asked: &[Asked]) -> Vec<String> {
     arguments
 }
 
-/// The sandbox of Codex, and its shell.
+/// Returns the settings for Codex's sandbox and shell.
 fn codex(asked: &[Asked]) -> Vec<String> {
     let is = |kind, rule| rules(asked).any(|(of, said)| of == kind && *said == rule);
     let sets = |value: &str| ["-c".to_owned(), value.to_owned()];
@@ -191,7 +193,7 @@ fn codex(asked: &[Asked]) -> Vec<String> {
     arguments
 }
 
-/// A policy of Gemini CLI.
+/// Returns a policy for Gemini CLI.
 fn gemini(asked: &[Asked]) -> String {
     let mut text = String::new();
     for (kind, rule) in rules(asked) {
@@ -225,7 +227,7 @@ fn gemini(asked: &[Asked]) -> String {
     text
 }
 
-/// The permissions of opencode, as it takes them in a variable.
+/// Returns the permissions for opencode, in the form of its variable.
 fn opencode(asked: &[Asked]) -> String {
     let mut all = serde_json::Map::new();
     for (kind, rule) in rules(asked) {

@@ -1,10 +1,10 @@
-//! The programs that are known to answer sessions, and how each is started.
+//! Presets: the programs known to answer sessions, and how to start each.
 
 use crate::config::quoted;
 
 use super::permission::{Asked, enforced};
 
-/// A program that is known.
+/// A known program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preset {
     /// Claude Code.
@@ -17,34 +17,34 @@ pub enum Preset {
     Opencode,
 }
 
-/// The variable that names the file with the task.
+/// The variable that contains the path of the task file.
 pub const TASK: &str = "PILOTHOUSE_SESSION_TASK";
-/// The variable that names the file with the permissions, for a program that takes them so.
+/// The variable that contains the path of the permissions file, for a program that takes one.
 pub const POLICY: &str = "PILOTHOUSE_SESSION_POLICY";
 
-/// What one start of a command is about.
+/// The parameters for starting a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Invocation<'a> {
-    /// The model, as the program names it.
+    /// The model, by the program's own name for it.
     pub model: Option<&'a str>,
-    /// The command's own session to go on with.
+    /// The program's own session to resume.
     pub resume: Option<&'a str>,
     /// What the agent may do.
     pub permissions: &'a [Asked],
-    /// A program without a preset gets the task as its last argument.
+    /// Whether a program without a preset gets the task as its last argument.
     pub task_as_argument: bool,
 }
 
-/// How a command is started.
+/// How to start a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Started {
-    /// The line for the shell.
+    /// The shell command line.
     pub line: String,
-    /// Variables beside those of every session.
+    /// Variables in addition to those of every session.
     pub variables: Vec<(&'static str, String)>,
     /// The text of a file with permissions.
     pub policy: Option<String>,
-    /// Permissions that nothing enforces, as they are written.
+    /// Permissions that are not enforced, as written.
     pub unenforced: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Preset {
         }
     }
 
-    /// The arguments where the program alone is named.
+    /// Returns the default arguments, used if only the program is named.
     fn usual(self) -> &'static [&'static str] {
         match self {
             Self::Claude => &["-p", "--output-format", "json"],
@@ -71,12 +71,12 @@ impl Preset {
         }
     }
 
-    /// Returns the model as the program names it: Claude Code knows the names of the language.
+    /// Returns the program's own name for a model: Claude Code accepts the names of the language.
     fn model(self, model: &str) -> Option<&str> {
         (self == Self::Claude).then_some(model)
     }
 
-    /// The arguments that go on with a session of the program's own.
+    /// Returns the arguments that resume a session of the program's own.
     fn resume(self, session: &str) -> Vec<String> {
         let words: &[&str] = match self {
             Self::Claude | Self::Gemini => &["--resume", session],
@@ -87,7 +87,7 @@ impl Preset {
     }
 }
 
-/// Returns a command with the arguments it has where only its program is named.
+/// Returns a command, with the default arguments if only its program is named.
 pub fn commanded(words: &[String]) -> Vec<String> {
     match (Preset::of(words), words) {
         (Some(preset), [program]) => {
@@ -98,7 +98,7 @@ pub fn commanded(words: &[String]) -> Vec<String> {
     }
 }
 
-/// Tells whether a known program was told to print JSON.
+/// Returns whether a known program was told to print JSON.
 pub(super) fn prints_json(words: &[String]) -> bool {
     let says = |word: &String| {
         matches!(word.as_str(), "json" | "stream-json" | "--json")
@@ -108,7 +108,7 @@ pub(super) fn prints_json(words: &[String]) -> bool {
     words.iter().any(says)
 }
 
-/// Returns how a command is started for a session.
+/// Returns how to start a command for a session.
 pub fn started(words: &[String], of: Invocation<'_>) -> Started {
     let mut words = commanded(words);
     let preset = Preset::of(&words);

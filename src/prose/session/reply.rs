@@ -1,27 +1,29 @@
-//! What a session command printed, read as an answer. It comes from anywhere: read within bounds, never guessed.
+//! Parsing of a session command's output as an answer. The output is untrusted: it is parsed within limits, and
+//! nothing is guessed.
 
 use serde_json::Value;
 
 use super::preset::{Preset, prints_json};
 
-/// The longest answer, in bytes.
+/// The maximum length of an answer, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
-    /// What was answered.
+    /// The text of the answer.
     pub text: String,
-    /// The program's own session, to go on with later.
+    /// The program's own session, for resuming it later.
     pub session: Option<String>,
     /// What it cost, in millionths of a dollar.
     pub cost: Option<u64>,
 }
 
-/// Reads what a command printed: all of it, or what its JSON has as the answer (`member`, where the program is not known).
+/// Parses a command's output: all of it is the answer, or the part that its JSON contains (`member`, if the program
+/// is unknown).
 ///
 /// # Errors
-/// Why it is no answer, with what is known of the session all the same.
+/// Why it is not an answer, along with what is known about the session.
 pub fn reply(words: &[String], member: &str, printed: &str) -> Result<Reply, (String, Reply)> {
     let read = match Preset::of(words) {
         Some(preset) if prints_json(words) => known(preset, printed),
@@ -59,7 +61,7 @@ fn named(member: &str, printed: &str) -> Read {
     Ok(Reply { text, ..about(&whole) })
 }
 
-/// Reads what many programs have in their JSON beside the answer.
+/// Returns the metadata that many programs include in their JSON.
 fn about(value: &Value) -> Reply {
     Reply {
         text: String::new(),
@@ -68,7 +70,7 @@ fn about(value: &Value) -> Reply {
     }
 }
 
-/// Returns a session as it may stand in a command line.
+/// Returns a session id if it is safe to use in a command line.
 fn session(text: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let fits = !text.is_empty() && text.len() <= 128 && !text.starts_with('-') && text.chars().all(is_plain);
@@ -138,7 +140,7 @@ fn codex(printed: &str) -> Read {
 }
 
 fn gemini(printed: &str) -> Read {
-    // Warnings may stand before it.
+    // Warnings may precede it.
     let start = printed.find('{').ok_or_else(no_json)?;
     let mut values = serde_json::Deserializer::from_str(&printed[start..]).into_iter::<Value>();
     let value = values.next().and_then(Result::ok).ok_or_else(no_json)?;

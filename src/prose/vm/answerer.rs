@@ -1,4 +1,4 @@
-//! Who answers a question: as the settings say, a command, an agent that is connected, or a person.
+//! Determines who answers a question according to the settings: a command, a connected agent, or a person.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::prose::session::{self, Asked, Brief, Given, commanded};
 use crate::runtime::Expected;
 
 impl<E: Effects> Vm<E> {
-    /// Has the condition, the choice or the value that a question is about decided by whoever the settings name.
+    /// Assigns the condition, choice or value in a question to the answerer that the settings name for it.
     pub(super) fn judged_by(&self, query: &mut Query, context: Vec<Given>) {
         let brief = Brief {
             agent: session::Agent::default(),
@@ -25,7 +25,7 @@ impl<E: Effects> Vm<E> {
         self.answered_by(query, self.policy.sessions.judge(), brief, None);
     }
 
-    /// Has a question answered by somebody, who is given this; `timeout` is its own limit.
+    /// Assigns a question to an answerer, with its brief; `timeout` is the question's own limit.
     pub(super) fn answered_by(
         &self,
         query: &mut Query,
@@ -57,13 +57,13 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns who may answer where nobody is named.
+    /// Describes who may answer if nobody is named.
     pub(super) fn somebody(&self) -> String {
         if self.policy.agents { "an agent or a person" } else { "a person" }.to_owned()
     }
 }
 
-/// Returns an agent as whoever works for it is told of it; `prompt` is filled in.
+/// Returns the description of an agent for its answerer; `prompt` is already interpolated.
 pub(super) fn told(agent: Option<&Agent>, model: Option<Model>, prompt: Option<String>) -> session::Agent {
     session::Agent {
         name: agent.map(|agent| agent.name.as_str().to_owned()),
@@ -74,7 +74,7 @@ pub(super) fn told(agent: Option<&Agent>, model: Option<Model>, prompt: Option<S
     }
 }
 
-/// Returns what an agent may do. A word that is no rule permits nothing that is known.
+/// Returns the permissions of an agent. A word that is not a known rule grants nothing.
 pub fn permissions(of: &[Permission]) -> Vec<Asked> {
     let rule = |rule: &Rule| match rule {
         Rule::Word(word) => match word.as_str() {
@@ -91,7 +91,7 @@ fn texts(all: &[Text]) -> Vec<String> {
     all.iter().map(|text| text.shown().into_owned()).collect()
 }
 
-/// Returns a value as the command of a session is given it: whole.
+/// Returns a value in the form in which a session's command gets it: in full.
 pub(super) fn given(name: &str, bound: &Bound) -> Given {
     let made = bound.made.as_ref();
     let exit = made.and_then(|made| made.exit_code).map(|code| format!("exit code {code}"));

@@ -14,7 +14,7 @@ use crate::prose::ast::{Call, Invocation};
 use crate::prose::run::state;
 
 impl<E: Effects> Vm<E> {
-    /// `do block(…)`.
+    /// Executes `do block(…)`.
     pub(super) async fn invoke(&self, frame: &Frame, invocation: &Invocation) -> Result<Evaluated, Halt> {
         let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
         let Some(block) = frame.module.library.program.block(name).cloned() else {
@@ -55,8 +55,8 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    /// `program(…)`: another program, in a folder and with names of its own; it starts where its caller is,
-    /// and its caller stays there (docs/prose-rules.md#rule-4).
+    /// Executes `program(…)`: another program, with its own folder and names. It starts in its caller's current
+    /// directory, and does not change that of its caller (docs/prose-rules.md#rule-4).
     pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Evaluated, Halt> {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
         let Some(library) = frame.module.library.uses.get(name).cloned() else {
@@ -110,7 +110,7 @@ impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
     fn ending(&self, frame: &Frame, line: &str) -> Result<(), Halt> {
         let (key, folder) = (frame.at("end").key, &frame.module.folder);
-        // The line has a timestamp, so it differs in each walk.
+        // The line has a timestamp, so it differs in each execution.
         if !self.journal.is_marked(&key) && self.journal.mark(&key, line, folder.path())? {
             folder.note(line)?;
         }
@@ -119,7 +119,7 @@ impl<E: Effects> Vm<E> {
 }
 
 impl Frame {
-    /// Returns how often a block or program is being called already, one call in the other.
+    /// Returns how often a block or program occurs in the current chain of calls.
     fn depth_of(&self, name: &str) -> u32 {
         let calls = std::iter::successors(self.calls.as_deref(), |call| call.outer.as_deref());
         u32::try_from(calls.filter(|call| *call.block == *name).count()).unwrap_or(u32::MAX)

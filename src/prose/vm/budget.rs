@@ -1,4 +1,4 @@
-//! What the sessions of one run may take: it stops before the next one, and can be resumed.
+//! The budget for the sessions of a run: the run stops before a session that would exceed it, and can be resumed.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,10 +20,11 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Reads what a person types: a number of sessions (`5`), or a time (`30m`); each of them once at most.
+    /// Parses a budget as typed by a person: a number of sessions (`5`), or a time (`30m`); each of them at most
+    /// once.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// When it is not valid; the text says why.
     pub fn read(typed: &[String]) -> Result<Self, String> {
         let mut budget = Self::default();
         for one in typed {
@@ -39,7 +40,7 @@ impl Budget {
 }
 
 impl<E: Effects> Vm<E> {
-    /// Begins a session, unless the budget is used up.
+    /// Accounts for the start of a session, unless the budget is used up.
     pub(super) fn afford(&self, line: u32) -> Result<(), Halt> {
         let Budget { sessions, time } = self.policy.budget;
         let used_up = |budget: String| Err(Halt::OverBudget { line, budget });

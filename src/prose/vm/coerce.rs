@@ -1,12 +1,12 @@
-//! What can be decided without asking anybody: yes and no, comparisons, sums. Pure. Whatever is not
-//! certain is not guessed: the answer is then `None`, and somebody is asked.
+//! What can be decided without asking anyone: yes and no, comparisons, sums. Pure. Nothing uncertain is guessed: the
+//! result is then `None`, and the question is asked.
 
 use std::cmp::Ordering;
 
 use super::value::Value;
 use crate::prose::ast::{Comparison, Sign};
 
-/// Reads a text as yes or no (docs/prose-rules.md#rule-24).
+/// Interprets a value as yes or no (docs/prose-rules.md#rule-24).
 pub(super) fn verdict(value: &Value) -> Option<bool> {
     let text = match value {
         Value::Nothing => String::new(),
@@ -20,7 +20,7 @@ pub(super) fn verdict(value: &Value) -> Option<bool> {
     }
 }
 
-/// Compares two values (docs/prose-rules.md#rule-36): as numbers when both are, else as texts.
+/// Compares two values (docs/prose-rules.md#rule-36): as numbers if both are, otherwise as texts.
 pub(super) fn compare(left: &Value, by: Comparison, right: &Value) -> Option<bool> {
     let order = match (left.number(), right.number()) {
         (Some(left), Some(right)) => left.cmp(&right),
@@ -45,7 +45,7 @@ fn ordered(left: &Value, by: Comparison, right: &Value) -> Option<Ordering> {
     asks_for_same.then(|| if left == right { Ordering::Equal } else { Ordering::Less })
 }
 
-/// Adds or takes away (docs/prose-rules.md#rule-36): numbers; and plus joins lists and texts.
+/// Adds or subtracts (docs/prose-rules.md#rule-36): works on numbers; plus also joins lists and texts.
 pub(super) fn sum(left: &Value, sign: Sign, right: &Value) -> Option<Value> {
     if let (Some(left), Some(right)) = (left.number(), right.number()) {
         let result = match sign {

@@ -1,4 +1,4 @@
-//! What decides what is done next: loops, conditions, choices, attempts.
+//! Control flow: loops, conditions, choices, attempts.
 
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
@@ -11,7 +11,7 @@ use crate::prose::run::state;
 use crate::prose::source::Span;
 
 impl<E: Effects> Vm<E> {
-    /// `repeat`: so many passes, one after the other.
+    /// Executes `repeat`: a fixed number of iterations, one after another.
     pub(super) async fn repeat(&self, frame: &Frame, repeat: &Repeat) -> Result<Evaluated, Halt> {
         let (line, count) = (frame.line(repeat.span), self.count(frame, &repeat.count)?);
         let mut values = Vec::new();
@@ -24,7 +24,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::list(values).into())
     }
 
-    /// `for`: a pass for each element.
+    /// Executes `for`: an iteration for each element.
     pub(super) async fn each(&self, frame: &Frame, each: &For) -> Result<Evaluated, Halt> {
         let line = frame.line(each.span);
         let collection = self.value(&frame.at("in"), &each.collection).await?.value;
@@ -46,7 +46,8 @@ impl<E: Effects> Vm<E> {
         Ok(Value::list(values).into())
     }
 
-    /// `loop`: asks before each pass (docs/prose-rules.md#rule-20), and never goes on because nobody said anything.
+    /// Executes `loop`: evaluates the condition before each iteration (docs/prose-rules.md#rule-20), and never
+    /// continues without an answer.
     pub(super) async fn unbounded(&self, frame: &Frame, unbounded: &Loop) -> Result<Evaluated, Halt> {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
@@ -64,14 +65,14 @@ impl<E: Effects> Vm<E> {
             self.enter(&own, line, unbounded.index.as_ref()).await?;
             last = self.body(&own, &unbounded.body).await?;
             pass += 1;
-            // A body that never waits must not keep the process from hearing that it is to end.
+            // A body that never waits must not keep the process from noticing that it is to end.
             tokio::task::yield_now().await;
         }
         self.progress.loop_over(frame.module.lines(unbounded.span));
         Ok(last)
     }
 
-    /// Returns why a loop ends before a pass, if it does.
+    /// Returns why a loop ends before an iteration, if it does.
     async fn leaves(&self, frame: &Frame, test: &LoopTest) -> Result<Option<String>, Halt> {
         let reason = |condition: &Condition| frame.module.text(condition.span()).trim().to_owned();
         match test {
@@ -89,7 +90,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Notes the pass that a frame is for, and binds what it counts with.
+    /// Records the iteration that a frame is for, and binds its index.
     async fn enter(&self, own: &Frame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
         let Some((pass, max)) = own.pass else { return Ok(()) };
         if let Some(index) = index {
@@ -105,7 +106,7 @@ impl<E: Effects> Vm<E> {
         Frame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
     }
 
-    /// `try`: what it does about an error, and what it does in any case.
+    /// Executes `try`, with its `catch` and `finally`.
     pub(super) async fn attempt_body(&self, frame: &Frame, attempt: &Try) -> Result<Evaluated, Halt> {
         let mut ended = self.body(&frame.at("try"), &attempt.body).await;
         if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
@@ -122,16 +123,16 @@ impl<E: Effects> Vm<E> {
             }
             ended = self.body(&own, &catch.body).await;
         }
-        // A body that can be resumed is not over: `finally` follows then.
+        // A body that can be resumed has not ended: `finally` is executed when it does.
         let is_over = matches!(&ended, Ok(_) | Err(Halt::Thrown(_) | Halt::Return(_)));
         if let (true, Some(finally)) = (is_over, &attempt.finally) {
-            // Its own error or return takes the place of what was before.
+            // An error or return in `finally` replaces the earlier result.
             self.body(&frame.at("finally"), finally).await?;
         }
         ended
     }
 
-    /// Returns whether a condition holds. `follows` says what a yes and a no lead to.
+    /// Returns whether a condition holds. `follows` describes the consequences of a yes and a no.
     pub(super) fn holds<'a>(
         &'a self,
         frame: &'a Frame,
@@ -174,7 +175,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    /// Asks about the words of a condition that could not be decided.
+    /// Returns the known result of a condition, or asks about its words if it could not be decided.
     async fn known_or_asked(
         &self,
         frame: &Frame,
@@ -189,7 +190,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// `if`, `elif`, `else`: the first arm whose condition holds.
+    /// Executes `if`, `elif`, `else`: the first arm whose condition holds.
     pub(super) async fn decision(&self, frame: &Frame, decision: &If) -> Result<Evaluated, Halt> {
         for (at, arm) in decision.arms.iter().enumerate() {
             let own = frame.at(format!("if{at}"));
@@ -203,7 +204,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// `choice`: the option somebody picks.
+    /// Executes `choice`: the option that is picked.
     pub(super) async fn choice(&self, frame: &Frame, choice: &Choice) -> Result<Evaluated, Halt> {
         let labels: Result<Vec<String>, Halt> =
             choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
@@ -216,14 +217,14 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// The value of a caught error: its message, with how the command ended that failed.
+/// Returns the value of a caught error: its message, and how the failed command ended.
 fn caught_value(thrown: &Thrown) -> Evaluated {
     let made =
         thrown.made.clone().unwrap_or_else(|| CommandEnd { stderr: String::new(), ..CommandEnd::default() });
     Evaluated { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
 }
 
-/// Gives a name its value for a pass or a call; such names have no file.
+/// Binds a name for an iteration or a call; such names have no file.
 pub(super) fn given(frame: &Frame, name: &str, value: Value, line: u32) {
     frame.scope.bind(name, Bound::given(value, line));
 }

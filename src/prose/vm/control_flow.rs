@@ -1,5 +1,5 @@
-//! Why a statement did not complete: an error that the program may catch, a return, or an end
-//! that no program catches.
+//! Why a statement did not complete: an error that the program may catch, a return, or an end that no program
+//! catches.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::value::Value;
 use crate::prose::run::Error;
 use crate::prose::run::journal::Key;
 
-/// What an expression yields: a value, and how the command ended that made it.
+/// The result of an expression: a value, and how the command that created it ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Evaluated {
     /// The value.
     pub value: Value,
-    /// How the command ended, if that is known.
+    /// How the command ended, if known.
     pub made: Option<CommandEnd>,
 }
 
@@ -30,18 +30,18 @@ pub struct Thrown {
     pub message: String,
     /// The line of the statement.
     pub line: u32,
-    /// What the failed command had written.
+    /// The output of the failed command.
     pub stdout: String,
-    /// How it ended, where a command failed.
+    /// How it ended, if a command failed.
     pub made: Option<CommandEnd>,
-    /// Where what failed is on record, if doing it again may end differently: a command, an answer.
+    /// The place of the recorded failure, if retrying it may have another outcome: a command, an answer.
     pub place: Option<Key>,
-    /// Somebody wanted it so: it is not tried again.
+    /// Whether someone caused it deliberately: it is not retried.
     pub is_final: bool,
 }
 
 impl Thrown {
-    /// Makes an error without a command.
+    /// Creates an error without a command.
     pub fn new(line: u32, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -53,21 +53,21 @@ impl Thrown {
         }
     }
 
-    /// The same error of what is on record at a place.
+    /// Returns the same error, with the place at which its cause is recorded.
     #[must_use]
     pub fn at(self, place: &Key) -> Self {
         Self { place: Some(place.clone()), ..self }
     }
 }
 
-/// Why a walk stops.
+/// Why an execution stops.
 #[derive(Debug)]
 pub enum Halt {
     /// An error that can be caught.
     Thrown(Arc<Thrown>),
-    /// A block returns this.
+    /// A return from a block with this value.
     Return(Evaluated),
-    /// It was cancelled: another branch decided, or the run ends.
+    /// A cancellation: another branch decided, or the run is ending.
     Cancelled,
     /// Nobody could answer what was asked on this line.
     Unanswered {
@@ -76,14 +76,14 @@ pub enum Halt {
         /// What was asked.
         question: String,
     },
-    /// The budget of the run is used up before the session on this line.
+    /// The run's budget is used up before the session on this line.
     OverBudget {
         /// The line.
         line: u32,
-        /// What was used up.
+        /// The limit that was reached.
         budget: String,
     },
-    /// A person ended the program at this line.
+    /// A person aborted the program at this line.
     Aborted {
         /// The line.
         line: u32,

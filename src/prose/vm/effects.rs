@@ -1,5 +1,5 @@
-//! The effects the walker needs: running a command, asking somebody, reporting what happens. One
-//! trait, so that the walker is tested without a process or a person.
+//! The effects the engine needs: running a command, asking a question, reporting events. A single trait, so that the
+//! engine can be tested without a process or a person.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 use crate::envelope::TaskId;
 use crate::runtime::{Answer, Asking, Marked};
 
-/// The effects of a walk.
+/// The effects of an execution.
 pub trait Effects: Send + Sync {
-    /// Runs a command to its end; `cancel` stops it early, and nothing of it is left on return.
+    /// Runs a command to its end; `cancel` stops it early. On return, nothing of it is left running.
     fn exec(
         &self,
         order: CommandSpec,
@@ -25,37 +25,37 @@ pub trait Effects: Send + Sync {
         TaskId::random()
     }
 
-    /// Asks whoever is there. Dropping the future withdraws the question.
+    /// Asks whoever is present. Dropping the future withdraws the question.
     fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decision, NotAsked>> + Send;
 
-    /// Returns who is there to answer now.
+    /// Returns who is present to answer now.
     fn present(&self) -> Present;
 
-    /// Reports what happens to whoever follows the run.
+    /// Reports an event to those who follow the run.
     fn tell(&self, event: Event) -> impl Future<Output = ()> + Send;
 
-    /// Returns the time.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
 /// A command to run.
 #[derive(Debug, Clone)]
 pub struct CommandSpec {
-    /// The id its task gets.
+    /// The id of its task.
     pub id: TaskId,
     /// The command.
     pub command: String,
-    /// Where it starts.
+    /// The directory in which it starts.
     pub cwd: PathBuf,
-    /// How long it may run.
+    /// Its timeout.
     pub timeout: Duration,
-    /// Where it stands in the program, for whoever watches.
+    /// Its position in the program, for display.
     pub place: String,
-    /// Variables it gets beside those it inherits.
+    /// Variables in addition to those it inherits.
     pub variables: Vec<(String, String)>,
     /// How many characters of standard output are kept.
     pub kept: usize,
-    /// The mark that it has begun; it does nothing before that is on disk.
+    /// The journal row that it has begun; the command must do nothing before the row is on disk.
     pub marked: Marked,
 }
 
@@ -108,7 +108,7 @@ pub struct SessionEnd {
     pub cost: Option<u64>,
 }
 
-/// Characters of each stream that are kept.
+/// The number of characters kept of each stream.
 pub const CAPTURED_CHARS: usize = 30_000;
 
 /// Why a command has no end of its own.
@@ -116,7 +116,7 @@ pub const CAPTURED_CHARS: usize = 30_000;
 pub enum NotRun {
     /// It was cancelled.
     Cancelled,
-    /// A person said no.
+    /// A person denied it.
     Denied(String),
 }
 
@@ -135,13 +135,13 @@ pub enum Decision {
 /// Why a question was not asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAsked {
-    /// The runtime goes away.
+    /// The runtime is shutting down.
     ShuttingDown,
     /// It cannot be asked.
     Refused(String),
 }
 
-/// Who is there.
+/// Who is present to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Present {
     /// A person at a console.

@@ -1,4 +1,4 @@
-//! Commands: their text, where they run, and what becomes of how they end.
+//! Commands: their text, where they run, and how their end is handled.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,11 @@ use crate::prose::ast::{Exec, OnFail, Text};
 use crate::prose::run::journal::{CommandRecord, Key, Row};
 use crate::runtime::{AnswerValue, Principal, QuestionKind};
 
-/// Lines of stderr, and characters of those, that an error quotes.
+/// How many lines of stderr, and characters of these, an error quotes.
 const ERROR_LINES: usize = 5;
 const ERROR_CHARS: usize = 600;
 
-/// A command about to run: its text with the variables inserted, and where.
+/// A command about to run: its interpolated text, and where.
 pub(super) struct Command<'a> {
     pub(super) exec: &'a Exec,
     pub(super) site: Site,
@@ -27,7 +27,7 @@ pub(super) struct Command<'a> {
 }
 
 impl<E: Effects> Vm<E> {
-    /// Runs a command, unless an earlier walk did.
+    /// Runs a command, unless an earlier execution did.
     pub(super) async fn exec(&self, frame: &Frame, exec: &Exec) -> Result<Evaluated, Halt> {
         let site = frame.site(exec.span);
         let text = self.command_text(frame, &exec.command, site.line)?;
@@ -42,14 +42,14 @@ impl<E: Effects> Vm<E> {
             CommandRecord::Begun => self.run_in_doubt(frame, &command, None).await?,
             CommandRecord::Failed(ran) => self.run_in_doubt(frame, &command, Some(*ran)).await?,
         };
-        // `cwd:` holds for that command alone (docs/prose-rules.md#rule-1).
+        // `cwd:` applies to that command alone (docs/prose-rules.md#rule-1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
             frame.cwd.set(ended_in.clone());
         }
         outcome(exec, ran, site.line, &frame.key)
     }
 
-    /// Has somebody decide about a command that was begun in an earlier walk, or that ended the run.
+    /// Asks what to do about a command that was begun in an earlier execution, or that ended the run.
     async fn run_in_doubt(
         &self,
         frame: &Frame,
@@ -65,7 +65,7 @@ impl<E: Effects> Vm<E> {
         let doubt = frame.at("doubt");
         let mut query = self.operators_query(&doubt, command.site, QuestionKind::InFlight, text);
         query.asking.evidence.command = Some(command.text.clone());
-        // An answer to an earlier doubt about this command does not hold for this one.
+        // An earlier decision about this command in doubt does not apply to this time.
         match self.answer_now(&doubt, &query).await? {
             AnswerValue::Skip => {
                 let ran = Ran { skipped: true, ..Ran::default() };
@@ -113,9 +113,10 @@ impl<E: Effects> Vm<E> {
                 self.tell(frame, "ran", line, summary(&ran), Some(ran.exit_code == 0), detail).await;
                 Ok(ran)
             }
-            // Not in the journal: how far it came is in doubt.
+            // Not in the journal: how far it got is unknown.
             Err(NotRun::Cancelled) => Err(Halt::Cancelled),
-            // A person's no is not a command's failure: no on-fail ignores it (docs/prose-rules.md#rule-35).
+            // A denial by a person is not a failure of the command: no on-fail ignores it
+            // (docs/prose-rules.md#rule-35).
             Err(NotRun::Denied(note)) => {
                 let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
@@ -123,7 +124,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns the text of a command with its variables inserted, once, as they are
+    /// Returns the text of a command with its variables interpolated literally, in a single pass
     /// (docs/prose-rules.md#rule-13, #rule-14).
     fn command_text(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
         let command = self.filled_at(frame, text, line)?;
@@ -136,7 +137,7 @@ impl<E: Effects> Vm<E> {
         Ok(command)
     }
 
-    /// Returns the directory that `cwd:` names, relative to the current one (docs/prose-rules.md#rule-1).
+    /// Returns the directory given by `cwd:`, relative to the current one (docs/prose-rules.md#rule-1).
     fn directory(&self, frame: &Frame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
         let asked = self.filled_at(frame, text, line)?;
         let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
@@ -147,7 +148,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns a text with its variables inserted.
+    /// Returns a text with its variables interpolated.
     pub(super) fn filled(&self, frame: &Frame, text: &Text) -> Result<String, Halt> {
         self.filled_at(frame, text, frame.line(text.span))
     }
@@ -161,14 +162,14 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// Returns whether a name that nothing declares stays as it is written (docs/prose-rules.md#rule-38): only in a text in
-/// which every other name has a value or is undeclared too.
+/// Returns whether an undeclared name is left as written (docs/prose-rules.md#rule-38): only in a text in which every
+/// other name has a value or is undeclared too.
 fn is_literal(frame: &Frame, text: &Text, missing: Missing) -> bool {
     let stays = |name: &str| frame.scope.find(name).is_ok() || !frame.module.declares(name);
     missing == Missing::NotReached && text.holes().all(|name| stays(name.as_str()))
 }
 
-/// Says why a name has no value (docs/prose-rules.md#rule-8, #rule-17).
+/// Returns the error that says why a name has no value (docs/prose-rules.md#rule-8, #rule-17).
 pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
     let why = match missing {
         Missing::Failed(failed) => format!("the statement on line {failed} that binds it has failed"),
@@ -178,7 +179,7 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
     Thrown::new(line, format!("{name} has no value here: {why}"))
 }
 
-/// Applies the policy for failures to the end of a command (docs/prose-rules.md#rule-5).
+/// Applies the failure policy to the end of a command (docs/prose-rules.md#rule-5).
 fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Halt> {
     let made = CommandEnd {
         exit_code: Some(ran.exit_code),
@@ -192,12 +193,12 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
         let thrown = Thrown::new(line, failure(&ran)).at(key);
         return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
-    // "ignore" never tells how it ended, even when it succeeded (docs/prose-rules.md#rule-7).
+    // "ignore" never reveals how it ended, even if it succeeded (docs/prose-rules.md#rule-7).
     let made = (on_fail != OnFail::Ignore).then_some(made);
     Ok(Evaluated { value: Value::text(ran.stdout), made })
 }
 
-/// Says how a command failed.
+/// Describes how a command failed.
 fn failure(ran: &Ran) -> String {
     let ended = match ran.timed_out {
         true => format!("the command took longer than allowed (exit code {})", ran.exit_code),
@@ -209,7 +210,7 @@ fn failure(ran: &Ran) -> String {
     }
 }
 
-/// Says in a few words how a command ended.
+/// Describes in a few words how a command ended.
 fn summary(ran: &Ran) -> String {
     let how = match ran {
         Ran { timed_out: true, .. } => "timed out".to_owned(),
@@ -219,7 +220,7 @@ fn summary(ran: &Ran) -> String {
     format!("{how}  {} ms", ran.duration_ms)
 }
 
-/// Returns the last lines that are not blank.
+/// Returns the last few lines that are not blank.
 pub(super) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let end = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");

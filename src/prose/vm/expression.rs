@@ -1,4 +1,4 @@
-//! Expressions: each to a value.
+//! Expressions: evaluates each to a value.
 
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
@@ -48,7 +48,7 @@ impl<E: Effects> Vm<E> {
 
     fn named(&self, frame: &Frame, name: &Name) -> Result<Evaluated, Halt> {
         match frame.scope.find(name.as_str()) {
-            // How a value was made is a fact about the name bound to it.
+            // How a value was created is a property of the name bound to it.
             Ok(bound) => Ok(bound.value.clone().into()),
             Err(missing) => Err(absent(name.as_str(), missing, frame.line(name.span)).into()),
         }
@@ -59,7 +59,7 @@ impl<E: Effects> Vm<E> {
         for name in &property.path {
             match value.field(name.as_str()) {
                 Some(field) => value = field,
-                // For a text, somebody can say what is meant; for a record, nobody can.
+                // For a text, someone can say what is meant; for a record, nobody can.
                 None if matches!(value, Value::Text(_)) => {
                     let words = frame.module.text(property.span()).to_owned();
                     return self.judged_value(frame, property.span(), words).await;
@@ -119,7 +119,7 @@ impl<E: Effects> Vm<E> {
         Ok(before.unwrap_or_default())
     }
 
-    /// Returns how often something is to be done.
+    /// Evaluates the number of repetitions.
     pub(super) fn count(&self, frame: &Frame, count: &Count) -> Result<u32, Halt> {
         match count {
             Count::Number(number) => Ok(number.get()),

@@ -1,5 +1,5 @@
-//! Values and their files: a name is bound in its scope and written to `bindings/`, and a resumed walk
-//! takes from there what it finds.
+//! Values and their files: a name is bound in its scope and written to `bindings/`, and a resumed execution reads
+//! what it finds there.
 
 use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
@@ -12,17 +12,17 @@ use crate::prose::run::state;
 use crate::prose::source::Span;
 use crate::runtime::BindingView;
 
-/// Where a statement stands.
+/// The position of a statement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
     pub(super) span: Span,
     pub(super) line: u32,
 }
 
-/// Characters of a value that are shown beside a question.
+/// The number of characters shown of a value beside a question.
 pub(super) const PREVIEW_CHARS: usize = 2_000;
 
-/// A value that a statement gives to a name.
+/// A value that a statement binds to a name.
 pub(super) struct Named<'a> {
     pub(super) name: &'a str,
     pub(super) kind: BindingKind,
@@ -31,13 +31,13 @@ pub(super) struct Named<'a> {
 }
 
 impl<E: Effects> Vm<E> {
-    /// Binds a name in the frame's scope, with its file and its mark.
+    /// Binds a name in the frame's scope, writes its file and records its line in `state.md`.
     pub(super) async fn bound(&self, frame: &Frame, named: Named<'_>) -> Result<(), Halt> {
         self.bind_quietly(frame, &named)?;
         self.mark(frame, named.site.line, state::done(&frame.number, Some(named.name))).await
     }
 
-    /// Binds a name in the frame's scope, with its file.
+    /// Binds a name in the frame's scope and writes its file.
     pub(super) fn bind_quietly(&self, frame: &Frame, named: &Named<'_>) -> Result<(), Halt> {
         let execution_id = self.file_id(frame, named.name, named.kind)?;
         let bound = self.write(frame, named, execution_id)?;
@@ -46,7 +46,7 @@ impl<E: Effects> Vm<E> {
         Ok(())
     }
 
-    /// Writes the file of a value, unless an earlier walk has, and returns what the name stands for.
+    /// Writes the file of a value, unless an earlier execution has, and returns the resulting binding.
     pub(super) fn write(
         &self,
         frame: &Frame,
@@ -75,7 +75,7 @@ impl<E: Effects> Vm<E> {
             BindingRecord::Overwritten => None,
             BindingRecord::Last(written) => match folder.read(&file) {
                 Some(there) if !written.is_stale(&there) => BindingFile::parse(&there),
-                // Cut off between the row and the file.
+                // The run was interrupted between the row and the file.
                 _ => {
                     folder.write(&file, &text)?;
                     None
@@ -111,7 +111,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// Returns a value as people and agents see it.
+/// Returns a value as shown to people and agents.
 pub(super) fn binding_view(frame: &Frame, name: &str, bound: &Bound) -> BindingView {
     let body = bound.value.body();
     let chars = body.chars().count();

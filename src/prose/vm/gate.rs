@@ -1,4 +1,4 @@
-//! `gate`: continues only when a person approves. A timeout is a rejection, never an approval.
+//! `gate`: continues only if a person approves. A timeout is a rejection, never an approval.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ impl<E: Effects> Vm<E> {
                     };
                     return Err(Thrown::new(site.line, message).at(&own.key).into());
                 }
-                // Nobody there to ask again (docs/prose-rules.md#rule-27).
+                // Nobody is present to ask again (docs/prose-rules.md#rule-27).
                 OnReject::Retry
                     if matches!(verdict, Verdict::TimedOut) && !self.effects.present().operator =>
                 {
@@ -94,7 +94,7 @@ impl<E: Effects> Vm<E> {
             Decision::TimedOut(_) => ("timeout", "system".to_owned(), None),
             Decision::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
-        // A gate that was decided just before a cut must not look as if it were still waiting.
+        // A gate that was decided just before an interruption must not look as if it were still waiting.
         if is_new || frame.module.folder.has(&pending) {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "created_at": created, "decision": word, "principal": who,

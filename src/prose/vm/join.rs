@@ -1,8 +1,9 @@
-//! When a parallel block is over, and how (docs/prose-rules.md#rule-9, #rule-10, #rule-11, #rule-12). Pure: branches are numbers.
+//! When a parallel block completes, and with what result (docs/prose-rules.md#rule-9, #rule-10, #rule-11, #rule-12).
+//! Pure: branches are numbers.
 
 use crate::prose::ast::{Join, ParallelOnFail};
 
-/// What is known of the branches of a block.
+/// What is known about the branches of a block.
 #[derive(Debug, Clone)]
 pub(super) struct Tally {
     needed: usize,
@@ -12,18 +13,18 @@ pub(super) struct Tally {
     total: usize,
     succeeded: Vec<usize>,
     failed: Vec<usize>,
-    /// What has been decided stays.
+    /// The final standing; it does not change any more.
     over: Option<Standing>,
 }
 
-/// What follows from the end of a branch.
+/// The consequence of a branch's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     /// The others continue.
     Open,
-    /// The block has succeeded; what still runs is ended.
+    /// The block has succeeded; branches still running are ended.
     Succeeded,
-    /// The block has failed with the error of this branch; what still runs is ended.
+    /// The block has failed with the error of this branch; branches still running are ended.
     Failed(usize),
 }
 
@@ -34,7 +35,7 @@ impl Tally {
         let needed = match join {
             Join::All => total,
             Join::First => 1,
-            // More than there are cannot succeed: all of them is what can be meant.
+            // More than there are can never succeed, so it is taken to mean all of them.
             Join::Any(count) => usize::try_from(count.get()).unwrap_or(usize::MAX),
         };
         Self {
@@ -49,7 +50,7 @@ impl Tally {
         }
     }
 
-    /// Returns how the block is doing.
+    /// Returns the current standing.
     pub(super) fn standing(&self) -> Standing {
         self.over.unwrap_or_else(|| self.evaluate())
     }
@@ -73,7 +74,7 @@ impl Tally {
         }
     }
 
-    /// Takes in the end of a branch.
+    /// Records the end of a branch.
     pub(super) fn ended(&mut self, branch: usize, has_succeeded: bool) -> Standing {
         if self.standing() != Standing::Open {
             return self.standing();
@@ -88,7 +89,7 @@ impl Tally {
         standing
     }
 
-    /// Returns the branches that count, in source order.
+    /// Returns the branches whose values count, in source order.
     pub(super) fn winners(&self) -> Vec<usize> {
         let mut winners = self.succeeded.clone();
         winners.truncate(if self.tolerates { usize::MAX } else { self.needed });
@@ -109,7 +110,7 @@ mod tests {
         Join::Any(NonZeroU32::new(count).expect("not zero"))
     }
 
-    /// The standing after each end: `+2` is the success of branch 2, `-0` the failure of branch 0.
+    /// Returns the standing after each end: `+2` is the success of branch 2, `-0` the failure of branch 0.
     fn play(join: Join, on_fail: ParallelOnFail, total: usize, ends: &[&str]) -> Vec<Standing> {
         let mut tally = Tally::new(join, on_fail, total);
         let branch = |end: &str| end[1..].parse().expect("a number");

@@ -1,5 +1,5 @@
-//! The engine: walks the tree of a program. What it decides is deterministic: two walks with the same
-//! answers and the same command results are the same. Everything from outside comes through [`Effects`].
+//! The engine: executes the tree of a program ("walks" it). Its decisions are deterministic: two executions with the
+//! same answers and the same command results are the same. All effects go through [`Effects`].
 
 mod answerer;
 mod block;
@@ -54,88 +54,88 @@ use crate::prose::run::journal::{Key, RunJournal};
 use crate::prose::source::Span;
 use crate::runtime::StepState;
 
-/// Commands of one program that run at the same time; more wait for their turn.
+/// The maximum number of commands of one program that run at the same time; others wait.
 const AT_ONCE: usize = 32;
-/// How deep blocks may call each other where a block does not say.
+/// The default limit on the depth of nested block calls.
 const DEPTH: u32 = 100;
 
-/// A walk that another walk waits for. Boxed, since statements hold statements.
+/// The execution of a node, awaited by that of its parent. Boxed, since statements contain statements.
 type Walk<'a, T> = Pin<Box<dyn Future<Output = Result<T, Halt>> + Send + 'a>>;
 
 /// How questions are routed.
 #[derive(Debug, Default)]
 pub struct AnswerPolicy {
-    /// Answers that were given with the program.
+    /// The answers supplied with the program.
     pub answers: Answers,
-    /// They may open gates.
+    /// Whether they may open gates.
     pub gates_from_answers: bool,
-    /// Agents may answer what is not a person's to answer.
+    /// Whether agents may answer questions that are not reserved for a person.
     pub agents: bool,
-    /// Which commands a person is asked about before they run.
+    /// Which commands need approval before they run.
     pub exec: ExecPolicy,
     /// Who answers sessions.
     pub sessions: SessionSettings,
-    /// What sessions may take.
+    /// The budget for sessions.
     pub budget: Budget,
 }
 
-/// A program being walked.
+/// A program being executed.
 pub struct Vm<E> {
-    /// What carries out its effects.
+    /// The implementation of its effects.
     pub effects: E,
     /// The journal of the run.
     pub journal: RunJournal,
     policy: AnswerPolicy,
-    /// What others see of it.
+    /// The view that others see of it.
     pub progress: Progress,
     permits: Semaphore,
-    /// Commands that are asked about once.
+    /// Decisions on commands that are asked about only once.
     turns: Mutex<HashMap<Key, Turn>>,
-    /// The own sessions of programs, by the memory of the agent and the program.
+    /// The sessions of answering programs themselves, by the agent's memory and the program.
     own_sessions: Mutex<HashMap<(PathBuf, String), String>>,
-    /// What session commands have cost.
+    /// The cost of session commands.
     pub spent: Spent,
     home: Option<PathBuf>,
     run: String,
-    /// When this walk was made ready.
+    /// When this execution was prepared.
     began: Timestamp,
 }
 
-/// What the session commands of a run have cost, those of earlier walks too.
+/// The cost of a run's session commands, including those of earlier executions.
 #[derive(Debug, Default)]
 pub struct Spent {
-    /// How many have ended.
+    /// The number of sessions that have ended.
     pub sessions: AtomicU32,
-    /// What they cost, in millionths of a dollar, as far as they say.
+    /// Their reported cost, in millionths of a dollar.
     pub cost: AtomicU64,
-    /// Sessions that this walk has begun.
+    /// The number of sessions that this execution has begun.
     begun: AtomicU32,
 }
 
-/// Where a walk stands: all that may differ from one statement to the next. Cheap to clone.
+/// The position of an execution: everything that may differ from one statement to the next. Cheap to clone.
 #[derive(Clone)]
 pub struct Frame {
     module: Arc<Module>,
-    /// The scope names are bound in.
+    /// The scope in which names are bound.
     pub scope: Arc<Scope>,
     cwd: Cwd,
     key: Key,
     number: Arc<str>,
     cancel: CancellationToken,
     caught: Option<Arc<Thrown>>,
-    /// Blocks being called, the innermost first.
+    /// The chain of block calls, the innermost first.
     calls: Option<Arc<CallChain>>,
-    /// The pass of the innermost loop, and how many there are at most.
+    /// The iteration of the innermost loop, and the maximum number of iterations.
     pass: Option<(u32, Option<u32>)>,
 }
 
-/// The blocks being called.
+/// The chain of block calls.
 struct CallChain {
     block: Arc<str>,
     outer: Option<Arc<CallChain>>,
 }
 
-/// The current directory of a walk; shared by statements in a row, copied by a fork.
+/// The current directory of an execution; shared by consecutive statements, copied by a fork.
 #[derive(Clone)]
 struct Cwd(Arc<Mutex<PathBuf>>);
 
@@ -158,7 +158,7 @@ impl Cwd {
 }
 
 impl Frame {
-    /// Returns where the walk of a program begins.
+    /// Returns the frame at the start of a program.
     pub fn root(module: Arc<Module>, cwd: PathBuf, cancel: CancellationToken) -> Self {
         Self {
             module,
@@ -173,7 +173,7 @@ impl Frame {
         }
     }
 
-    /// Returns the same place in a walk that `cancel` ends.
+    /// Returns the same frame, ended by `cancel`.
     #[must_use]
     pub fn ended_by(self, cancel: CancellationToken) -> Self {
         Self { cancel, ..self }
@@ -189,12 +189,12 @@ impl Frame {
         self.at(statement.id)
     }
 
-    /// The same place in a scope for names that only one body sees.
+    /// Returns the same frame with a scope for names that only one body sees.
     fn inside(&self) -> Self {
         Self { scope: self.scope.inner(), ..self.clone() }
     }
 
-    /// The frame of a branch or an iteration that runs beside others.
+    /// Returns the frame of a concurrent branch or iteration.
     fn fork(&self, step: impl std::fmt::Display, letter: Option<&str>, cancel: &CancellationToken) -> Self {
         let number =
             letter.map_or_else(|| self.number.clone(), |letter| format!("{}{letter}", self.number).into());
@@ -211,14 +211,14 @@ impl Frame {
         self.module.line(span)
     }
 
-    /// Returns where something stands.
+    /// Returns the position of a span.
     fn site(&self, span: Span) -> Site {
         Site { span, line: self.line(span) }
     }
 }
 
 impl<E: Effects> Vm<E> {
-    /// Makes an engine that has not begun.
+    /// Creates an engine that has not started.
     pub fn new(
         effects: E,
         journal: RunJournal,
@@ -237,7 +237,7 @@ impl<E: Effects> Vm<E> {
         self.own_sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a line to `state.md` and tells it, unless an earlier walk has.
+    /// Writes a line to `state.md` and reports it, unless an earlier execution has.
     async fn mark(&self, frame: &Frame, line: u32, text: String) -> Result<(), Halt> {
         if self.journal.mark(&frame.key, &text, frame.module.folder.path())? {
             frame.module.folder.note(&text)?;
@@ -246,14 +246,14 @@ impl<E: Effects> Vm<E> {
         Ok(())
     }
 
-    /// Tells what a check warns of, before anything runs.
+    /// Reports the warnings of the checks, before anything runs.
     pub async fn warn(&self, frame: &Frame) {
         for (line, text) in &frame.module.library.warnings {
             self.tell(frame, "warn", *line, text.clone(), None, None).await;
         }
     }
 
-    /// Shows how a step of the run's own program stands.
+    /// Updates the state of a step of the run's own program.
     fn show_step(&self, frame: &Frame, span: Span, state: StepState) {
         if frame.module.is_main {
             self.progress.step(frame.module.lines(span), state);

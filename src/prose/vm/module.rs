@@ -1,4 +1,4 @@
-//! Programs ready to be walked: as they were read, and as part of a run.
+//! Programs ready to be executed: as loaded, and as part of a run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::prose::source::{Position, Source, Span};
 use crate::prose::survey::Survey;
 use crate::runtime::Lines;
 
-/// A program that was read and checked.
+/// A program that was parsed and checked.
 #[derive(Debug)]
 pub struct Library {
-    /// What its folder is called in a run that uses it.
+    /// The name of its folder in a run that uses it.
     pub name: String,
     /// Its text.
     pub source: Source,
     /// Its tree, without errors.
     pub program: Program,
-    /// What it may ask, and the names it declares.
+    /// The questions it may ask, and the names it declares.
     pub survey: Survey,
-    /// What a check warns of: its line, and the warning with its code.
+    /// The warnings of the checks: the line, and the warning with its code.
     pub warnings: Vec<(u32, String)>,
     /// The programs it uses, by the names it calls them.
     pub uses: HashMap<String, Arc<Library>>,
@@ -34,29 +34,29 @@ pub struct Module {
     pub library: Arc<Library>,
     /// Its folder in the run.
     pub folder: Arc<Folder>,
-    /// Inputs that were given: they are not asked for.
+    /// The inputs that were provided and are not asked for.
     pub given: HashMap<String, Value>,
-    /// It is the program of the run itself, not one it uses.
+    /// Whether it is the run's own program, not one it uses.
     pub is_main: bool,
 }
 
 impl Module {
-    /// Returns the line on which something begins.
+    /// Returns the line on which a span begins.
     pub fn line(&self, span: Span) -> u32 {
         u32::try_from(self.library.source.line_of(span.start())).unwrap_or(u32::MAX)
     }
 
-    /// Returns the text of something.
+    /// Returns the text of a span.
     pub fn text(&self, span: Span) -> &str {
         self.library.source.slice(span)
     }
 
-    /// Returns whether anything in it declares a name.
+    /// Returns whether it declares a name anywhere.
     pub fn declares(&self, name: &str) -> bool {
         self.library.survey.names.contains(name)
     }
 
-    /// Returns the lines something takes.
+    /// Returns the lines of a span.
     pub fn lines(&self, span: Span) -> Lines {
         let last = span.end().saturating_sub(1).max(span.start());
         let Position { line, .. } = self.library.source.position(last);

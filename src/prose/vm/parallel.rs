@@ -1,5 +1,5 @@
-//! Branches that run at the same time. When the block is over, what still runs of it is ended before the
-//! program goes on; how it was joined is on record, so that a later walk joins it the same way.
+//! Concurrent branches. When the block completes, branches still running are ended before the program continues; the
+//! result of the join is recorded, so that a later execution joins the block in the same way.
 
 use std::collections::HashMap;
 
@@ -20,14 +20,14 @@ use crate::prose::run::state;
 use crate::prose::source::Span;
 use crate::runtime::{BranchView, StepState};
 
-/// What became of branches: of each that ended, by its number.
+/// The results of branches that ended, by number.
 struct Joined {
     tally: Tally,
     ends: HashMap<usize, Result<Evaluated, std::sync::Arc<Thrown>>>,
 }
 
 impl<E: Effects> Vm<E> {
-    /// `parallel`.
+    /// Executes `parallel`.
     pub(super) async fn parallel(&self, frame: &Frame, block: &Parallel) -> Result<Evaluated, Halt> {
         let line = frame.line(block.span);
         let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
@@ -77,7 +77,7 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    /// Walks a body for each element at the same time; the value is the list of theirs.
+    /// Executes a body for all elements concurrently; the value is the list of their values.
     pub(super) async fn all_at_once(
         &self,
         frame: &Frame,
@@ -112,8 +112,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::list((0..elements.len()).map(value).collect()).into())
     }
 
-    /// Walks branches until the tally says that it is enough, ends the others, and returns what became of
-    /// those that count.
+    /// Executes branches until the tally is decided, ends the others, and returns the results of those that count.
     async fn join<'a>(
         &self,
         frame: &Frame,
@@ -124,7 +123,7 @@ impl<E: Effects> Vm<E> {
     ) -> Result<Joined, Halt> {
         let mut ends = HashMap::new();
         if let Some(known) = self.journal.joined(&frame.key) {
-            // Joined in an earlier walk: what did not count then is not begun now.
+            // Joined in an earlier execution: branches that did not count then are not started now.
             for &(at, _) in known {
                 ends.insert(at, ended(walk(at).await)?);
             }
@@ -154,7 +153,7 @@ impl<E: Effects> Vm<E> {
                         cancel.cancel();
                     }
                 }
-                // What is under way comes to its end; nothing of it is in doubt.
+                // Let running branches finish, so that none of their commands is left in doubt.
                 Err(halt @ Halt::OverBudget { .. }) => broken = Some(halt),
                 Err(halt) => {
                     broken = Some(halt);
@@ -172,8 +171,8 @@ impl<E: Effects> Vm<E> {
         Ok(Joined { tally, ends })
     }
 
-    /// Binds the names of the branches that count, takes over what those have bound, and returns the value of the block.
-    /// In a block that fails, the branches that are done count (docs/prose-rules.md#rule-12).
+    /// Binds the names of the branches that count, adopts what those have bound, and returns the value of the block.
+    /// If the block fails, the completed branches count (docs/prose-rules.md#rule-12).
     fn bind_branches(
         &self,
         frame: &Frame,
@@ -229,7 +228,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// Sorts the end of a branch: done, failed, or what ends the whole block.
+/// Classifies the end of a branch: done, failed, or ending the whole block.
 fn ended(result: Result<Evaluated, Halt>) -> Result<Result<Evaluated, std::sync::Arc<Thrown>>, Halt> {
     match result {
         Ok(done) => Ok(Ok(done)),
@@ -249,8 +248,8 @@ fn conclude(joined: &Joined) -> Result<(), Halt> {
     }
 }
 
-/// What a failed branch stands for when the block goes on: what its command wrote, and how it ended
-/// unless failures are ignored (docs/prose-rules.md#rule-9).
+/// Returns the value of a failed branch if the block continues: its command's output, and how that ended unless
+/// failures are ignored (docs/prose-rules.md#rule-9).
 fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Evaluated {
     let made = thrown
         .made

@@ -11,7 +11,7 @@ use crate::prose::ast::{Pipe, Stage, StageOperation};
 const ITEM: &str = "item";
 
 impl<E: Effects> Vm<E> {
-    /// `xs | … | …`.
+    /// Executes `xs | … | …`.
     pub(super) async fn pipe(&self, frame: &Frame, pipe: &Pipe) -> Result<Evaluated, Halt> {
         let mut value = self.value(&frame.at("in"), &pipe.input).await?.value;
         for (at, stage) in pipe.stages.iter().enumerate() {
@@ -59,7 +59,8 @@ impl<E: Effects> Vm<E> {
         Ok(if let StageOperation::Reduce { .. } = stage.operation { gathered } else { Value::list(values) })
     }
 
-    /// Returns whether an element stays: a plain yes or no decides, anything else is judged (docs/prose-rules.md#rule-24).
+    /// Returns whether an element is kept: a plain yes or no decides, anything else is judged
+    /// (docs/prose-rules.md#rule-24).
     async fn stays(&self, frame: &Frame, stage: &Stage, said: &Value) -> Result<bool, Halt> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);

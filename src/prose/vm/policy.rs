@@ -1,5 +1,5 @@
-//! Whether a person is asked before a command runs (docs/prose-rules.md#rule-35). The answer holds for that very text in
-//! that directory: its key holds the hash of both.
+//! Approval of commands before they run (docs/prose-rules.md#rule-35). A decision applies only to exactly that text
+//! in that directory: its key contains the hash of both.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -14,11 +14,11 @@ use crate::config::ExecPolicy;
 use crate::prose::run::journal::Key;
 use crate::runtime::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
 
-/// What was said about a command under `once`; held while somebody is asked about it.
+/// The decision about a command under `once`; locked while the question is open.
 pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decision>>>;
 
 impl<E: Effects> Vm<E> {
-    /// Returns once a command may run, asking where the policy says so.
+    /// Returns once a command may run, asking for approval if the policy requires it.
     pub(super) async fn allowed(&self, frame: &Frame, command: &Command<'_>) -> Result<(), Halt> {
         let asked = format!("allow:{}", hash(&command.text, &command.cwd));
         match self.policy.exec {
@@ -29,7 +29,7 @@ impl<E: Effects> Vm<E> {
                 verdict(decided, command.site.line, &own.key)
             }
             ExecPolicy::Once => {
-                // A branch that comes to the same command while somebody is asked waits for that answer.
+                // A branch that reaches the same command while the question is open waits for its answer.
                 let turn = self.turn(&asked);
                 let mut known = tokio::select! {
                     known = turn.lock() => known,
@@ -68,7 +68,7 @@ fn verdict(decided: Decision, line: u32, key: &Key) -> Result<(), Halt> {
     }
 }
 
-/// Returns the error of a command that somebody did not let run.
+/// Returns the error of a command that was denied.
 pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
     let who = match by {
         Principal::File => "the answers file".to_owned(),

@@ -1,4 +1,4 @@
-//! The progress of a run: the view that consoles draw, kept up to date by the walker.
+//! The progress of a run: the view that consoles draw, kept up to date by the engine.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes the view of a run that begins.
+    /// Creates the progress from the initial view of a run.
     pub fn new(view: ProgramView) -> Self {
         Self { view: Mutex::new(view), changed: Notify::new() }
     }
@@ -41,7 +41,7 @@ impl Progress {
         self.changed.notified().await;
     }
 
-    /// A statement has begun or ended.
+    /// Records that a statement has begun or ended.
     pub fn step(&self, lines: Lines, state: StepState) {
         self.change(|view| {
             let step = step_at(&mut view.steps, lines);
@@ -52,12 +52,12 @@ impl Progress {
         });
     }
 
-    /// So many session commands have ended, at this cost.
+    /// Records the number of session commands that have ended, and their cost.
     pub(super) fn spent(&self, sessions: u32, cost: u64) {
         self.change(|view| (view.sessions, view.cost) = (sessions, cost));
     }
 
-    /// A statement runs a command.
+    /// Records that a statement runs a command.
     pub(super) fn task(&self, lines: Lines, task: &TaskId) {
         self.change(|view| {
             let step = step_at(&mut view.steps, lines);
@@ -68,8 +68,8 @@ impl Progress {
         });
     }
 
-    /// A statement's command has ended. What the program makes of it shows when the statement ends; a branch that
-    /// is a value alone has no statement, and what failed there must not look done.
+    /// Records that a statement's command has ended. What the program makes of it is shown when the statement ends; a
+    /// branch that is only a value has no statement, and its failure must not look like success.
     pub(super) fn exited(&self, lines: Lines, exit_code: i32) {
         let state = if exit_code == 0 { StepState::Done } else { StepState::Failed };
         self.change(|view| {
@@ -78,7 +78,7 @@ impl Progress {
         });
     }
 
-    /// A pass of a loop has begun.
+    /// Records that an iteration of a loop has begun.
     pub(super) fn pass(&self, lines: Lines, pass: u32, max: Option<u32>) {
         self.change(|view| {
             match view.loops.iter_mut().find(|known| known.lines == lines) {
@@ -89,18 +89,18 @@ impl Progress {
         });
     }
 
-    /// A loop is over.
+    /// Records that a loop has ended.
     pub(super) fn loop_over(&self, lines: Lines) {
         self.change(|view| view.loops.retain(|known| known.lines != lines));
     }
 
-    /// A parallel block has begun: its branches by number, name and lines.
+    /// Records that a parallel block has begun, with the numbers, names and lines of its branches.
     pub(super) fn forked(&self, branches: Vec<BranchView>) {
         self.change(|view| view.branches.extend(branches));
     }
 
-    /// A branch has ended, and with it what is still under way on its lines: a branch that is a value alone has no
-    /// statement that says how it ended.
+    /// Records that a branch has ended, and with it all unfinished steps on its lines: a branch that is only a value
+    /// has no statement to say how it ended.
     pub(super) fn branch_ended(&self, letter: &str, state: StepState) {
         self.change(|view| {
             let Some(branch) = view.branches.iter_mut().find(|branch| branch.letter == letter) else {
@@ -108,7 +108,7 @@ impl Progress {
             };
             branch.state = state;
             let lines = branch.lines;
-            // The same lines may be walked by several at once, in a block inside of `parallel for`.
+            // Several branches may execute the same lines, in a block inside a `parallel for`.
             let is_walked = |other: &BranchView| other.lines == lines && other.state == StepState::Running;
             if !view.branches.iter().any(is_walked) {
                 settle(view, state, |step| lines.holds(step.lines.first) && lines.holds(step.lines.last));
@@ -116,7 +116,7 @@ impl Progress {
         });
     }
 
-    /// A parallel block is over.
+    /// Records that a parallel block has ended.
     pub(super) fn joined(&self, block: Lines) {
         self.change(|view| {
             let is_inside =
@@ -125,7 +125,7 @@ impl Progress {
         });
     }
 
-    /// A name has a value.
+    /// Records the value of a name.
     pub(super) fn binding(&self, binding: BindingView) {
         self.change(|view| {
             view.bindings
@@ -134,7 +134,7 @@ impl Progress {
         });
     }
 
-    /// The run is over, and nothing of it is under way any more.
+    /// Records that the run has ended; no step is left unfinished.
     pub fn ended(&self, state: RunState, error: Option<ProgramError>, at: Timestamp) {
         self.change(|view| {
             settle(view, StepState::Cancelled, |_| true);
@@ -154,7 +154,7 @@ impl Progress {
     }
 }
 
-/// Says how steps ended that were under way.
+/// Sets the final state of unfinished steps.
 fn settle(view: &mut ProgramView, state: StepState, is_over: impl Fn(&StepView) -> bool) {
     let under_way = |step: &&mut StepView| matches!(step.state, StepState::Running | StepState::Asking);
     for step in view.steps.iter_mut().filter(under_way).filter(|step| is_over(step)) {
@@ -162,7 +162,7 @@ fn settle(view: &mut ProgramView, state: StepState, is_over: impl Fn(&StepView) 
     }
 }
 
-/// Everything in flight waits for an answer: nothing runs that is not around something that waits.
+/// Returns whether everything in progress waits for an answer: every running step contains one that waits.
 fn is_asking(view: &ProgramView) -> bool {
     let mut in_flight = view.steps.iter().filter(|step| step.state == StepState::Running);
     let asking = || view.steps.iter().filter(|step| step.state == StepState::Asking);
@@ -171,7 +171,7 @@ fn is_asking(view: &ProgramView) -> bool {
             .all(|step| step.task.is_none() && asking().any(|asks| step.lines.holds(asks.lines.first)))
 }
 
-/// The step of these lines; steps are kept in order.
+/// Returns the step with these lines; steps are kept in order.
 fn step_at(steps: &mut Vec<StepView>, lines: Lines) -> &mut StepView {
     let at = steps.partition_point(|step| step.lines < lines);
     if steps.get(at).is_none_or(|step| step.lines != lines) {
@@ -180,7 +180,7 @@ fn step_at(steps: &mut Vec<StepView>, lines: Lines) -> &mut StepView {
     &mut steps[at]
 }
 
-/// The view of a run that has just begun.
+/// Returns the view of a run that has just begun.
 #[cfg(test)]
 pub(super) fn beginning() -> ProgramView {
     ProgramView {

@@ -1,4 +1,4 @@
-//! Questions of a program: answered by the journal, by the answers file, or by whoever is there.
+//! Questions of a program: answered from the journal, from the answers file, or by whoever is present.
 
 use super::answerer::given;
 use super::control_flow::{Halt, Thrown};
@@ -13,28 +13,28 @@ use crate::runtime::{
     Answer, AnswerValue, Asking, Evidence, Expected, Origin, Principal, QuestionKind, StepState,
 };
 
-/// Values that go with a question that names none.
+/// The number of values shown with a question that names none.
 const SHOWN: usize = 12;
 
-/// A question at a place of a program.
+/// A question at a position in a program.
 pub(super) struct Query {
     pub(super) site: Site,
     pub(super) asking: Asking,
     /// The command that answers it, if one does.
     pub(super) work: Option<Box<Work>>,
-    /// An agent that is connected is meant to answer it, whatever else agents may.
+    /// Whether a connected agent is to answer it, even if agents generally may not.
     pub(super) is_for_agents: bool,
 }
 
-/// What came of a question.
+/// The result of asking a question.
 pub(super) struct Put {
     pub(super) decided: Decision,
-    /// The journal has it.
+    /// Whether it is already in the journal.
     pub(super) is_on_record: bool,
 }
 
 impl<E: Effects> Vm<E> {
-    /// Asks for a yes or a no; `follows` says what comes of each.
+    /// Asks for a yes or a no; `follows` describes the consequences of each.
     pub(super) async fn ask_yes_no(
         &self,
         frame: &Frame,
@@ -46,7 +46,7 @@ impl<E: Effects> Vm<E> {
         Ok(self.answer(frame, self.query(frame, site, kind, text)).await? == AnswerValue::Yes)
     }
 
-    /// Asks for one of several labels and returns its place.
+    /// Asks for one of several labels and returns its index.
     pub(super) async fn ask_choice(
         &self,
         frame: &Frame,
@@ -74,7 +74,7 @@ impl<E: Effects> Vm<E> {
         let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
         (query.asking.origin.name, query.asking.agents) = (name.map(str::to_owned), agents);
         if name.is_some() {
-            // An input is the caller's to give.
+            // An input has to come from the caller.
             (query.work, query.is_for_agents) = (None, false);
             let by = if agents { self.somebody() } else { "a person".to_owned() };
             query.asking.expected = Some(Expected { by, ..Expected::default() });
@@ -82,7 +82,7 @@ impl<E: Effects> Vm<E> {
         self.text_of(frame, query).await
     }
 
-    /// Has a question answered that wants a text.
+    /// Asks a question that expects a text.
     pub(super) async fn text_of(&self, frame: &Frame, query: Box<Query>) -> Result<String, Halt> {
         let line = query.site.line;
         match self.answer(frame, query).await? {
@@ -91,7 +91,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Has a question answered anew, whatever was answered to it in an earlier walk.
+    /// Asks a question again, ignoring any answer from an earlier execution.
     pub(super) async fn answer_now(&self, frame: &Frame, query: &Query) -> Result<AnswerValue, Halt> {
         let put = self.put(frame, query).await?;
         settled(frame, query, put.decided)
@@ -115,7 +115,7 @@ impl<E: Effects> Vm<E> {
         query
     }
 
-    /// Prepares a question for the operator alone, without any values.
+    /// Prepares a question for the operator alone, without values.
     pub(super) fn operators_query(
         &self,
         frame: &Frame,
@@ -140,7 +140,7 @@ impl<E: Effects> Vm<E> {
         settled(frame, &query, decided)
     }
 
-    /// Settles a question, once in all walks of a run.
+    /// Decides a question, once across all executions of a run.
     pub(super) async fn decide(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
         if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
@@ -148,7 +148,7 @@ impl<E: Effects> Vm<E> {
         let Put { decided, is_on_record } = self.put(frame, query).await?;
         let is_abort = matches!(&decided, Decision::Answered(Answer { value: AnswerValue::Abort, .. }));
         if !is_abort && !is_on_record {
-            // Aborting does not answer the question: after a resume it is asked again.
+            // Aborting does not answer the question: it is asked again on resume.
             self.journal.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
         }
         Ok(decided)
@@ -219,7 +219,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// Returns the answer to a question, or what the question did instead.
+/// Returns the answer to a question, or the halt that it caused.
 fn settled(frame: &Frame, query: &Query, decided: Decision) -> Result<AnswerValue, Halt> {
     let line = query.site.line;
     match decided {
@@ -234,7 +234,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
 }
 
-/// Returns an answer as a line of the run's output names it.
+/// Returns an answer as shown on a line of the run's output.
 fn shown(value: &AnswerValue) -> String {
     match value {
         AnswerValue::Choice(label) => label.clone(),

@@ -1,6 +1,6 @@
 //! Names and their values. A program has one flat namespace, and so has each call of a block, whose parent is the
-//! namespace of its caller, as the language has it (current call, callers, root). Branches that run at the same time bind
-//! names of their own until the block that holds them is over.
+//! namespace of its caller, as the language defines it (current call, callers, root). Concurrent branches bind names
+//! of their own until their block completes.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::value::Value;
 
-/// How a name came to be.
+/// How a name was bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum BindingKind {
@@ -25,40 +25,40 @@ pub enum BindingKind {
     Given,
 }
 
-/// How the command ended that made a value.
+/// How the command that created a value ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandEnd {
     /// Its exit code.
     pub exit_code: Option<i32>,
-    /// What it wrote as errors.
+    /// Its standard error.
     pub stderr: String,
-    /// Its time ran out.
+    /// Whether it timed out.
     pub timed_out: bool,
-    /// Some of its output was cut off.
+    /// Whether its standard output was truncated.
     pub stdout_truncated: bool,
-    /// Some of its errors were cut off.
+    /// Whether its standard error was truncated.
     pub stderr_truncated: bool,
 }
 
-/// What a name stands for.
+/// A binding of a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// How it came to be.
+    /// How it was bound.
     pub kind: BindingKind,
     /// Its value.
     pub value: Value,
-    /// How the command ended that made it, if that is known.
+    /// How the command that created it ended, if known.
     pub made: Option<CommandEnd>,
-    /// The line that made it.
+    /// The line that bound it.
     pub line: u32,
-    /// The block call it belongs to.
+    /// The call of a block that it belongs to.
     pub execution_id: Option<u32>,
-    /// The file that holds it.
+    /// The file that contains it.
     pub file: Option<PathBuf>,
 }
 
 impl Bound {
-    /// A value that a statement binds for those inside it: an element, a counter, an argument.
+    /// Returns a value that a statement binds for its body: an element, a counter, an argument.
     pub fn given(value: Value, line: u32) -> Self {
         Self { kind: BindingKind::Given, value, made: None, line, execution_id: None, file: None }
     }
@@ -69,20 +69,20 @@ impl Bound {
 pub enum Missing {
     /// No statement has bound it yet.
     NotReached,
-    /// The statement on this line was to bind it and has failed.
+    /// The statement on this line should have bound it, but failed.
     Failed(u32),
-    /// It names a branch of the parallel block on this line, which was over without that branch.
+    /// It names a branch of the parallel block on this line, which completed without that branch.
     Lost(u32),
 }
 
-/// What a scope is for.
+/// The kind of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     /// A program, or a call of a block: statements bind their names here.
     Frame,
-    /// A branch or an iteration that runs beside others: it binds names of its own, and its files need names of their own.
+    /// A concurrent branch or iteration: it binds names of its own, and its files need distinct names.
     Fork,
-    /// A body with names that only it sees: a counter, an element, an error. What its statements bind is its parent's.
+    /// A body with names that only it sees: a counter, an element, an error. Its statements bind names in its parent.
     Locals,
 }
 
@@ -111,12 +111,12 @@ impl Scope {
         self.child(Extent::Locals, None)
     }
 
-    /// Returns the scope of a branch or an iteration that runs beside others.
+    /// Returns the scope of a concurrent branch or iteration.
     pub fn forked(self: &Arc<Self>) -> Arc<Self> {
         self.child(Extent::Fork, None)
     }
 
-    /// Returns the scope of a block called from here. It sees what statements here have bound, and no local names.
+    /// Returns the scope of a block called from here. It sees names bound by statements here, but no local names.
     pub fn call(self: &Arc<Self>, execution_id: u32) -> Arc<Self> {
         let mut home = self;
         while let (Extent::Locals, Some(parent)) = (home.extent, &home.parent) {
@@ -130,7 +130,7 @@ impl Scope {
         Arc::new(Self { parent: Some(self.clone()), extent, state })
     }
 
-    /// Finds a name, from here outwards.
+    /// Finds a name, searching from here outwards.
     ///
     /// # Errors
     /// When it has no value.
@@ -147,7 +147,8 @@ impl Scope {
         Err(missing)
     }
 
-    /// Binds a name: one that is given to a body here; any other where statements bind, and no local name hides it.
+    /// Binds a name: one given to a body, in this scope; any other, where statements bind names, so that no local
+    /// name hides it.
     pub fn bind(&self, name: &str, bound: Bound) {
         if bound.kind == BindingKind::Given {
             self.state().names.insert(name.into(), Ok(Arc::new(bound)));
@@ -165,7 +166,7 @@ impl Scope {
         scope.state().names.insert(name.into(), value);
     }
 
-    /// Gives a name that was bound before another value, where it was bound.
+    /// Assigns a new value to a name in the scope that bound it.
     pub fn assign(&self, name: &str, bound: Bound) {
         for scope in self.outwards() {
             let mut state = scope.state();
@@ -177,17 +178,18 @@ impl Scope {
         self.bind(name, bound);
     }
 
-    /// Notes that the statement on a line was to bind a name and has failed. A value it had stays.
+    /// Records that the statement on a line failed to bind a name. An earlier value is kept.
     pub fn failed(&self, name: &str, line: u32) {
         self.home().state().names.entry(name.into()).or_insert(Err(Missing::Failed(line)));
     }
 
-    /// Notes that the parallel block on a line was over without the branch of this name. A value it had is gone.
+    /// Records that the parallel block on a line completed without the branch with this name. An earlier value is
+    /// lost.
     pub fn lost(&self, name: &str, line: u32) {
         self.set(name, Err(Missing::Lost(line)));
     }
 
-    /// Takes over what a branch has bound, now that it is over.
+    /// Adopts the bindings of a branch that has ended.
     pub fn adopt(&self, branch: &Self) {
         let names = std::mem::take(&mut branch.state().names);
         for (name, value) in names {
@@ -198,7 +200,7 @@ impl Scope {
         }
     }
 
-    /// Returns the names that have a value here, the nearest scope first, each once.
+    /// Returns the names that have a value here, the nearest scope first, without duplicates.
     pub fn visible(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
         let mut found: Vec<(Arc<str>, Arc<Bound>)> = Vec::new();
         for scope in self.outwards() {
@@ -214,7 +216,7 @@ impl Scope {
         found
     }
 
-    /// Returns the outputs bound in this frame itself, in order of their lines.
+    /// Returns the outputs bound in this frame itself, ordered by line.
     pub fn outputs(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
         let state = self.state();
         let is_output = |bound: &&Arc<Bound>| bound.kind == BindingKind::Output;
@@ -231,13 +233,14 @@ impl Scope {
         self.outwards().find(|scope| scope.extent == Extent::Frame).unwrap_or(self)
     }
 
-    /// Returns the innermost scope that statements bind their names in.
+    /// Returns the innermost scope in which statements bind names.
     fn home(&self) -> &Self {
         self.outwards().find(|scope| scope.extent != Extent::Locals).unwrap_or(self)
     }
 
-    /// Returns the id that a file of `name` carries when it is bound here (docs/prose-rules.md#rule-18): that of the block
-    /// call; else one of its own, which `number` gives, where another file of that name may be in the way.
+    /// Returns the id in the file name of `name` when it is bound here (docs/prose-rules.md#rule-18): that of the
+    /// block call or, if the file might otherwise clash with another one for that name, an id of its own from
+    /// `number`.
     pub fn file_id(&self, name: &str, kind: BindingKind, number: impl FnOnce() -> u32) -> Option<u32> {
         let hides = || self.outwards().skip(1).any(|scope| scope.state().names.contains_key(name));
         let owner = if kind == BindingKind::Given && hides() { self } else { self.home() };

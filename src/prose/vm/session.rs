@@ -1,5 +1,5 @@
-//! `session` and `resume`: work that needs somebody's judgement. Whoever answers does the work and reports what came
-//! of it; agents that remember keep what was asked and answered in files.
+//! `session` and `resume`: work that needs judgement. The answerer does the work and reports the result; agents with
+//! a memory store in files what was asked and answered.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ impl<E: Effects> Vm<E> {
         self.session_after(frame, session, None).await
     }
 
-    /// Runs a session that gets the result of the one before it.
+    /// Runs a session that receives the result of the previous one.
     pub(super) async fn session_after(
         &self,
         frame: &Frame,
@@ -141,7 +141,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::text(answer).into())
     }
 
-    /// Says who answers a session, and what they are given.
+    /// Determines who answers a session, and with which brief.
     fn direct(
         &self,
         frame: &Frame,
@@ -170,8 +170,9 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Collects the context of a session: the bindings it names, with how they were made, and other values. A branch
-    /// that a parallel block did without is left out (docs/prose-rules.md#rule-11), unless nothing else is named.
+    /// Collects the context of a session: the bindings it names, with how they were created, and other values. A
+    /// branch that a parallel block completed without is omitted (docs/prose-rules.md#rule-11), unless nothing else
+    /// is named.
     async fn context(
         &self,
         frame: &Frame,
@@ -231,7 +232,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns the folder of an agent's memory; none when it does not remember.
+    /// Returns the folder of an agent's memory; `None` if it has no memory.
     fn memory(&self, frame: &Frame, agent: &Agent) -> Option<PathBuf> {
         let name = agent.name.as_str();
         let project = || {
@@ -247,8 +248,7 @@ impl<E: Effects> Vm<E> {
         Some(place.join(name))
     }
 
-    /// Keeps what an agent that remembers was asked and answered: a file for each time, and its memory,
-    /// unless whoever answered has written that.
+    /// Stores what an agent with a memory was asked and answered: a file for each time, and an entry in its memory.
     fn remember(&self, frame: &Frame, agent: &Agent, task: &str, answer: &str) -> Result<(), Halt> {
         let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
         let name = agent.name.as_str();
@@ -268,20 +268,20 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// What a session does.
+/// The work of a session.
 struct Task<'a> {
     span: Span,
     agent: Option<&'a Agent>,
-    /// Its own name.
+    /// The session's name.
     label: Option<&'a str>,
     task: String,
     of: &'a SessionProperties,
     before: Option<&'a Evaluated>,
-    /// It goes on from what the agent remembers.
+    /// Whether it continues from the agent's memory.
     resumes: bool,
 }
 
-/// A value that goes with a task without being bound to a name.
+/// Returns a value that accompanies a task without being bound to a name.
 fn loose(name: &str, value: &Value) -> (String, Arc<Bound>) {
     (name.to_owned(), Arc::new(Bound::given(value.clone(), 0)))
 }

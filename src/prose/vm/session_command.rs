@@ -1,5 +1,5 @@
-//! Sessions that a command answers: started as a task, watched, recorded like any command of a program. While it runs a
-//! person may answer instead, and then it is stopped.
+//! Sessions answered by a command: started as a task, shown, and recorded like any command of a program. While it
+//! runs, a person may answer instead, and it is then stopped.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -17,9 +17,9 @@ use crate::prose::run::journal::{CommandRecord, Row};
 use crate::prose::session::{Brief, Invocation, Reply, Started, preset, reply};
 use crate::runtime::{Answer, AnswerValue, Asking, Expected, Principal, QuestionKind, dollars};
 
-/// Characters of what a session command prints that are read: events of its work stand before the answer.
+/// The maximum length of a session command's output, in characters: events of its work precede the answer.
 const PRINTED_CHARS: usize = 8 << 20;
-/// Characters that are kept of what is no answer.
+/// The number of characters kept of output that is not an answer.
 const FAILED_CHARS: usize = 4_000;
 
 /// A command that answers a question.
@@ -27,38 +27,39 @@ const FAILED_CHARS: usize = 4_000;
 pub(super) struct Work {
     /// Its words.
     pub(super) words: Vec<String>,
-    /// What it is given.
+    /// Its input.
     pub(super) brief: Brief,
-    /// How long it may take.
+    /// Its timeout.
     pub(super) timeout: Duration,
-    /// Where the agent keeps what it remembers.
+    /// The folder of the agent's memory.
     pub(super) memory: Option<PathBuf>,
-    /// It goes on with its own last session.
+    /// Whether it resumes its own last session.
     pub(super) resumes: bool,
 }
 
-/// How the command of a session came to its end.
+/// How the run of a session's command finished.
 enum Came {
     /// It ended.
     Ended(Ran),
-    /// Somebody answered first.
+    /// Someone answered first.
     Answered(Decision),
 }
 
 impl Work {
-    /// Returns what the program is called.
+    /// Returns the display name of the program.
     pub(super) fn called(&self) -> String {
         crate::config::Answerer::Command(self.words.clone()).called()
     }
 
-    /// A question that only has to be decided: what is no answer goes to a person, and ends nothing.
+    /// Returns whether the question is only a decision: an invalid answer is then left to a person, and does not end
+    /// the run.
     fn is_judgement(&self) -> bool {
         !matches!(self.brief.wants, QuestionKind::Text { .. })
     }
 }
 
 impl<E: Effects> Vm<E> {
-    /// Has a command answer, unless an earlier walk has; none when a person has to after all.
+    /// Gets an answer from a command, unless an earlier execution has; `None` if a person has to answer after all.
     pub(super) async fn by_command(
         &self,
         frame: &Frame,
@@ -113,8 +114,8 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Has somebody decide about a command that was begun in an earlier walk, or whose failure ended the run. Passed over, a
-    /// person answers instead.
+    /// Asks what to do about a command that was begun in an earlier execution, or whose failure ended the run. If it
+    /// is skipped, a person answers instead.
     async fn session_in_doubt(
         &self,
         frame: &Frame,
@@ -141,7 +142,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Runs the command of a session to its end, or until somebody has answered.
+    /// Runs the command of a session to its end, or until someone has answered.
     async fn run_session(&self, frame: &Frame, query: &Query, work: &Work) -> Result<Came, Halt> {
         let line = query.site.line;
         self.afford(line)?;
@@ -150,7 +151,7 @@ impl<E: Effects> Vm<E> {
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
         };
         let (started, variables) = self.session_files(frame, query, work)?;
-        // On disk before anybody is asked, too: an answer must not come before its question.
+        // On disk before anyone is asked, too: an answer must not precede its question.
         let marked = self.journal.begin(&frame.key, line, &started.line, self.effects.now())?;
         self.journal.settled(&marked).await?;
         let order = CommandSpec {
@@ -188,7 +189,8 @@ impl<E: Effects> Vm<E> {
         Ok(Came::Ended(ran))
     }
 
-    /// The command and a question to whoever is there, whichever comes first; what was started is over on return.
+    /// Runs the command while asking whoever is present, and returns whichever finishes first; on return, nothing is
+    /// left running.
     async fn first_of(&self, frame: &Frame, order: CommandSpec, mut asking: Asking) -> Result<Came, NotRun> {
         if let Some(expected) = &mut asking.expected {
             expected.task = Some(order.id.clone());
@@ -204,7 +206,7 @@ impl<E: Effects> Vm<E> {
                 Ok(decided @ Decision::Answered(_)) => {
                     stop.cancel();
                     match running.await {
-                        // The whole run is being ended: what was answered is asked again.
+                        // The whole run is being ended: the question is asked again on resume.
                         Err(_) if frame.cancel.is_cancelled() => Err(NotRun::Cancelled),
                         _ => Ok(Came::Answered(decided)),
                     }
@@ -214,13 +216,13 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// What a person may answer while the command is at work.
+    /// Returns the question that a person may answer while the command is running.
     fn meanwhile(&self, query: &Query, work: &Work) -> Asking {
         let expected = Expected { by: work.called(), ..query.asking.expected.clone().unwrap_or_default() };
         Asking { agents: false, within: None, expected: Some(expected), ..query.asking.clone() }
     }
 
-    /// Writes the files of a session, and returns how its command is started with which variables.
+    /// Writes the files of a session, and returns how to start its command, and its variables.
     fn session_files(
         &self,
         frame: &Frame,
@@ -230,7 +232,7 @@ impl<E: Effects> Vm<E> {
         let own = if work.resumes { self.own_session(frame, work) } else { None };
         let mut brief = work.brief.clone();
         if own.is_some() {
-            // It remembers by itself.
+            // The program has its own memory.
             brief.memory = None;
         }
         let started = preset::started(
@@ -270,7 +272,7 @@ impl<E: Effects> Vm<E> {
         Ok((started, variables))
     }
 
-    /// Returns the program's own session that an agent's last session had, if it is known.
+    /// Returns the answering program's own id of the agent's last session, if known.
     fn own_session(&self, frame: &Frame, work: &Work) -> Option<String> {
         let memory = work.memory.as_ref()?;
         let here = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
@@ -288,7 +290,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Keeps the program's own session beside what the agent remembers.
+    /// Stores the answering program's own session id with the agent's memory.
     pub(super) fn keep_session(&self, frame: &Frame, work: &Work) -> Result<(), Halt> {
         let Some(memory) = &work.memory else { return Ok(()) };
         let known = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
@@ -310,7 +312,7 @@ fn own_file(memory: &Path, program: &str) -> PathBuf {
     memory.join(format!("session-{program}.txt"))
 }
 
-/// Reads what a session command printed; of an answer, that alone is kept.
+/// Parses a session command's output; of a valid answer, only the answer itself is kept.
 fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
     let by = work.called();
     let read = match (ran.exit_code, ran.stdout_truncated) {
@@ -322,7 +324,7 @@ fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
         (0, Err((why, reply))) => (Some(format!("{by}: {why}")), reply),
         (code, read) => {
             let (why, reply) = match read {
-                // What it says of itself is better than nothing.
+                // The program's own error is better than nothing.
                 Err((why, reply)) if ran.stderr.trim().is_empty() => (why, reply),
                 Err((_, reply)) | Ok(reply) => (last_lines(&ran.stderr), reply),
             };
@@ -342,7 +344,7 @@ fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
     Ran { stdout, stdout_truncated: false, ended_in: None, session: Some(Box::new(session)), ..ran }
 }
 
-/// The error of a session whose command gave no answer.
+/// Returns the error of a session whose command gave no answer.
 fn failure(line: u32, ran: Ran, end: SessionEnd) -> Thrown {
     let made = CommandEnd {
         exit_code: Some(ran.exit_code),
@@ -352,11 +354,11 @@ fn failure(line: u32, ran: Ran, end: SessionEnd) -> Thrown {
         stderr_truncated: ran.stderr_truncated,
     };
     let message = end.failed.unwrap_or_else(|| "the session has no answer".to_owned());
-    // What a person has stopped is not begun again.
+    // A command stopped by a person is not restarted.
     Thrown { stdout: ran.stdout, made: Some(made), is_final: ran.stopped, ..Thrown::new(line, message) }
 }
 
-/// Says in a few words how a session command ended.
+/// Describes in a few words how a session command ended.
 fn summary(ran: &Ran) -> String {
     let end = ran.session.as_deref().cloned().unwrap_or_default();
     let how = match (&end.failed, ran.timed_out) {

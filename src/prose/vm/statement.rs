@@ -15,7 +15,7 @@ use crate::prose::run::state;
 use crate::runtime::StepState;
 
 impl<E: Effects> Vm<E> {
-    /// Walks the program of a module: its statements in order, numbered from 1.
+    /// Executes a module's program: its statements in order, numbered from 1.
     pub fn program<'a>(&'a self, frame: &'a Frame) -> Walk<'a, Evaluated> {
         Box::pin(async move {
             let (mut number, mut last) = (0_u32, Evaluated::default());
@@ -31,7 +31,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    /// Walks statements in order, in the scope of the frame; the value is that of the last one.
+    /// Executes statements in order, in the scope of the frame; the value is that of the last one.
     pub(super) fn body<'a>(&'a self, frame: &'a Frame, body: &'a [Statement]) -> Walk<'a, Evaluated> {
         Box::pin(async move {
             let mut last = Evaluated::default();
@@ -42,7 +42,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    /// Walks one statement.
+    /// Executes one statement.
     pub(super) async fn statement(&self, frame: &Frame, statement: &Statement) -> Result<Evaluated, Halt> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
@@ -78,7 +78,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// An expression for what it does.
+    /// Executes an expression as a statement.
     async fn perform(&self, frame: &Frame, expr: &Expr, site: Site) -> Result<Evaluated, Halt> {
         let done = self.value(frame, expr).await?;
         match expr {
@@ -148,7 +148,7 @@ impl<E: Effects> Vm<E> {
 
     async fn assign(&self, frame: &Frame, assignment: &Assignment, site: Site) -> Result<Evaluated, Halt> {
         let name = assignment.name.as_str();
-        // Thrown here, the old value stays.
+        // If this throws, the old value is kept.
         let value = self.value(frame, &assignment.value).await?;
         let old = frame.scope.find(name).ok();
         let kind = old.as_ref().map_or(BindingKind::Let, |old| old.kind);
@@ -166,7 +166,7 @@ impl<E: Effects> Vm<E> {
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
         self.bound(frame, Named { name, kind: BindingKind::Output, value: &value, site }).await?;
-        // An output of a branch is an output of the whole block as well.
+        // An output of a branch is an output of the enclosing block as well.
         if let Ok(bound) = frame.scope.find(name) {
             frame.scope.frame().bind(name, (*bound).clone());
         }
@@ -177,7 +177,7 @@ impl<E: Effects> Vm<E> {
         match (message, &frame.caught) {
             (Some(message), _) => {
                 let message = self.filled(frame, message)?;
-                // Thrown because of another error: done again, that one may not come up.
+                // Thrown because of another error, which may not recur on a retry.
                 let place = frame.caught.as_ref().and_then(|caught| caught.place.clone());
                 Ok(Arc::new(Thrown { place, ..Thrown::new(site.line, message) }))
             }
@@ -206,7 +206,7 @@ impl From<Arc<Thrown>> for Halt {
     }
 }
 
-/// Returns whether a statement fails by itself, not because of one inside it.
+/// Returns whether a statement fails by itself rather than because of one inside it.
 fn is_leaf(kind: &StatementKind) -> bool {
     match kind {
         StatementKind::Do(expr) => expr.is_leaf(),

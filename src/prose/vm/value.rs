@@ -1,4 +1,4 @@
-//! The values of programs: mostly text, and lists and records of it. Pure.
+//! The values of programs: mostly text, and lists and records of values. Pure.
 
 use std::sync::Arc;
 
@@ -26,22 +26,22 @@ pub enum Value {
 pub struct Record(pub Arc<[(Arc<str>, Value)]>);
 
 impl Value {
-    /// Makes a text.
+    /// Creates a text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Makes a list.
+    /// Creates a list.
     pub fn list(values: Vec<Self>) -> Self {
         Self::List(values.into())
     }
 
-    /// Makes a record.
+    /// Creates a record.
     pub fn record(fields: Vec<(Arc<str>, Self)>) -> Self {
         Self::Record(Record(fields.into()))
     }
 
-    /// Returns it as it is written to a binding file: a text as it is, a list or a record as JSON.
+    /// Returns it as written to a binding file: a text unchanged, a list or a record as JSON.
     pub fn body(&self) -> String {
         match self {
             Self::Nothing => String::new(),
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// Returns it as it is inserted into a string: without line feeds at the end, a list line by line.
+    /// Returns it as interpolated into a string: without trailing line feeds, a list line by line.
     pub fn inserted(&self) -> String {
         match self {
             Self::List(values) => values.iter().map(Self::inserted).collect::<Vec<_>>().join("\n"),
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Returns the number that it is or reads as.
+    /// Returns it as a number, if it is one or can be parsed as one.
     pub fn number(&self) -> Option<i64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -69,8 +69,8 @@ impl Value {
         }
     }
 
-    /// Returns what `for` and pipelines go over: the elements of a list, or of a text that is one in
-    /// JSON; else the lines of a text that are not blank.
+    /// Returns the elements for `for` and pipelines: those of a list, or of a text that is a JSON list; otherwise the
+    /// lines of a text that are not blank.
     pub fn elements(&self) -> Option<Vec<Self>> {
         match self {
             Self::List(values) => Some(values.to_vec()),
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// Returns a field of a record, or of a text that is one in JSON.
+    /// Returns a field of a record, or of a text that is a JSON object.
     pub fn field(&self, name: &str) -> Option<Self> {
         match self {
             Self::Record(Record(fields)) => {

@@ -1,5 +1,5 @@
-//! ExecCommand: runs one command. A short one comes back complete; one that is still running when the call stops
-//! waiting goes on as a managed task. Nothing is ever started twice.
+//! ExecCommand: runs one command. A short one is answered with its complete result; one that is still running when
+//! the call stops waiting continues as a managed task. Nothing is ever started twice.
 
 mod result;
 
@@ -25,10 +25,10 @@ use crate::terminal::Size;
 use result::ExecResult;
 pub use result::{Complete, project};
 
-/// How long a call waits for its command unless it says otherwise, in milliseconds: then the command goes on as a task.
-/// An item of a batch is ended then.
+/// The default time a call waits for its command, in milliseconds; after that, the command continues as a task. An
+/// item of a batch is ended instead.
 pub(super) const DEFAULT_YIELD_MS: u64 = 10_000;
-/// The shortest and the longest wait, in milliseconds.
+/// The minimum and maximum wait, in milliseconds.
 pub(super) const YIELD_MS: RangeInclusive<u64> = 250..=30_000;
 
 pub(super) struct ExecCommand;
@@ -171,10 +171,10 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
     }
 }
 
-/// What other agents' tools call a command that goes on as a task at once.
+/// The fields by which other agents' tools request that a command continue as a task immediately.
 const BACKGROUND: [&str; 2] = ["run_in_background", "is_background"];
 
-/// Takes the words of other agents' tools for a command that goes on as a task at once.
+/// Accepts other agents' fields for running a command as a task immediately.
 fn take_background(given: &mut Value) {
     let Some(fields) = given.as_object_mut() else { return };
     for name in BACKGROUND {

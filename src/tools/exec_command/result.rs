@@ -1,4 +1,4 @@
-//! What comes of a command: its result, the envelope, and the receipt a model reads.
+//! The outcome of a command: its result, the envelope, and the receipt that a model reads.
 
 use std::sync::Arc;
 
@@ -92,26 +92,26 @@ pub enum Complete {
     Ended {
         /// The command.
         task: Arc<TaskView>,
-        /// Its output; with a terminal all of it.
+        /// Its standard output; with a terminal, all its output.
         stdout: StreamPreview,
-        /// Its errors.
+        /// Its standard error.
         stderr: StreamPreview,
     },
-    /// It goes on as a task.
+    /// It continues as a task.
     Promoted {
         /// The task.
         task: Arc<TaskView>,
         /// Its output so far.
         output: StreamPreview,
     },
-    /// The operator has not released it yet.
+    /// The operator has not approved it yet.
     Held {
         /// The task.
         task: Arc<TaskView>,
     },
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let result = match complete {
@@ -160,8 +160,8 @@ fn promoted(task: &TaskView, output: &StreamPreview) -> Promoted {
 }
 
 impl Completed {
-    /// Says how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`.
-    /// Also returns the field that says it.
+    /// Describes how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`. Also returns the
+    /// name of the field this is based on.
     pub(super) fn end(&self, code_word: &str) -> (String, Option<&'static str>) {
         let (end, field) = match (self.exit_status, &self.signal) {
             (Some(status), _) => (format!("exited with {code_word} {status}"), Some("exit_status")),

@@ -1,5 +1,5 @@
-//! The input of a batch: items, each a restricted ExecCommand. A field for interaction only gets its own item rejected;
-//! any other unknown field fails the whole call before anything runs.
+//! The input of a batch: items, each a restricted ExecCommand. A field for interactive use only gets its own item
+//! rejected; any other unknown field fails the whole call before anything runs.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::tools::exec_command::{DEFAULT_YIELD_MS, YIELD_MS};
 use crate::tools::input;
 use crate::tools::verb::Verb;
 
-/// Most items of one batch.
+/// The maximum number of items in a batch.
 const MOST_ITEMS: usize = 12;
-/// Fields that ExecCommand has and an item does not.
+/// Fields that ExecCommand has but an item does not.
 const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 
 /// What to run, in order.
@@ -59,17 +59,17 @@ fn default_yield() -> u64 {
 }
 
 impl Item {
-    /// Returns how long it may run.
+    /// Returns its time limit.
     pub(super) fn time(&self) -> Duration {
         Duration::from_millis(self.yield_time_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()))
     }
 }
 
-/// What other agents' tools call the fields of an item.
+/// Other agents' names for the fields of an item.
 pub(super) const ALIASES: &[(&str, &str)] =
     &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir")];
 
-/// Reads the input of a batch.
+/// Parses the input of a batch.
 pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
     let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
     for item in given.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -96,8 +96,8 @@ fn wrong_number(reason: String) -> ToolError {
     unusable(ExecCommandBatch::NAME, "items", reason)
 }
 
-/// Takes the fields for interaction out of the items, so that they fail only their own item. Null counts as left out,
-/// here as everywhere.
+/// Removes interactive fields from the items, so that they fail only their own item. Null counts as absent, as
+/// everywhere.
 fn take_interactive(given: &mut Value) -> Vec<Vec<&'static str>> {
     let items = given.get_mut("items").and_then(Value::as_array_mut);
     let mut take = |item: &mut Value| {

@@ -1,5 +1,5 @@
-//! ExecCommandBatch: several bounded commands in one call, one after the other, with one receipt that keeps them
-//! apart. Nothing in it becomes a task.
+//! ExecCommandBatch: several bounded commands in one call, run one after another, with one receipt that keeps their
+//! results apart. None of them becomes a task.
 
 mod input;
 mod receipt;

@@ -1,5 +1,5 @@
-//! The receipt of a batch: the summary, how each item ended in a line of its own, then what the items printed. A reader
-//! who stops after the first lines knows all results. Room for output is divided among the items.
+//! The receipt of a batch: the summary, how each item ended on a line of its own, then the items' output. A reader
+//! who stops after the first lines knows all outcomes. Room for output is divided among the items.
 
 use std::collections::HashMap;
 
@@ -13,16 +13,16 @@ use crate::tools::budget::Room;
 use crate::tools::receipt::{Block, LEFT_OUT, Line, Receipt, fit_output, safe_line};
 use crate::tools::task::{self, Failure, Notes};
 
-/// Longest command shown; only the first of several lines is.
+/// The maximum length of a command, in characters; only its first line is shown.
 const CMD_CHARS: usize = 120;
-/// Longest message shown for an item that could not be run.
+/// The maximum length of the message for an item that could not be run, in characters.
 const MESSAGE_CHARS: usize = 300;
-/// Longest line about how to read the rest.
+/// The maximum length of the line about how to read the rest, in characters.
 const READ_ON_CHARS: usize = 60;
-/// Longest line about bytes that were not kept.
+/// The maximum length of the line about bytes that were not kept, in characters.
 const DROPPED_CHARS: usize = 80;
 
-/// Makes the receipt.
+/// Builds the receipt.
 pub(super) fn receipt(result: &BatchResult) -> Receipt {
     let blocks = result.items.iter().enumerate().map(block);
     blocks.fold(results(result), Receipt::push).block(omitted(result))
@@ -33,7 +33,7 @@ fn results(result: &BatchResult) -> Receipt {
     let outcome = Line::new(result.summary()).from(["completed_count", "item_count"]);
     let line = |(at, item): (usize, &ItemResult)| {
         let (end, fields) = ending(item, result.batch_deadline_ms);
-        // An item with a block of its own has its number and command there.
+        // If an item has a block of its own, its number and command are shown there.
         let whole = ["", "index", "cmd"].into_iter().filter(|_| block((at, item)).is_empty());
         let fields = fields.into_iter().chain(whole);
         let fields = fields.map(|field| format!("items/{at}/{field}").trim_end_matches('/').to_owned());
@@ -51,19 +51,20 @@ fn omitted(result: &BatchResult) -> Option<String> {
 pub struct SentItem {
     /// Its number, from 1.
     pub index: usize,
-    /// Its command as the receipt shows it.
+    /// Its command as shown in the receipt.
     pub cmd: String,
-    /// Its shell was started.
+    /// Whether its shell was started.
     pub has_run: bool,
-    /// What was sent of its output; nothing when it was blank.
+    /// The part of its standard output that was sent; `None` if blank.
     pub stdout: Option<String>,
-    /// What was sent of its errors.
+    /// The part of its standard error that was sent; `None` if blank.
     pub stderr: Option<String>,
-    /// Something in the middle may have been left out.
+    /// Whether something in the middle may have been left out.
     pub is_cut: bool,
 }
 
-/// Returns what the receipt of a batch shows of each item, given the batch's result. None when it is no such result.
+/// Returns what the receipt shows of each item of a batch, given its result; `None` if that is not the result of a
+/// batch.
 #[must_use]
 pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     let mut result = BatchResult::deserialize(result).ok()?;
@@ -83,8 +84,8 @@ pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     Some(result.items.iter().map(item).collect())
 }
 
-/// Returns what each stream may take in a receipt of at most so much, by its pointer, leaving space for how to read the
-/// rest.
+/// Returns the room of each stream in a receipt limited to `room`, by JSON pointer, reserving space for how to read
+/// the rest.
 pub(super) fn rooms_beside(result: &BatchResult, room: Room) -> HashMap<String, Room> {
     let rest = [READ_ON_CHARS, DROPPED_CHARS].map(|chars| Line::exact(" ".repeat(chars)));
     let with_rest = |(at, item): (usize, &ItemResult)| {
@@ -99,12 +100,12 @@ pub(super) fn rooms_beside(result: &BatchResult, room: Room) -> HashMap<String, 
     blocks.fold(results(result), Receipt::push).rooms(room)
 }
 
-/// The JSON pointer of an item of the result.
+/// Returns the JSON pointer of an item of the result.
 pub(super) fn pointer(at: usize) -> String {
     format!("/result/items/{at}")
 }
 
-/// Cuts what the receipt has no room for and sets `truncated`: the flags of an answer must be true for all its forms.
+/// Truncates what does not fit in the receipt and sets `truncated`: an answer's flags must be true in all its forms.
 pub(super) fn fit(result: &mut BatchResult) {
     let rooms = receipt(result).rooms(Room::default());
     for (at, item) in result.items.iter_mut().enumerate() {
@@ -125,7 +126,7 @@ pub(super) fn fit(result: &mut BatchResult) {
     }
 }
 
-/// Makes an item's block, if there is more to say than how it ended: why, its output, and the files.
+/// Builds an item's block, if there is more to show than how it ended: the reason, its output, and the files.
 fn block((at, item): (usize, &ItemResult)) -> Block {
     let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
     let left_over = item.leftover_processes.as_ref();
@@ -145,7 +146,8 @@ fn block((at, item): (usize, &ItemResult)) -> Block {
         .headed(Line::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]))
 }
 
-/// Says how an item ended: `exit=1`, `skipped=batch_deadline (limit 110000 ms)`. Also returns the fields that say it.
+/// Describes how an item ended: `exit=1`, `skipped=batch_deadline (limit 110000 ms)`. Also returns the names of the
+/// fields this is based on.
 fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static str>) {
     let line = |text: &str| safe_line(text, MESSAGE_CHARS);
     if let Some(Failure { kind, .. }) = &item.error {
@@ -172,7 +174,7 @@ fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static 
     (line(&end), field.into_iter().chain(notes.cause_fields()).collect())
 }
 
-/// Shows a command in one line. Secrets are masked before anything is cut.
+/// Shows a command on one line. Secrets are masked before it is shortened.
 fn echo(cmd: &str) -> String {
     let cmd = mask(cmd.trim());
     let mut lines = cmd.lines();

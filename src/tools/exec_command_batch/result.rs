@@ -1,4 +1,4 @@
-//! The outcome of a batch: what is known about each item, and the typed result made from it.
+//! The outcome of a batch: what is known about each item, and the typed result built from it.
 
 use std::sync::Arc;
 
@@ -16,31 +16,31 @@ use crate::tools::verb::Verb;
 /// What is known about a batch.
 #[derive(Debug, Clone)]
 pub struct Complete {
-    /// The rest was to be skipped after a failure.
+    /// Whether the remaining items were to be skipped after a failure.
     pub stop_on_error: bool,
-    /// After how long no further item starts, in milliseconds.
+    /// The time after which no further item starts, in milliseconds.
     pub deadline_ms: u64,
-    /// The commands as given, each with what came of it.
+    /// The commands as given, each with its outcome.
     pub items: Vec<(String, ItemOutcome)>,
 }
 
 /// The outcome of one item.
 #[derive(Debug, Clone)]
 pub enum ItemOutcome {
-    /// It ran and ended, one way or another.
+    /// It ran and ended, in whatever way.
     Ended {
         /// The command.
         task: Arc<TaskView>,
-        /// Its output.
+        /// Its standard output.
         stdout: StreamPreview,
-        /// Its errors.
+        /// Its standard error.
         stderr: StreamPreview,
     },
-    /// It could not be run, or not to its end: kind and message.
+    /// It could not be run, or could not be completed: kind and message.
     Failed(String, String),
-    /// It was refused when its turn came: kind and message.
+    /// It was rejected at its turn: kind and message.
     Rejected(String, String),
-    /// Its turn never came.
+    /// It was skipped.
     Skipped(SkipReason),
 }
 
@@ -152,14 +152,14 @@ pub(super) struct ItemResult {
     pub(super) dropped_bytes: u64,
 }
 
-/// Makes the canonical envelope.
+/// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     ExecCommandBatch::envelope(&BatchResult::fitted(complete))
 }
 
 impl BatchResult {
-    /// Makes the result, with no more output than its receipt has room for.
+    /// Builds the result, with output limited to what its receipt has room for.
     pub(super) fn fitted(complete: &Complete) -> Self {
         let mut result = Self::of(complete);
         receipt::fit(&mut result);
@@ -193,7 +193,7 @@ impl BatchResult {
 }
 
 impl ItemOutcome {
-    /// Tells whether this outcome counts as an error for `stop_on_error`.
+    /// Returns whether this outcome counts as an error for `stop_on_error`.
     pub(super) fn is_error(&self) -> bool {
         match self {
             Self::Ended { task, .. } => !is_completed(task),

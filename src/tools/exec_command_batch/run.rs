@@ -1,5 +1,5 @@
-//! Runs the items of a batch, one after the other. The call waits for each of them: none ever becomes a task, and a
-//! call that is dropped takes the command in flight with it.
+//! Runs the items of a batch, one after another. The call waits for each of them: none ever becomes a task, and
+//! dropping the call ends the running command.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +19,12 @@ use crate::tools::errors::unusable_field;
 use crate::tools::preview::StreamPreview;
 use crate::tools::verb::{Context, Verb};
 
-/// The error kind of an item that wants to be interactive.
+/// The error kind of an item with an interactive field.
 const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
-/// The error kind of the item in flight when the call is withdrawn.
+/// The error kind of the item that was running when the call was withdrawn.
 const CANCELLED: &str = "cancelled";
 
-/// Waits until the batch may begin: the operator may have paused agent calls, or want to approve it.
+/// Waits until the batch may begin: the operator may have paused agent calls, or may have to approve it.
 pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolError> {
     let base = &cx.caller.cwd;
     let command = |item: &Item| HeldCommand {
@@ -75,7 +75,7 @@ pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
 /// A running batch.
 struct Batch<'a> {
     cx: Context<'a>,
-    /// The time on the runtime's clock when no further item starts.
+    /// The time after which no further item starts, on the runtime's clock.
     deadline: Duration,
     stop_on_error: bool,
     items: Vec<Item>,
@@ -93,14 +93,14 @@ impl Batch<'_> {
         self.left().is_zero()
     }
 
-    /// Returns why no further item runs after this outcome, if that is so.
+    /// Returns why no further item runs after this outcome, or `None` to continue.
     fn halts(&self, outcome: &ItemOutcome) -> Option<SkipReason> {
         let ended = match outcome {
             ItemOutcome::Ended { task, .. } => Some(task.status),
             _ => None,
         };
         match (outcome, ended) {
-            // Somebody stopped the agent's work, not only this one command.
+            // Someone stopped the agent's work as a whole, not only this command.
             (_, Some(TaskStatus::Cancelled | TaskStatus::Interrupted)) => Some(SkipReason::Cancelled),
             (ItemOutcome::Skipped(reason), _) => Some(*reason),
             (outcome, _) => (self.stop_on_error && outcome.is_error()).then_some(SkipReason::StopOnError),
@@ -128,7 +128,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Runs a command; ends it when the caller wants the call to end.
+    /// Runs a command; ends it if the caller asks for the call to end.
     async fn run(&self, item: &Item) -> Result<ExecOutcome, Error> {
         let Context { runtime, cut, call, caller } = self.cx;
         let running = runtime.exec(self.request(item));
@@ -166,7 +166,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Cuts each stream to what the receipt has room for, and writes files for those that were cut.
+    /// Truncates each stream to fit the receipt, and writes files for those that were truncated.
     async fn file(&mut self) {
         let result = BatchResult::of(&self.complete());
         let rooms = rooms_beside(&result, self.cx.caller.room);
@@ -199,7 +199,7 @@ impl Batch<'_> {
 }
 
 impl Drop for Batch<'_> {
-    /// The call was withdrawn: the command in flight ends, and what came of the batch stays on record.
+    /// Handles a call that was withdrawn: ends the running command and records the outcome of the batch.
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -222,7 +222,7 @@ fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<Output> {
     output.map_err(|error| tracing::warn!(%error, "a batch is answered without the files of an item")).ok()
 }
 
-/// Returns why an item cannot be run: kind and message.
+/// Returns why an item cannot be run, if so: kind and message.
 fn refusal(item: &Item) -> Option<(String, String)> {
     if !item.interactive.is_empty() {
         let fields: Vec<String> = item.interactive.iter().map(|field| format!("`{field}`")).collect();

@@ -1,5 +1,5 @@
-//! Reading on in output that was cut: which lines TaskOutput is asked for. What an answer has room for is decided in
-//! [`page`].
+//! Reading further in truncated output: which lines TaskOutput is asked for. How many of them fit in an answer is
+//! decided in [`page`].
 
 mod page;
 mod read;
@@ -17,13 +17,13 @@ use super::errors::unusable;
 use crate::envelope::{ToolError, one_line};
 use crate::runtime::Stream;
 
-/// Most lines of context around a match.
+/// The maximum number of context lines around a match.
 pub(super) const MOST_CONTEXT: u64 = 50;
-/// Longest pattern, in characters.
+/// The maximum length of a pattern, in characters.
 const PATTERN_CHARS: usize = 1_000;
-/// What a compiled pattern may take, and the same for its cache: matching takes time in proportion to it.
+/// The size limit of a compiled pattern, and of its cache: matching time is proportional to it.
 const PATTERN_BYTES: usize = 1 << 20;
-/// Longest explanation of what is wrong with a pattern.
+/// The maximum length of an explanation of what is wrong with a pattern, in characters.
 const REASON_CHARS: usize = 300;
 
 /// Which stream is read.
@@ -49,16 +49,16 @@ impl From<Streams> for Stream {
     }
 }
 
-/// Lines that are asked for, counted from 1.
+/// The requested lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
-    /// From one to another, both included; without the other, to the end.
+    /// From one line to another, inclusive; to the end if the second is `None`.
     Range(u64, Option<u64>),
-    /// The last so many.
+    /// The last lines, this many.
     Last(u64),
 }
 
-/// A text that names no lines.
+/// The error for text that does not specify lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NoLines;
 
@@ -67,7 +67,7 @@ impl FromStr for Lines {
 
     fn from_str(text: &str) -> Result<Self, NoLines> {
         let number = |text: &str| match text.trim() {
-            // No sign.
+            // `parse` alone would accept a sign.
             digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 digits.parse::<u64>().ok().filter(|number| *number > 0).ok_or(NoLines)
             }
@@ -85,22 +85,22 @@ impl FromStr for Lines {
     }
 }
 
-/// What is asked for.
+/// A request for lines.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) stream: Streams,
     pub(super) lines: Lines,
-    /// Only lines in which it is found.
+    /// Only lines that match this pattern.
     pub(super) pattern: Option<Regex>,
     /// Lines shown before and after each match.
     pub(super) context: u64,
 }
 
 impl Wanted {
-    /// Reads the fields of a call of a tool; none when it asks for no lines.
+    /// Parses the line-related fields of a call; returns `None` if it does not ask for lines.
     ///
     /// # Errors
-    /// What to write instead.
+    /// When a field is not valid; says what to write instead.
     pub(super) fn read(
         tool: &str,
         lines: Option<&str>,
@@ -142,7 +142,7 @@ impl Wanted {
     }
 }
 
-/// Compiles a pattern that an agent sent. Matching takes linear time whatever it is.
+/// Compiles a pattern sent by an agent. Matching takes linear time for any pattern.
 fn compile(pattern: &str) -> Result<Regex, String> {
     if pattern.is_empty() {
         return Err("`match` is empty".to_owned());

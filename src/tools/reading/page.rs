@@ -1,4 +1,4 @@
-//! The lines an answer shows of those that were asked for: as many as it has room for, numbered, and where to go on.
+//! A page of output: as many of the requested lines as fit, numbered, and where to continue.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,55 +7,55 @@ use super::{Lines, Wanted};
 use crate::tools::budget::Room;
 use crate::tools::receipt::safe_size;
 
-/// Characters shown of a long line around a match, and of a long line of context.
+/// Characters shown of a long line around a match, and of a long context line.
 const LINE_CHARS: usize = 1_000;
-/// The end of a line.
+/// The size of a line ending.
 const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
 
 /// A page being filled, line by line.
 #[derive(Debug)]
 pub(in crate::tools) struct Page {
     wanted: Wanted,
-    /// What is left for text.
+    /// The room left for text.
     room: Room,
     /// Lines seen so far.
     seen: u64,
     shown: VecDeque<(Shown, String)>,
-    /// Lines before the next match, if there is one.
+    /// Context lines that precede the next match, if there is one.
     before: VecDeque<(u64, String)>,
-    /// The last line of context that follows a match.
+    /// The number of the last context line after a match.
     context_to: u64,
     matches: u64,
-    /// The first line that was asked for and has no room.
+    /// The first requested line that does not fit.
     no_room: Option<u64>,
     is_stopped: bool,
 }
 
-/// What a text of the page is.
+/// What a text of the page represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Line(u64),
-    /// Context, a mark between groups, or a note.
+    /// Context, a separator between groups, or a note.
     Beside,
 }
 
-/// A page that is filled.
+/// A completed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::tools) struct Filled {
     /// The numbered lines.
     pub(in crate::tools) text: String,
-    /// The first and the last line shown that was asked for.
+    /// The first and the last requested line shown.
     pub(in crate::tools) shown: Option<(u64, u64)>,
-    /// How many lines the stream has; none when not all of it was looked at.
+    /// The number of lines in the stream; `None` if it was not read to its end.
     pub(in crate::tools) total: Option<u64>,
-    /// How many lines match.
+    /// The number of matching lines.
     pub(in crate::tools) matches: Option<u64>,
-    /// What to give as `lines` for the rest.
+    /// The value of `lines` with which to request the rest.
     pub(in crate::tools) more: Option<String>,
 }
 
 impl Page {
-    /// Returns an empty page that takes no more than a room.
+    /// Returns an empty page limited to a room.
     pub(in crate::tools) fn new(wanted: Wanted, room: Room) -> Self {
         Self {
             wanted,
@@ -70,7 +70,7 @@ impl Page {
         }
     }
 
-    /// Takes the next line.
+    /// Processes the next line.
     pub(in crate::tools) fn line(&mut self, line: &str) {
         self.seen += 1;
         let at = self.seen;
@@ -91,7 +91,7 @@ impl Page {
         }
     }
 
-    /// Takes note of bytes that are missing here, and of so many lines among them.
+    /// Records a gap of missing bytes that contained this many lines.
     pub(in crate::tools) fn gap(&mut self, bytes: u64, lines: u64) {
         let is_in_range = match self.wanted.lines {
             Lines::Range(first, last) => {
@@ -105,17 +105,17 @@ impl Page {
         self.seen += lines;
     }
 
-    /// Stops before all of the stream was looked at.
+    /// Stops before the end of the stream.
     pub(in crate::tools) fn stop(&mut self) {
         self.is_stopped = true;
     }
 
-    /// Returns how many lines it has taken.
+    /// Returns the number of lines processed.
     pub(in crate::tools) fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Returns the page.
+    /// Returns the completed page.
     pub(in crate::tools) fn fill(self) -> Filled {
         let lines = || {
             self.shown.iter().filter_map(|(shown, _)| match shown {
@@ -146,14 +146,14 @@ impl Page {
         }
     }
 
-    /// Shows a line, or the beginning of one that no page has room for.
+    /// Shows a line, or the start of a line too long for any page.
     fn whole(&mut self, at: u64, line: &str) {
         if self.push(Shown::Line(at), format!("{at}: {line}")) {
             return;
         }
         if !self.shown.iter().any(|(shown, _)| *shown != Shown::Beside) {
             let chars = self.room.chars.min(self.room.bytes).saturating_sub(60);
-            // The name of a hidden character takes up to eight times its room.
+            // The visible name of a hidden character takes up to eight times its room.
             let mut parts =
                 [1, 2, 4, 8].map(|part| format!("{at}: {}", beginning(line, chars / part))).into_iter();
             if parts.any(|text| self.push(Shown::Line(at), text)) {
@@ -163,7 +163,7 @@ impl Page {
         self.no_room = Some(at);
     }
 
-    /// Shows a line among the last so many; the oldest make room for it.
+    /// Shows a line of the last `count` lines; the oldest lines are dropped to make room for it.
     fn newest(&mut self, at: u64, line: &str, count: u64) {
         let text = format!("{at}: {line}");
         let needed = safe_size(&text).plus(LINE_END);
@@ -175,7 +175,7 @@ impl Page {
         self.whole(at, line);
     }
 
-    /// Shows a match with the lines before it.
+    /// Shows a match with the context lines before it.
     fn found(&mut self, at: u64, line: &str, found: Range<usize>) {
         self.matches += 1;
         if self.no_room.is_some() {
@@ -202,7 +202,7 @@ impl Page {
         }
     }
 
-    /// Shows a line after a match, or keeps it for the next one.
+    /// Shows a context line after a match, or keeps it for the next match.
     fn beside(&mut self, at: u64, line: &str) {
         if self.wanted.context == 0 || self.no_room.is_some() {
             return;
@@ -235,7 +235,7 @@ impl Page {
     }
 }
 
-/// Returns a line, or its beginning and how much follows.
+/// Returns a line, or its start and how much follows.
 fn beginning(line: &str, chars: usize) -> String {
     match line.char_indices().nth(chars) {
         None => line.to_owned(),
@@ -246,7 +246,7 @@ fn beginning(line: &str, chars: usize) -> String {
     }
 }
 
-/// Returns a line, or what stands around a place in it.
+/// Returns a line, or the part of a long line around a match.
 fn around(line: &str, found: Range<usize>) -> String {
     if line.chars().nth(LINE_CHARS).is_none() {
         return line.to_owned();

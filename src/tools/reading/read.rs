@@ -1,4 +1,4 @@
-//! Reads the lines that were asked for, and says what was read.
+//! Reads the requested lines and describes what was read.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::tools::errors::unusable;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{LEFT_OUT, Line, Receipt};
 
-/// Longest time a reading takes. A pattern can be slow, and a log long.
+/// The time limit of a reading. A pattern can be slow, and a log long.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Lines between two looks at the clock.
+/// How many lines are processed between checks of the clock.
 const LINES_PER_LOOK: u64 = 1_024;
-/// Bytes of a line that is worth a look of its own.
+/// The length from which a line gets a clock check of its own, in bytes.
 const LONG_LINE: usize = 4 << 10;
 
 /// Lines that were read.
@@ -40,7 +40,7 @@ pub struct Reading {
     more: Option<String>,
 }
 
-/// Reads what is asked for of a task's output. Also returns the text.
+/// Reads the requested lines of a task's output. Also returns the text.
 pub(in crate::tools) async fn read(
     output: Output,
     id: &TaskId,
@@ -82,12 +82,12 @@ pub(in crate::tools) async fn read(
 }
 
 impl Reading {
-    /// Tells whether something that was asked for is shown.
+    /// Returns whether any requested line is shown.
     pub(in crate::tools) fn has_lines(&self) -> bool {
         self.first_line.is_some()
     }
 
-    /// The receipt: what was read of which task, how that stands, the lines, and how to go on.
+    /// Builds the receipt: what was read of which task, the task's state, the lines, and how to continue.
     pub(in crate::tools) fn receipt(&self, id: &TaskId, stands: &str, preview: Option<&str>) -> Receipt {
         let left_out = (self.has_lines() && preview.is_none()).then_some(LEFT_OUT);
         Receipt::new(Line::new(self.outcome(id)).from(["task/reading"]))
@@ -96,7 +96,7 @@ impl Reading {
             .block(self.more())
     }
 
-    /// Says what was read, in one line: `Lines 20000-20050 of 31999 of task_4k2m9x7q, stderr`.
+    /// Describes what was read on one line: `Lines 20000-20050 of 31999 of task_4k2m9x7q, stderr`.
     fn outcome(&self, id: &TaskId) -> String {
         let stream = match self.stream {
             Streams::Output => "",
@@ -123,7 +123,7 @@ impl Reading {
         format!("{said}{stopped}")
     }
 
-    /// Says how to go on, if something is left.
+    /// Says how to continue, if anything is left.
     fn more(&self) -> Option<String> {
         let with = if self.matches.is_some() { " with the same match" } else { "" };
         self.more.as_ref().map(|lines| format!("more: lines \"{lines}\"{with}"))

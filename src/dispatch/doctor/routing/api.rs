@@ -1,35 +1,35 @@
-//! A model that asks for one command, in the words of the API that an agent speaks. Pure.
+//! A scripted model that asks for one command, using the API that the agent speaks. Pure.
 
 use serde_json::{Value, json};
 
-/// Names that agents give their own shell's tool.
+/// The names of agents' own shell tools.
 const SHELL_TOOLS: [&str; 5] = ["Bash", "bash", "run_shell_command", "exec_command", "shell"];
-/// What the model says when it has what it wanted.
+/// The model's reply once it has the result.
 const DONE: &str = "Done.";
 
-/// What the model is to do.
+/// What the model should do.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
-    /// In the prompt and in the command; nowhere else.
+    /// A marker that appears in the prompt and the command and nowhere else.
     pub(super) mark: String,
-    /// The command.
+    /// The command to ask for.
     pub(super) command: String,
 }
 
 /// The API that a path belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
-    /// Anthropic's messages: Claude Code.
+    /// Anthropic's Messages API: Claude Code.
     Messages,
-    /// OpenAI's responses: Codex.
+    /// OpenAI's Responses API: Codex.
     Responses,
-    /// OpenAI's chat completions: opencode.
+    /// OpenAI's Chat Completions API: opencode.
     Chat,
-    /// Google's generateContent: Gemini CLI.
+    /// Google's `generateContent`: Gemini CLI.
     Contents,
 }
 
-/// An answer: its body, with the type of it, and what the agent has given its model for the command.
+/// A response: its body and content type, and the command's result if the agent sent it to the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) content_type: &'static str,
@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// Answers a request. What is no question to a model is answered with an empty object.
+/// Answers a request. Anything that is not a query to a model is answered with an empty object.
 pub(super) fn answer(path: &str, body: &Value, script: &Script) -> Answer {
     let Some(api) = Api::of(path) else { return Answer::json(&json!({ "data": [], "models": [] })) };
     if path.contains("count_tokens") || path.contains("countTokens") {
@@ -86,7 +86,7 @@ impl Api {
         }
     }
 
-    /// Returns the names of the tools that the model is offered.
+    /// Returns the names of the tools offered to the model.
     fn tools(self, body: &Value) -> Vec<String> {
         let name = |tool: &Value| match self {
             Self::Chat => tool["function"]["name"].as_str().map(str::to_owned),
@@ -102,7 +102,7 @@ impl Api {
         }
     }
 
-    /// Returns what the agent gives its model for a call.
+    /// Returns the tool result that the agent sends to its model.
     fn result(self, body: &Value) -> Option<String> {
         let within = |list: &Value, key: &str| -> Vec<Value> {
             let list = list.as_array().into_iter().flatten();
@@ -241,7 +241,7 @@ fn chat(body: &Value, call: Option<(String, Value)>) -> Answer {
     Answer::events(&[chunk(first), chunk(last), (None, "[DONE]".to_owned())])
 }
 
-/// Returns the text in the content of a result, whatever its form.
+/// Returns the text in a result's content, whatever its form.
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -259,7 +259,7 @@ mod tests {
         Script { mark: "mark-1".to_owned(), command: "echo mark-1".to_owned() }
     }
 
-    /// A request of each API: with its tool and the prompt, and with a result beside them.
+    /// Returns a request of each API: one with the agent's tool and the prompt, and one that also has a result.
     fn requests() -> [(&'static str, Value, Value); 4] {
         [
             (

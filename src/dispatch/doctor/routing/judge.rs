@@ -1,4 +1,4 @@
-//! What became of the command that an agent was asked to run, and why. Pure.
+//! Evaluates what happened to the command that an agent was asked to run, and why. Pure.
 
 use std::path::{Path, PathBuf};
 
@@ -6,44 +6,44 @@ use super::Finding;
 use crate::dispatch::agents::{Agent, CodexExecutor};
 use crate::dispatch::doctor::Area::Agents;
 
-/// How our shell begins to say that a command became no task.
+/// The start of our shell's message about a command that did not become a task; the reason follows.
 const PLAINLY: &str = "runs without Pilothouse: ";
 
-/// What was seen of one agent.
+/// What was observed about one agent.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     /// The agent.
     pub(super) agent: Agent,
-    /// How it was started, as one types it.
+    /// The command line that started it.
     pub(super) started_as: String,
-    /// The shell that its settings or its environment name, and whether that is there.
+    /// The shell that its settings or its environment name, and whether that exists.
     pub(super) shell: Option<(PathBuf, bool)>,
-    /// What Codex has in its place.
+    /// The executor that Codex has instead.
     pub(super) executor: Option<CodexExecutor>,
     /// What the command printed.
     pub(super) inside: Option<Inside>,
-    /// The task in the record of this workspace.
+    /// The task in this workspace's recording.
     pub(super) task: Option<String>,
     /// The last line that the agent itself printed.
     pub(super) last_line: String,
 }
 
-/// What the command found around it.
+/// What the command found in its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Inside {
-    /// `PILOTHOUSE_TASK_ID`: not empty in a task.
+    /// `PILOTHOUSE_TASK_ID`: not empty inside a task.
     task: String,
     /// `PILOTHOUSE_SHELL`.
     switch: String,
     /// `XDG_RUNTIME_DIR` and `XDG_STATE_HOME`.
     run: String,
     state: String,
-    /// What our shell has said of a command that it could not make a task.
+    /// Our shell's message about a command that it could not make a task.
     complaint: Option<String>,
 }
 
 impl Inside {
-    /// Returns the command that prints it, after a line with the mark.
+    /// Returns the command that prints this, after a line with the marker.
     pub(super) fn command(mark: &str) -> String {
         format!(
             "printf '%s\\n' '{mark}' \"task=$PILOTHOUSE_TASK_ID\" \"switch=$PILOTHOUSE_SHELL\" \
@@ -51,7 +51,7 @@ impl Inside {
         )
     }
 
-    /// Reads what it printed, among what the agent adds.
+    /// Parses what the command printed, ignoring what the agent adds.
     pub(super) fn read(text: &str, mark: &str) -> Option<Self> {
         let printed = text.lines().skip_while(|line| !line.ends_with(mark)).skip(1);
         let lines: Vec<&str> = printed.collect();
@@ -69,7 +69,7 @@ impl Inside {
     }
 }
 
-/// Says whether an agent's own shell leads here and, where it does not, which mistake that is and what mends it.
+/// Reports whether an agent's own shell leads here and, if it does not, what is wrong and how to fix it.
 pub(super) fn judge(seen: &Seen) -> Finding {
     let word = seen.agent.as_str();
     let check = format!("{word} shell");

@@ -1,6 +1,6 @@
-//! Whether an agent's own shell leads here, by proof: the agent itself is started, with a scripted model on loopback that
-//! asks for one command, and that command is looked for in the record of this workspace. Needs no network, no account
-//! and no token; the agent's settings are those it has, but for the model.
+//! Tests end to end whether an agent's own shell leads here: starts the agent itself with a scripted model on
+//! loopback that asks for one command, and looks for that command in this workspace's recording. Needs no network, no
+//! account and no API tokens; the agent runs with its own settings, except for the model.
 
 mod api;
 mod judge;
@@ -28,12 +28,12 @@ use crate::paths::Places;
 use crate::process::environment::{TASK_ID, TASK_KIND};
 use crate::process::is_in_command;
 
-/// How long an agent may take for one command.
+/// How long an agent may take to run one command.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The agents whose own shell can be led here.
+/// The agents whose own shell can lead here.
 const ROUTED: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Opencode, Agent::Gemini];
 
-/// Starts each agent that is installed, and says where the commands of its own shell go.
+/// Starts each installed agent, and reports where the commands of its own shell go.
 pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
     let (Ok(places), Some(program)) = (host.places(), host.program()) else { return Vec::new() };
     if is_in_command(std::process::id()) {
@@ -57,7 +57,7 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
     if agent == Agent::Codex && executor.is_none() {
         return Agents.note(check, "Codex runs its commands by itself").fix("pilothouse adopt codex");
     }
-    // A word that is in no other command.
+    // A marker that appears in no other command.
     let mark = format!("pilothouse-doctor-{}", TaskId::random());
     let script = Script { mark: mark.clone(), command: Inside::command(&mark) };
     let model = match Model::open(script).await {
@@ -70,7 +70,8 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
         prompt: format!("{mark}: run the command you are asked to."),
         places,
     };
-    // An agent that was adopted is started as its user does, any other one as it would be led here.
+    // An adopted agent is started as its user would start it; any other one through the command that redirects its
+    // shell here.
     let word = agent.as_str().to_owned();
     let (first, words, started_as) = if shell.is_some() || executor.is_some() {
         (PathBuf::from(&word), Vec::new(), word)
@@ -92,7 +93,8 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
     judge(&Seen { agent, started_as, shell, executor, inside, task, last_line })
 }
 
-/// Returns the shell that an agent was given, and whether it is there: by its settings, else by the environment.
+/// Returns the shell that an agent is configured to use, and whether it exists: from its settings, or else from the
+/// environment.
 fn shell(host: &dyn Host, agent: Agent) -> Option<(PathBuf, bool)> {
     let by_settings = agent.shell_setting().and_then(|setting| setting.read(host)).map(PathBuf::from);
     let variable = |name: &str| host.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -103,7 +105,7 @@ fn shell(host: &dyn Host, agent: Agent) -> Option<(PathBuf, bool)> {
     Some((path, is_there))
 }
 
-/// Runs an agent to its end; returns the last line it printed.
+/// Runs an agent to completion; returns the last line it printed.
 async fn run(mut command: Command) -> String {
     command.stdin(Stdio::null()).kill_on_drop(true);
     match timeout(PATIENCE, command.output()).await {
@@ -118,7 +120,7 @@ async fn run(mut command: Command) -> String {
     }
 }
 
-/// Returns the task of this workspace whose command has the mark.
+/// Returns the task of this workspace whose command contains the marker.
 async fn recorded(program: &PathBuf, places: &Places, mark: &str) -> Option<String> {
     let mut list = Command::new(program);
     list.args(["task", "list", "--scope", "all", "--output", "json"]);

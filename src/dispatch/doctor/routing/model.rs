@@ -1,4 +1,4 @@
-//! The scripted model's server: HTTP on loopback, one request a connection, for one agent at a time.
+//! The scripted model's server: HTTP on loopback, one request per connection, for one agent at a time.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +10,11 @@ use tokio::task::JoinHandle;
 
 use super::api::{self, Answer, Script};
 
-/// The longest head and the longest body of a request that are read, in bytes.
+/// The maximum lengths of a request's head and body, in bytes.
 const MAX_HEAD: u64 = 64 << 10;
 const MAX_BODY: u64 = 32 << 20;
 
-/// A model that listens. It ends when it is dropped.
+/// A model server that is listening. It stops when dropped.
 pub(super) struct Model {
     /// Its port on loopback.
     pub(super) port: u16,
@@ -23,7 +23,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Listens on a port of loopback.
+    /// Starts listening on a loopback port.
     pub(super) async fn open(script: Script) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let port = listener.local_addr()?.port();
@@ -32,14 +32,14 @@ impl Model {
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (script, kept) = (script.clone(), kept.clone());
-                // A request that cannot be read is its sender's concern: the agent says what it makes of it.
+                // A request that cannot be read is its sender's concern: the agent reports how it failed.
                 tokio::spawn(async move { serve(stream, &script, &kept).await.ok() });
             }
         });
         Ok(Self { port, result, serving })
     }
 
-    /// Returns what the agent has given its model for the command.
+    /// Returns the command's result as the agent sent it to its model.
     pub(super) fn result(&self) -> Option<String> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -66,7 +66,7 @@ async fn serve(mut stream: TcpStream, script: &Script, result: &Mutex<Option<Str
     stream.shutdown().await
 }
 
-/// Reads a request: the path and the body.
+/// Reads a request, returning its path and body.
 async fn read(stream: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     let too_long = || io::Error::new(io::ErrorKind::InvalidData, "a request that is too long");
     let mut reader = BufReader::new(stream).take(MAX_HEAD);

@@ -1,6 +1,7 @@
-//! How each agent is started for one prompt, with the scripted model in place of its own.
+//! How to start each agent for a single prompt, with the scripted model in place of its own.
 //!
-//! Facts about other programs, seen with Claude Code 2.1.330, Codex 0.169.0, opencode 1.18.33 and Gemini CLI 0.61.0 (November 2026).
+//! Contains facts about other programs, observed with Claude Code 2.1.330, Codex 0.169.0, opencode 1.18.33 and Gemini
+//! CLI 0.61.0 (November 2026).
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -11,21 +12,21 @@ use tokio::process::Command;
 use crate::dispatch::agents::Agent;
 use crate::paths::Places;
 
-/// A start of an agent.
+/// How to start an agent.
 pub(super) struct Start<'a> {
     pub(super) agent: Agent,
-    /// The port of the model on loopback.
+    /// The model's port on loopback.
     pub(super) port: u16,
     pub(super) prompt: String,
     pub(super) places: &'a Places,
 }
 
-/// A file that an agent reads while it runs.
+/// A settings file that an agent reads while it runs; removed when dropped.
 pub(super) struct Settings(PathBuf);
 
 impl Drop for Settings {
     fn drop(&mut self) {
-        // In a folder that is emptied anyway.
+        // It is in a folder that is emptied anyway.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -57,7 +58,7 @@ impl Start<'_> {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    /// Without a sandbox: what Codex sandboxes its own server runs, as it always does.
+    /// Runs without a sandbox: what Codex sandboxes, its own server always runs.
     fn codex(&self) -> Vec<String> {
         let provider = [
             "model=\"gpt-5.5\"".to_owned(),
@@ -76,7 +77,7 @@ impl Start<'_> {
         head.map(str::to_owned).into_iter().chain(set).chain([self.prompt.clone()]).collect()
     }
 
-    /// Gives an agent the variables that lead it to the model, and the file that does where no variable can.
+    /// Sets the variables that direct an agent to the model, and writes the settings file if no variable can do that.
     pub(super) fn prepare(&self, command: &mut Command) -> io::Result<Option<Settings>> {
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             command.env_remove(name);

@@ -1,4 +1,4 @@
-//! What earlier walks of a run have recorded, by what it is asked for: read once on resume, never changed after.
+//! What earlier executions of a run have recorded, indexed for lookup: read once on resume, then never changed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use crate::prose::vm::effects::{Decision, Ran};
 pub(super) struct History {
     pub(super) places: HashMap<Key, Place>,
     pub(super) numbers: HashMap<(Key, String), u32>,
-    /// Who wrote a binding's file last.
+    /// The last writer of each binding's file.
     pub(super) writers: HashMap<PathBuf, (Key, Written)>,
     /// How the run ended, and whether it can be resumed.
     pub(super) end: Option<(String, bool)>,
-    /// How often each line went into the `state.md` of a folder; none is the run's own.
+    /// How often each line was added to the `state.md` of a folder; `None` is the run's own folder.
     lines: HashMap<(Option<PathBuf>, String), usize>,
-    /// The line noted last, if nothing was noted after it.
+    /// The last line recorded, if no other row follows it.
     pub(super) last_line: Option<Line>,
 }
 
-/// What is known of one place.
+/// What is known about one place in the program.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     pub(super) is_begun: bool,
     pub(super) is_bound: bool,
     pub(super) ran: Option<Box<Ran>>,
-    /// How the command ended that ended the run.
+    /// The outcome of the command that ended the run.
     pub(super) failed: Option<Box<Ran>>,
     pub(super) decided: Option<Decision>,
     pub(super) marks: Vec<String>,
@@ -36,10 +36,10 @@ pub(super) struct Place {
 }
 
 impl History {
-    /// Reads the whole rows of a journal.
+    /// Parses the complete rows of a journal.
     ///
     /// # Errors
-    /// The first line that makes no sense.
+    /// The first row that is not valid.
     pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Self), Error> {
         let broken =
             |line: usize, reason: String| Error::Journal { path: path.to_owned(), line: line + 1, reason };
@@ -102,7 +102,7 @@ impl History {
         }
     }
 
-    /// Takes back what ended a run, and all that followed from it: the joins around it, and the `catch` and
+    /// Reverts what ended a run and everything that followed from it: the enclosing joins, and the `catch` and
     /// `finally` it led to.
     fn reopen(&mut self, key: &Key) {
         let place = self.place(key.clone());

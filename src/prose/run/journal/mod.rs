@@ -1,6 +1,6 @@
-//! The journal of a run (`journal.jsonl`): what was begun, and what came of it. Resuming walks the program again from
-//! its beginning and takes from here whatever has been recorded, instead of doing it again. What was begun and has
-//! no end is reported as that, and never silently done again.
+//! The journal of a run (`journal.jsonl`): what was begun, and with what outcome. To resume, the program is executed
+//! again from its beginning, and whatever has been recorded is replayed from here rather than repeated. Anything that
+//! was begun but has no recorded end is reported as such, and never silently repeated.
 
 mod history;
 mod row;
@@ -22,26 +22,26 @@ use crate::journal::LineFile;
 use crate::prose::vm::effects::{Decision, Ran};
 use crate::runtime::Marked;
 
-/// The file, in the folder of the run.
+/// The name of the file in the run's folder.
 pub const JOURNAL: &str = "journal.jsonl";
 
-/// Where a walk has come to: the way there, the same in each walk of the same program.
+/// A place in the execution: the path that leads to it, the same in each execution of the same program.
 pub type Key = Arc<str>;
 
-/// What the journal knows of a command.
+/// What the journal contains about a command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommandRecord {
     /// Nothing: it was not reached.
     New,
-    /// It was begun, and nobody knows how it ended.
+    /// It was begun, and its outcome is unknown.
     Begun,
     /// It failed in this way, and that ended the run.
     Failed(Box<Ran>),
-    /// How it ended.
+    /// Its outcome.
     Ran(Box<Ran>),
 }
 
-/// What the journal knows of a binding at a place.
+/// What the journal contains about a binding at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BindingRecord {
     /// It was not written.
@@ -52,7 +52,7 @@ pub enum BindingRecord {
     Last(Written),
 }
 
-/// What a binding's file may hold, by its digest: what was to be written last, or what was there before.
+/// The possible contents of a binding's file, as digests: what was to be written last, or what was there before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
     digest: String,
@@ -60,7 +60,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Returns whether a text is what was there before: the run was cut off before it wrote the file.
+    /// Returns whether a text is what was there before: the run was interrupted before it wrote the file.
     pub fn is_stale(&self, text: &str) -> bool {
         let digest = digest(text);
         digest != self.digest && self.before.as_ref() == Some(&digest)
@@ -70,11 +70,11 @@ impl Written {
 /// A line of a `state.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The folder of the used program that it is about; none is the run's own.
+    /// The folder of the used program that it belongs to; `None` for the run's own.
     pub of: Option<PathBuf>,
     /// The line.
     pub text: String,
-    /// How often it stands there.
+    /// How often the file contains it.
     pub times: usize,
 }
 
@@ -84,13 +84,13 @@ pub struct RunJournal {
     path: PathBuf,
     rows: Mutex<LineFile>,
     disk: SharedDisk,
-    /// What earlier walks did; never changed.
+    /// What earlier executions did; never changed.
     history: History,
     numbers: Mutex<HashMap<String, u32>>,
 }
 
 impl RunJournal {
-    /// Begins the journal of a new run.
+    /// Creates the journal of a new run.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -104,10 +104,10 @@ impl RunJournal {
         Ok(journal)
     }
 
-    /// Opens the journal of a run to resume it. What was half written at its end is cut off.
+    /// Opens the journal of a run to resume it. A partly written last row is cut off.
     ///
     /// # Errors
-    /// When it cannot be used, another process uses it, or the run is over.
+    /// When it cannot be used, another process uses it, or the run has ended.
     pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
         let path = folder.join(JOURNAL);
         let file = disk.open(&path).map_err(Error::io("open", &path))?;
@@ -129,7 +129,7 @@ impl RunJournal {
         self.history.places.get(key)
     }
 
-    /// Returns what is known of the command at a place.
+    /// Returns what is known about the command at a place.
     pub fn command(&self, key: &Key) -> CommandRecord {
         match self.known(key) {
             Some(Place { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
@@ -139,11 +139,11 @@ impl RunJournal {
         }
     }
 
-    /// Notes that a command is about to start. The row is written when this returns, and on its way to the disk: the
-    /// command must do nothing before it is there.
+    /// Records that a command is about to start. On return, the row is written but not necessarily on disk: the
+    /// command must do nothing before it is.
     ///
     /// # Errors
-    /// When it cannot be written, and then the command must not start.
+    /// When it cannot be written, in which case the command must not start.
     pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<Marked, Error> {
         self.write(&Row::Begun { key: key.clone(), line, cmd: cmd.to_owned(), at })?;
         let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
@@ -151,16 +151,16 @@ impl RunJournal {
         Ok(Marked::by(move || disk.sync(&file)))
     }
 
-    /// Waits until a mark is on disk.
+    /// Waits until a row is on disk.
     ///
     /// # Errors
-    /// When it is not: the run cannot go on.
+    /// When it could not be synced: the run cannot continue.
     pub async fn settled(&self, marked: &Marked) -> Result<(), Error> {
         let failed = |why: String| Error::io("sync", &self.path)(std::io::Error::other(why));
         marked.on_disk().await.map_err(failed)
     }
 
-    /// Returns how the question at a place was settled.
+    /// Returns how the question at a place was decided.
     pub fn decided(&self, key: &Key) -> Option<&Decision> {
         self.known(key)?.decided.as_ref()
     }
@@ -170,7 +170,7 @@ impl RunJournal {
         self.known(key)?.joined.as_deref()
     }
 
-    /// Returns the number that something has at a place: the same in each walk, and never given twice.
+    /// Returns the number of something at a place: the same in each execution, and never reused.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -188,7 +188,8 @@ impl RunJournal {
         Ok(number)
     }
 
-    /// Notes that a line goes into the `state.md` of a folder; false when it did in an earlier walk.
+    /// Records that a line is added to the `state.md` of a folder; returns false if an earlier execution has recorded
+    /// it.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -201,17 +202,17 @@ impl RunJournal {
         Ok(true)
     }
 
-    /// Returns the line that may not be there yet: the run was cut off right after its row.
+    /// Returns the line that may be missing from its file: the run was interrupted right after recording it.
     pub fn last_line(&self) -> Option<&Line> {
         self.history.last_line.as_ref()
     }
 
-    /// Returns whether an earlier walk has noted any line at a place.
+    /// Returns whether an earlier execution has recorded any line at a place.
     pub fn is_marked(&self, key: &Key) -> bool {
         self.known(key).is_some_and(|place| !place.marks.is_empty())
     }
 
-    /// Returns what earlier walks did with the binding at a place.
+    /// Returns what earlier executions did with the binding at a place.
     pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
         match self.history.writers.get(file) {
             Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
@@ -220,16 +221,16 @@ impl RunJournal {
         }
     }
 
-    /// Notes that a binding's file is about to be replaced: by this, what a person has put there later is told from
-    /// what the run wrote.
+    /// Records that a binding's file is about to be replaced, so that later changes by a person can be told from what
+    /// the run wrote.
     ///
     /// # Errors
-    /// When it cannot be written, and then the file must stay as it is.
+    /// When it cannot be written, in which case the file must not be changed.
     pub fn bind(&self, key: Key, file: PathBuf, text: &str) -> Result<(), Error> {
         self.write(&Row::Bound { key, file, digest: digest(text) })
     }
 
-    /// Returns whether earlier walks have left anything here.
+    /// Returns whether earlier executions have recorded an outcome here.
     pub fn is_begun(&self, key: &Key) -> bool {
         self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
     }
@@ -254,7 +255,8 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Two processes must not walk one run. The lock goes with the file, however the process ends.
+/// Locks the file: two processes must not execute the same run. The lock is released with the file, however the
+/// process ends.
 fn lock(file: &File, run: &str) -> Result<(), Error> {
     flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| Error::Busy { run: run.to_owned() })
 }

@@ -1,4 +1,4 @@
-//! The rows of a journal, and the first of them.
+//! The rows of a journal, including the first one.
 
 use std::path::PathBuf;
 
@@ -122,6 +122,6 @@ pub struct RunRow {
 }
 
 impl RunRow {
-    /// The version of the rows.
+    /// The version of the row format.
     pub const VERSION: u32 = 1;
 }
