@@ -7,7 +7,7 @@ use crate::terminal::csi::Csi;
 impl Pass<'_> {
     /// Moves down a row; at the bottom of the scroll region, the region scrolls up.
     pub(super) fn line_feed(&mut self) {
-        let scrolls = self.state.pen.background && self.look().row == self.region().1;
+        let scrolls = self.has_background() && self.look().row == self.region().1;
         self.emit(b"\n");
         if scrolls {
             self.erase(b"\x1b[2K");
@@ -21,7 +21,7 @@ impl Pass<'_> {
         if top > 0 && self.look().row == 0 {
             return;
         }
-        let scrolls = self.state.pen.background && self.look().row == top;
+        let scrolls = self.has_background() && self.look().row == top;
         self.emit(b"\x1bM");
         if scrolls {
             self.erase(b"\x1b[2K");
@@ -30,7 +30,7 @@ impl Pass<'_> {
 
     /// Inserts or deletes lines at the cursor, or scrolls the region (IL, DL, SU, SD).
     pub(super) fn shift_lines(&mut self, csi: &Csi<'_>) {
-        if !self.state.pen.background {
+        if !self.has_background() {
             return self.emit(csi.raw);
         }
         let (cursor, (top, bottom)) = (self.look(), self.region());
@@ -56,7 +56,7 @@ impl Pass<'_> {
     pub(super) fn insert_blanks(&mut self, csi: &Csi<'_>) {
         self.settle();
         self.emit(csi.raw);
-        if self.state.pen.background {
+        if self.has_background() {
             self.erase(format!("\x1b[{}X", csi.parameter(0, 1)).as_bytes());
         }
     }
@@ -65,7 +65,7 @@ impl Pass<'_> {
     pub(super) fn delete_characters(&mut self, csi: &Csi<'_>) {
         self.settle();
         self.emit(csi.raw);
-        if self.state.pen.background {
+        if self.has_background() {
             let (col, cols) = (self.look().col, self.state.size.cols());
             self.go_to_column(cols.saturating_sub(csi.parameter(0, 1)).max(col));
             self.erase(b"\x1b[K");
@@ -82,7 +82,7 @@ impl Pass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::terminal::{Color, Origin, Size, Terminal};
+    use crate::terminal::{Color, Contents, Origin, Size, Terminal};
 
     /// Returns the background of every cell, as one digit per palette colour.
     fn backgrounds(output: &str, origin: Origin) -> Vec<String> {
@@ -120,6 +120,17 @@ mod tests {
             assert_eq!(backgrounds(output, Origin::Tty), rows, "{output:?}");
         }
         assert_eq!(backgrounds("\x1b[4;1Ha\x1b[44m\n", Origin::Pipe), ["----", "----", "----", "4444"]);
+    }
+
+    #[test]
+    fn a_colour_that_is_not_one_leaves_blanks_plain() {
+        for output in
+            ["\x1b[48m", "\x1b[48;5m", "\x1b[48;5;300m", "\x1b[48;2;1m", "\x1b[48:9:1m", "\x1b[48;9;41m"]
+        {
+            let mut terminal = Terminal::new(Size::clamped(4, 4), Origin::Tty);
+            terminal.feed(format!("{output}\x1b[1m\x1b[4;1H\n\x1b[H\x1bM\x1b[L\x1b[@\x1b[P").as_bytes());
+            assert!(Contents::of(&terminal).rows.iter().all(|row| row.runs.is_empty()), "{output:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod sequences;
 mod sgr;
 mod tabs;
 
+use super::cell::Color;
 use super::charset::Charsets;
 use super::emulator::Vt100;
 use super::modes::Cursor;
@@ -206,6 +207,15 @@ impl Pass<'_> {
     fn look(&mut self) -> Cursor {
         self.flush();
         self.emulator.cursor()
+    }
+
+    /// Tells whether the next blank has a background colour. The pen only knows that one was asked for; a malformed
+    /// colour sets none.
+    fn has_background(&mut self) -> bool {
+        self.state.pen.background && {
+            self.flush();
+            self.emulator.style().bg != Color::Default
+        }
     }
 
     /// Tells whether the next character would wrap to the next row.
