@@ -17,7 +17,7 @@ use crate::support::{Console, Tag, send, wait_until};
 const CODE: i32 = 7;
 /// The maximum number of concurrent commands.
 const BESIDE: u64 = 5;
-/// Upper limits of the random delay before the runtime is killed: from before the commands connect to longer than they take.
+/// Upper limits of the random delay before the runtime is killed: from before the commands connect to after they are done.
 const MOMENTS_MS: [u64; 4] = [2, 15, 60, 250];
 
 /// Seeded random numbers: a failing round can be reproduced.
