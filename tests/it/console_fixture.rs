@@ -91,7 +91,7 @@ fn event(age: i64, actor: Actor, fact: TaskFact) -> TaskEvent {
     TaskEvent { at: ago(age), actor, fact }
 }
 
-/// The same task, ended so many seconds ago.
+/// The same task, ended `ago_seconds` ago.
 pub(crate) fn ended(task: TaskView, status: TaskStatus, exit: Option<i32>, ago_seconds: i64) -> TaskView {
     let ended = Ended {
         at: ago(ago_seconds),

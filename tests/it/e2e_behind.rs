@@ -1,4 +1,4 @@
-//! Commands that a managed task starts through the command line: a pause holds them as that task's agent's.
+//! Commands that a managed task starts through the command line: a pause treats them as calls of that task's agent.
 
 use pilothouse::envelope::Actor;
 use pilothouse::link::{Operator, Request};

@@ -26,7 +26,7 @@ impl Empty {
         empty
     }
 
-    /// Sets the words that lead there, before `env`.
+    /// Sets the command that leads there: `before`, then `env`.
     fn by(&self, before: &[&str]) {
         let home = format!("HOME={}", self.there.display());
         let path = "PATH=/usr/bin:/bin";

@@ -167,7 +167,7 @@ fn killed_during_a_session_it_is_asked_about_and_done_once() {
     ends(&home.run(&again), 3);
     assert_eq!(read(&home, "begun"), "x\n");
     write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
-    // What answers the session was set when the run began.
+    // The command that answers its sessions was set when the run began.
     ends(&home.run(&[&again[..], &["--answers", "a.toml"]].concat()), 0);
     assert_eq!((read(&home, "begun"), read(&home, "log")), ("x\nx\n".into(), "one\ndone\n".into()));
 }

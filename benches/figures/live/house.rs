@@ -159,7 +159,7 @@ pub(crate) fn console(dir: &Path) -> CommandBuilder {
     command
 }
 
-/// Polls until a fact holds of which there is no notification.
+/// Polls until `fact` holds, for facts without a notification.
 #[track_caller]
 pub(crate) fn until(what: &str, mut fact: impl FnMut() -> bool) {
     let started = Instant::now();

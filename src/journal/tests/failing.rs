@@ -31,7 +31,7 @@ async fn write_all(journal: &Journal, rows: u64) -> Vec<u64> {
     acknowledged
 }
 
-/// Lets `count` calls from the k-th on fail, for every k; returns how many k there were.
+/// Makes `count` calls from the k-th on fail, for every k; returns how many k there were.
 async fn fail_each(call: Call, way: Way, count: usize) -> usize {
     const BOUNDS: Bounds = Bounds { line: 2_048, segment: 6_000, journal: 1 << 20 };
     for k in 1.. {

@@ -131,7 +131,7 @@ fn git_log_is_drawn_whole_by_the_console() {
     let home = Home::new();
     repository(&home.workspace());
     let git = Focus::on(&home, "GIT_PAGER='less -R' git log --graph --color=always --stat", "\n:");
-    // Where less is after its window has shrunk is up to less.
+    // `less` decides for itself which part it shows after its window has shrunk.
     git.types("g").shows("(HEAD -> main)").is_drawn_whole();
     git.types("/side 3\r").shows("港 🚢").is_drawn_whole().types("G").shows("(END)").is_drawn_whole();
 }

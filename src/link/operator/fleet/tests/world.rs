@@ -31,7 +31,7 @@ pub(super) struct Published {
     pub(super) huge: bool,
 }
 
-/// What happens.
+/// Something that happens to a place.
 #[derive(Debug, Clone)]
 pub(super) enum Event {
     Publishes(usize, Published),
