@@ -1,5 +1,5 @@
 //! Tests that cannot run on this machine. The test harness cannot skip a test at run time: such a test is counted
-//! as passed in its summary. So we print one more line after it, which names each of them and why.
+//! as passed in its summary. So we print a list after it, with each skipped test and the reason.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
