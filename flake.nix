@@ -20,7 +20,7 @@
             src = self;
             cargoLock.lockFile = ./Cargo.lock;
             nativeBuildInputs = [ pkgs.installShellFiles ];
-            # The tests start terminals, agents and processes of other users: `cargo test` runs them outside of the sandbox.
+            # The tests need terminals, agents and other users: run them outside the sandbox, with `cargo test`.
             doCheck = false;
             postInstall = ''
               $out/bin/pilothouse man --folder man1

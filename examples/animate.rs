@@ -1,7 +1,7 @@
-//! Makes a picture that moves of a recording: an SVG that plays in a browser, without a script in it.
+//! Turns a recording into an animated picture: an SVG that plays in a browser, without a script in it.
 //!
-//! `animate RECORDING.cast PICTURE.svg SECONDS 'TEXT=HOLD'...` stands still for HOLD seconds once TEXT is on the screen, and goes
-//! through all between so fast that it takes SECONDS in all. Who wants no motion sees the first of those moments.
+//! `animate RECORDING.cast PICTURE.svg SECONDS 'TEXT=HOLD'...` pauses for HOLD seconds when TEXT appears on the screen, and
+//! plays everything between so fast that it takes SECONDS in total. Readers who prefer reduced motion see the first pause.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,21 +10,21 @@ use std::{env, fs};
 use color_eyre::eyre::{OptionExt as _, Result, bail};
 use pilothouse::terminal::{Drawing, Origin, Palette, Size, Terminal};
 
-/// Changes closer to each other than this are one, in seconds of the recording.
+/// Changes closer together than this are merged, in seconds of the recording.
 const TOGETHER: f64 = 0.12;
-/// So long after its text has come a moment is complete.
+/// How long after its text has appeared a pause begins, so that the screen is complete.
 const COMPLETE: f64 = 0.45;
 
 /// A screen, and how long it is shown.
 struct Frame {
     at: f64,
-    /// What is drawn in each row.
+    /// The drawing of each row.
     rows: Vec<String>,
     text: String,
     shown: f64,
 }
 
-/// A text to stand still at, and for how long.
+/// A text to pause at, and for how long.
 struct Moment {
     text: String,
     seconds: f64,
@@ -47,7 +47,7 @@ fn moment_of(written: &str) -> Result<Moment> {
     Ok(Moment { text: text.to_owned(), seconds: seconds.parse()? })
 }
 
-/// Plays the recording; returns what every picture of it begins with, and the screens.
+/// Plays the recording; returns the part that all pictures of it begin with, and the screens.
 fn frames(cast: &str) -> Result<(String, Vec<Frame>)> {
     let mut lines = cast.lines();
     let header: serde_json::Value = serde_json::from_str(lines.next().ok_or_eyre("an empty recording")?)?;
@@ -73,7 +73,7 @@ fn frames(cast: &str) -> Result<(String, Vec<Frame>)> {
             take(since, &terminal);
             pending = None;
         }
-        // It leaves the full screen when it ends: that is no part of it.
+        // The program leaves the alternate screen when it exits: that is not part of the animation.
         if data.contains("\x1b[?1049l") {
             break;
         }
@@ -86,7 +86,7 @@ fn frames(cast: &str) -> Result<(String, Vec<Frame>)> {
     Ok((head, frames))
 }
 
-/// Takes a picture apart: what it begins with, and what is drawn in each row.
+/// Splits a picture into its beginning and the drawing of each row.
 fn rows_of(svg: &str, count: usize) -> (String, Vec<String>) {
     const ROW: f64 = 18.0;
     const BORDER: f64 = 12.0;
@@ -95,7 +95,7 @@ fn rows_of(svg: &str, count: usize) -> (String, Vec<String>) {
         let y = line.split(" y=\"").nth(1).and_then(|rest| rest.split('"').next());
         let row = y.and_then(|y| y.parse::<f64>().ok()).map(|y| ((y - BORDER) / ROW).floor());
         match row.and_then(|row| rows.get_mut(row as usize)) {
-            // Said once for all of them, as a rule.
+            // Set once for all rows, by a style rule.
             Some(row) => row.push_str(&line.replace(" xml:space=\"preserve\"", "")),
             None => {
                 head.push_str(line);
@@ -106,7 +106,7 @@ fn rows_of(svg: &str, count: usize) -> (String, Vec<String>) {
     (head, rows)
 }
 
-/// Says how long each frame is shown; returns the first one that is stood still at.
+/// Sets how long each frame is shown; returns the index of the first pause.
 fn time(frames: &mut [Frame], moments: &[Moment], seconds: f64) -> Result<usize> {
     let mut held = BTreeMap::new();
     let mut from = 0;
@@ -130,7 +130,7 @@ fn time(frames: &mut [Frame], moments: &[Moment], seconds: f64) -> Result<usize>
     Ok(held.keys().next().copied().unwrap_or(0))
 }
 
-/// Each thing that stands in a row is drawn once and shown while it is there.
+/// Each drawing of a row appears once in the file, and is shown while the row has it.
 fn animated(head: &str, frames: &[Frame], still: usize) -> String {
     let length: f64 = frames.iter().map(|frame| frame.shown).sum();
     let mut spans: BTreeMap<(usize, &str), Vec<(f64, f64)>> = BTreeMap::new();

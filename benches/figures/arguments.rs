@@ -1,11 +1,11 @@
-//! What is asked for on the command line.
+//! The command line.
 
 use std::path::PathBuf;
 
 /// The command line.
 #[derive(Debug)]
 pub(crate) struct Arguments {
-    /// Parts by name; none means all.
+    /// Parts by name; an empty list means all.
     parts: Vec<String>,
     pub(crate) runs: usize,
     pub(crate) json: Option<PathBuf>,
@@ -18,13 +18,13 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// A sentence that says what is wrong, for an unknown part or option and a value that is missing or no number.
+    /// A message that says what is wrong: an unknown part or option, or a value that is missing or not a number.
     pub(crate) fn parse(mut all: impl Iterator<Item = String>, known: &[&str]) -> Result<Self, String> {
         let mut read = Self { parts: Vec::new(), runs: 1, json: None, markdown: None, list: false };
         while let Some(argument) = all.next() {
             let mut value = || all.next().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
-                // cargo adds it.
+                // Added by cargo.
                 "--bench" => {}
                 "--list" => read.list = true,
                 "--json" => read.json = Some(value()?.into()),

@@ -1,4 +1,4 @@
-//! The machine the figures come from, and the programs beside which they stand.
+//! The machine that the figures come from, and the programs that they are compared with.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 
-/// A machine, as its kernel and its programs describe it.
+/// A machine, as described by its kernel and its programs.
 #[derive(Serialize)]
 pub(crate) struct Machine {
     at: String,
@@ -15,18 +15,18 @@ pub(crate) struct Machine {
     cores: usize,
     memory_mib: u64,
     kernel: String,
-    /// Load over the last minute when the run began: what else the machine was doing.
+    /// The load over the last minute when the run began: how busy the machine was otherwise.
     load: f64,
     program: String,
     program_bytes: u64,
     optimised: bool,
     compiler: String,
-    /// The other programs, with their versions; those that are missing are not measured.
+    /// The programs compared with, and their versions; missing ones are not measured.
     peers: Vec<String>,
 }
 
 impl Machine {
-    /// Looks at the machine this runs on.
+    /// Describes the machine that this runs on.
     pub(crate) fn look() -> Self {
         let memory = field("/proc/meminfo", "MemTotal:").trim_end_matches("kB").trim().parse().unwrap_or(0);
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -46,7 +46,7 @@ impl Machine {
         }
     }
 
-    /// Returns one line for a person.
+    /// Returns a one-line description for people.
     pub(crate) fn in_words(&self) -> String {
         let peers = if self.peers.is_empty() { "none".to_owned() } else { self.peers.join(", ") };
         format!(
@@ -65,14 +65,14 @@ impl Machine {
     }
 }
 
-/// Returns the value of the first line of a file that begins with a name.
+/// Returns the value on the first line of a file that begins with `name`.
 fn field(file: &str, name: &str) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     line.trim_start_matches(['\t', ' ', ':']).trim().to_owned()
 }
 
-/// Returns the first line of what a program says, if it is there.
+/// Returns the first line of a program's output, if the program is installed.
 fn said(program: &str, flag: &str) -> Option<String> {
     let output = Command::new(program).arg(flag).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned())

@@ -1,9 +1,9 @@
-//! Every figure of the program beside its limit or its peer, measured in one run.
+//! Every figure of the program, beside its limit or a comparison, measured in one run.
 //!
-//! `cargo bench` runs all parts; `cargo bench -- drain echo` these two; `--list` names them. `--runs 3` repeats
-//! everything and shows all values, `--json FILE` keeps the raw numbers and what machine they come from,
-//! `--markdown FILE` puts the tables into a document, between its two marks. Figures in seconds say more about the
-//! machine than about the program: what counts are ratios and limits, measured inside one run.
+//! `cargo bench` runs all parts; `cargo bench -- drain echo` only these two; `--list` names them. `--runs 3`
+//! repeats everything and shows all values, `--json FILE` saves the raw numbers with a description of the machine,
+//! `--markdown FILE` writes the tables into a document, between its two markers. Figures in seconds say more about
+//! the machine than about the program: what matters are ratios and limits, measured within one run.
 #![expect(clippy::print_stdout, reason = "the report is the purpose")]
 #![expect(
     clippy::disallowed_methods,
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use arguments::Arguments;
 use machine::Machine;
 
-/// A part: its name on the command line, and what it runs.
+/// A part: its name on the command line, and the function that it runs.
 type Part = (&'static str, fn());
 
 const PARTS: [Part; 22] = [

@@ -1,4 +1,4 @@
-//! Figures on their way to the reader: one line each beside its limit as it is measured, and all of them at the end.
+//! Reports figures: one line each beside its limit as soon as it is measured, and all of them at the end.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,12 +11,12 @@ use serde::Serialize;
 pub(crate) enum Target {
     AtMost(f64),
     AtLeast(f64),
-    /// Shown to understand the others.
+    /// No limit: shown to explain the others.
     None,
 }
 
 impl Target {
-    /// Tells whether a value is what it should be; `None` where nothing is asked of it.
+    /// Tells whether a value meets the target; `None` if there is no limit.
     pub(crate) fn is_met(self, value: f64) -> Option<bool> {
         match self {
             Self::AtMost(limit) => Some(value <= limit),
@@ -25,7 +25,7 @@ impl Target {
         }
     }
 
-    /// Returns `<= 3`, or nothing.
+    /// Returns e.g. `<= 3`, or an empty string.
     pub(crate) fn in_words(self) -> String {
         match self {
             Self::AtMost(limit) => format!("<= {limit}"),
@@ -38,21 +38,21 @@ impl Target {
 /// One figure over all runs.
 #[derive(Clone, Serialize)]
 pub(crate) struct Figure {
-    /// The headline it stands under.
+    /// The heading that it appears under.
     pub(crate) part: String,
     pub(crate) what: String,
     pub(crate) unit: String,
     pub(crate) target: Target,
     /// Its value in each run.
     pub(crate) runs: Vec<f64>,
-    /// What the values were made from, run by run, where a part hands it over.
+    /// The samples behind each run's value, if the part provides them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) samples: Vec<Vec<f64>>,
 }
 
 static FIGURES: Mutex<(String, Vec<Figure>)> = Mutex::new((String::new(), Vec::new()));
 
-/// Returns what was measured so far, in the order of the first run.
+/// Returns everything measured so far, in the order of the first run.
 pub(crate) fn figures() -> Vec<Figure> {
     FIGURES.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
 }
@@ -63,7 +63,7 @@ pub(crate) fn head(title: &str) {
     title.clone_into(&mut FIGURES.lock().unwrap_or_else(PoisonError::into_inner).0);
 }
 
-/// Prints a figure beside its target, and keeps it.
+/// Prints a figure beside its target, and stores it.
 pub(crate) fn line(what: &str, value: f64, unit: &str, target: Target) {
     let verdict = match target.is_met(value) {
         None => "",
@@ -75,7 +75,7 @@ pub(crate) fn line(what: &str, value: f64, unit: &str, target: Target) {
     with(what, unit, target, |figure| figure.runs.push(value));
 }
 
-/// Prints the median and a percentile of times, and keeps the times themselves. `percent` is the second of the two.
+/// Prints the median and a percentile of some times, and stores the times. `percent` is the percentile.
 pub(crate) fn spread(what: &str, values: &[f64], unit: &str, (percent, targets): (usize, [Target; 2])) {
     line(&format!("{what}, p50"), median(values), unit, targets[0]);
     line(&format!("{what}, p{percent}"), percentile(values, percent), unit, targets[1]);
@@ -104,7 +104,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     percentile(values, 50)
 }
 
-/// Returns the smallest value that so many percent of the values do not exceed.
+/// Returns the smallest value that at least `percent` percent of the values do not exceed.
 pub(crate) fn percentile(values: &[f64], percent: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,21 +1,21 @@
-//! All figures of a run as JSON for programs, and as Markdown tables for a document.
+//! All figures of a run: as JSON for programs, and as Markdown tables for a document.
 
 use serde_json::json;
 
 use super::machine::Machine;
 use super::report::Figure;
 
-/// What a document has around its tables.
+/// The markers around a document's tables.
 const BEGIN: &str = "<!-- figures: written by `cargo bench -- --markdown` -->";
 const END: &str = "<!-- end of the figures -->";
 
-/// Returns everything, with the raw numbers.
+/// Returns everything, including the raw numbers.
 pub(crate) fn json(machine: &Machine, runs: usize, figures: &[Figure]) -> String {
     let report = json!({ "format": 1, "machine": machine, "runs": runs, "figures": figures });
     format!("{report:#}\n")
 }
 
-/// Returns a table for each headline: each figure with its limit and its value in each run.
+/// Returns a table per heading: each figure with its limit and its value in each run.
 pub(crate) fn markdown(machine: &Machine, runs: usize, figures: &[Figure]) -> String {
     let mut text = format!("{}\n", machine.in_words());
     let mut part = "";
@@ -38,7 +38,7 @@ fn heading(runs: usize) -> String {
     if runs == 1 { "measured".to_owned() } else { format!("{runs} runs") }
 }
 
-/// Says how many runs met the limit, where not all did.
+/// Tells how many runs met the limit, if not all did.
 fn verdict(figure: &Figure) -> String {
     let verdicts: Vec<bool> = figure.runs.iter().filter_map(|value| figure.target.is_met(*value)).collect();
     match verdicts.iter().filter(|met| **met).count() {
@@ -49,7 +49,7 @@ fn verdict(figure: &Figure) -> String {
     }
 }
 
-/// Returns three digits that count.
+/// Formats a value with three significant digits.
 fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -58,11 +58,11 @@ fn short(value: f64) -> String {
     }
 }
 
-/// Returns a document with new tables between its marks.
+/// Returns a document with new tables between its markers.
 ///
 /// # Errors
 ///
-/// A sentence, for a document without the two marks.
+/// A message, if the document lacks the two markers.
 pub(crate) fn placed(document: &str, tables: &str) -> Result<String, String> {
     let marks = document.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (before, after) = marks.ok_or_else(|| format!("the document has no lines {BEGIN} and {END}"))?;

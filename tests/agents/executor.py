@@ -1,10 +1,10 @@
-"""Codex's own commands, run by its own server and by our executor: what the model reads must be the same.
+"""Codex's own commands, run by its own server and by our executor: the model must read the same text.
 
     python3 tests/agents/executor.py --pilothouse target/release/pilothouse [--turns PATTERN]
 
-The real Codex plays the same turns twice against a scripted model. Of each answer what differs by itself (ids of chunks and sessions,
-times, process numbers) is left out; the rest must be equal. Then it is killed in the middle of two commands, and a person answers in
-its place. Ends with an error where something is not so.
+The real Codex plays the same turns twice against a scripted model. Whatever varies between runs anyway (ids of chunks and sessions,
+times, process ids) is removed from each answer; the rest must be equal. Then Codex is killed in the middle of two commands, and a
+person answers instead of it. Fails if any of this does not hold.
 """
 
 import argparse
@@ -44,13 +44,13 @@ def command(cmd, **arguments):
 
 
 def typed(answer, text, **arguments):
-    """Types into the session that an answer names."""
+    """Types into the session named in an answer."""
     found = re.search(r"session ID (\d+)", answer.text)
     assert found, f"no session in:\n{answer.text}"
     return Call("write_stdin", {"session_id": int(found.group(1)), "chars": text, **arguments})
 
 
-# Commands that end within their call.
+# Commands that finish within their call.
 SIMPLE = [
     "echo hi; pwd",
     "echo out; sleep 0.2; echo err >&2; exit 3",
@@ -131,7 +131,7 @@ def terminal(place):
 
 TURNS = {"simple": simple, "workdir": workdir, "beside": beside, "long": long, "terminal": terminal}
 
-# What no two runs have in common.
+# Patterns of text that differs in every run.
 OWN = [
     (r"Chunk ID: \w+", "Chunk ID: *"),
     (r"Wall time: [\d.]+", "Wall time: *"),
@@ -149,7 +149,7 @@ def seen(text, place):
 
 
 def settle(place, ours):
-    """Gives Codex its own tools back, and an executor: ours, or its own server."""
+    """Restores Codex's own tools, and sets its executor: ours, or its own server."""
     config = place.home / ".codex/config.toml"
     text = re.sub(r"\[mcp_servers.*?(?=\[projects)", "", config.read_text(), flags=re.S)
     config.write_text(text)
@@ -188,7 +188,7 @@ def play(root, programs, pilothouse, ours, names):
 
 
 def killed(root, programs, pilothouse):
-    """Codex is killed: what has a terminal lives on, the rest ends; and a person answers in a terminal instead of the model."""
+    """Codex is killed: commands with a terminal survive, the others end; and a person answers in a terminal instead of the model."""
     model = Native()
     place = Place(root, programs, pilothouse, model.port)
     wrong = []
@@ -219,7 +219,7 @@ def killed(root, programs, pilothouse):
         _, process = codex(place, model, "killed", begun())
         state = lambda cmd: next((task["status"] for task in place.tasks() if cmd in task["cmd"]), None)  # noqa: E731
         until(lambda: state("sleep 599") == "running", 60, "the command")
-        # Its launcher is a node program; the one below that is Codex.
+        # The launcher is a node program; its child is Codex itself.
         below = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True)
         for pid in below.stdout.split():
             os.kill(int(pid), signal.SIGKILL)
@@ -242,7 +242,7 @@ def main():
     programs = install(asked.cache / "programs")
     names = [name for name in TURNS if asked.turns in name]
     pilothouse, root = asked.pilothouse.resolve(), asked.cache.resolve() / "executor"
-    # In the same folder: Codex counts the words of paths.
+    # In the same folder: Codex counts the words in paths.
     stock, _ = play(root, programs, pilothouse, False, names)
     ours, tasks = play(root, programs, pilothouse, True, names)
     turns, wrong = 0, []

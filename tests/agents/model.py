@@ -1,8 +1,8 @@
 """A model that follows a script, for the four agents' APIs, on loopback.
 
-A script is a generator: it yields `Call`s (or a list of them, for calls side by side), is sent back what the agent gave
-its model for each (`Answer`), and ends when it returns; its return value is what the model says last. So a script reads
-like the conversation that it plays, and acts on the world between two calls.
+A script is a generator: it yields `Call`s (or a list of them, for parallel calls), receives what the agent gave its model
+for each (`Answer`), and ends by returning the model's last message. So a script reads like the conversation that it
+plays, and can do other things between two calls.
 """
 
 import json
@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Call:
-    """A call the model makes: a tool of Pilothouse by its name, and the arguments."""
+    """A call by the model: the name of a Pilothouse tool, and its arguments."""
 
     tool: str
     arguments: dict
@@ -23,7 +23,7 @@ class Call:
 
 @dataclass
 class Answer:
-    """What the agent gave its model for a call."""
+    """What the agent gave its model in answer to a call."""
 
     call: Call
     text: str
@@ -31,14 +31,14 @@ class Answer:
     is_error: bool | None = None
 
     def task(self):
-        """The last id of a task that it names."""
+        """The last task id that it mentions."""
         ids = re.findall(r"task_[a-z0-9]{8}", self.text)
         return ids[-1] if ids else "task_none"
 
 
 @dataclass
 class Conversation:
-    """One run of a script, and what was said in it."""
+    """One run of a script, and its messages."""
 
     script: object
     answers: list = field(default_factory=list)
@@ -52,11 +52,11 @@ class Conversation:
     lock: object = field(default_factory=threading.Lock)
 
     def next(self, results):
-        """What the model does now that it has `results` (raw, text, is_error) for all its calls so far."""
+        """The model's next calls, given the `results` (raw, text, is_error) of all its calls so far."""
         fresh = results[len(self.answers):]
         if self.started and not self.over:
             if len(fresh) < len(self.pending):
-                return self.pending  # the same request once more: a retry of the agent
+                return self.pending  # the same request again: the agent retries
             got = [Answer(call, text, raw, error) for call, (raw, text, error) in zip(self.pending, fresh)]
             self.answers += got
             self._advance(got if len(got) > 1 else got[0])
@@ -71,12 +71,12 @@ class Conversation:
             self.pending = calls if isinstance(calls, list) else [calls]
         except StopIteration as stop:
             self.over, self.pending, self.last = True, [], stop.value or self.last
-        except Exception as error:  # what a script asserts is a finding, told when the run is over
+        except Exception as error:  # a failed assertion of a script is reported when the run is over
             self.over, self.pending, self.failure = True, [], f"{type(error).__name__}: {error}"
 
 
 def text_of(content):
-    """The text a model reads in the content of a tool result, whatever its form."""
+    """The text that a model reads in a tool result, whatever its format."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -87,7 +87,7 @@ def text_of(content):
 
 
 class Anthropic:
-    """Messages, as Claude Code speaks it."""
+    """The Messages API, as used by Claude Code."""
 
     def tools(self, body):
         return [tool["name"] for tool in body.get("tools", []) if "name" in tool]
@@ -127,7 +127,7 @@ class Anthropic:
 
 
 class Responses:
-    """Responses, as Codex speaks it."""
+    """The Responses API, as used by Codex."""
 
     def tools(self, body):
         for tool in list(body.get("tools", [])) + [
@@ -144,7 +144,7 @@ class Responses:
                 yield item.get("output"), text_of(item.get("output")), None
 
     def search(self, body):
-        """The call of the tool search, where the agent keeps its tools behind one that was not used yet."""
+        """A call of the tool search, if the agent hides its tools behind one that has not been used yet."""
         kinds = {tool.get("type") for tool in body.get("tools", [])}
         if "tool_search" not in kinds or any(i.get("type") == "tool_search_output" for i in body.get("input", [])):
             return None
@@ -174,7 +174,7 @@ class Responses:
 
 
 class Chat:
-    """Chat completions, as opencode speaks it."""
+    """The Chat Completions API, as used by opencode."""
 
     def tools(self, body):
         return [tool["function"]["name"] for tool in body.get("tools", [])]
@@ -205,7 +205,7 @@ class Chat:
 
 
 class Gemini:
-    """generateContent, as Gemini CLI speaks it."""
+    """generateContent, as used by Gemini CLI."""
 
     def tools(self, body):
         return [f["name"] for tool in body.get("tools", []) for f in tool.get("functionDeclarations", [])]
@@ -227,7 +227,7 @@ class Gemini:
 
 
 def api_of(path):
-    """The API that a path belongs to, if a model answers there."""
+    """The API that a path belongs to; `None` for anything else."""
     if path.endswith("/v1/messages"):
         return Anthropic()
     if path.endswith("/responses"):
@@ -238,7 +238,7 @@ def api_of(path):
 
 
 def whole(name):
-    """A tool's name with the namespace before it, where the API has one."""
+    """A tool's name, prefixed with its namespace if the API has namespaces."""
     return "".join(part or "" for part in name) if isinstance(name, tuple) else name
 
 
@@ -248,7 +248,7 @@ def named(tools, wanted):
 
 
 class Model:
-    """A server that plays conversations: which one, the prompt says (`SCRIPT:<name>`)."""
+    """A server that plays conversations; the prompt (`SCRIPT:<name>`) selects which one."""
 
     def __init__(self):
         self.conversations = {}
@@ -285,7 +285,7 @@ class Model:
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
                 if self.command != "HEAD":
-                    with suppress(ConnectionError):  # the agent was ended
+                    with suppress(ConnectionError):  # the agent has been killed
                         self.wfile.write(data)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -294,7 +294,7 @@ class Model:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def play(self, name, script):
-        """Makes `SCRIPT:<name>` in a prompt play this script."""
+        """Registers a script to be played for prompts with `SCRIPT:<name>`."""
         self.conversations[name] = Conversation(script)
         return self.conversations[name]
 
@@ -315,7 +315,7 @@ class Model:
                 conversation.searched = True
                 return search
         ours = [name for name in map(whole, tools) if "pilothouse" in name]
-        if not ours:  # the agent asks for something beside the conversation, a title say
+        if not ours:  # a request outside the conversation, e.g. for a title
             return api.reply(body, [], conversation.last, 0)
         with conversation.lock:
             conversation.tools = ours

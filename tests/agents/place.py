@@ -1,4 +1,4 @@
-"""A machine to itself for one run: a home, a workspace, settings of the four agents, and what is run there."""
+"""The environment of one run: a home, a workspace, settings of the four agents, and the processes started there."""
 
 import json
 import os
@@ -22,7 +22,7 @@ NODE = "22.23.3"
 
 
 def install(folder):
-    """Installs the pinned agents there, once, and returns the folder of their programs."""
+    """Installs the pinned agents in `folder`, once, and returns the folders of their programs."""
     wanted = [f"{package}@{version}" for package, version in VERSIONS.values()] + [f"node@{NODE}"]
     done = folder / "installed"
     if not done.exists() or done.read_text().split() != wanted:
@@ -34,7 +34,7 @@ def install(folder):
 
 
 def until(fact, seconds=30, what="a fact"):
-    """Waits until `fact()` is something, and returns it."""
+    """Waits until `fact()` is truthy, and returns its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = fact()
@@ -45,7 +45,7 @@ def until(fact, seconds=30, what="a fact"):
 
 
 class Place:
-    """A home with a workspace. `close` ends everything that was started in it and removes it."""
+    """A home with a workspace. `close` ends everything started in it, and removes it."""
 
     def __init__(self, root, programs, pilothouse, port):
         self.root, self.pilothouse, self.port = root, pilothouse, port
@@ -66,7 +66,7 @@ class Place:
             "ANTHROPIC_BASE_URL": self._url(), "ANTHROPIC_API_KEY": "none", "CODEX_HOME": str(self.home / ".codex"),
             "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self._url(),
         }
-        self.first = self.second_done = None  # what two sessions tell each other
+        self.first = self.second_done = None  # shared by two sessions
         self.running, self.consoles = [], 0
         self.trouble = self.terminal = None
         self._settings()
@@ -75,7 +75,7 @@ class Place:
         return f"http://127.0.0.1:{self.port}"
 
     def _settings(self):
-        """What each agent's user has in its settings: the scripted model, and Pilothouse."""
+        """Writes each agent's user settings: the scripted model, and Pilothouse."""
         server = {"command": "pilothouse", "args": ["mcp"]}
         self._write(self.workspace / "mcp.json", {"mcpServers": {"pilothouse": {"type": "stdio", **server, "alwaysLoad": True}}})
         known = {"hasCompletedOnboarding": True, "hasTrustDialogAccepted": True, "projectOnboardingSeenCount": 9}
@@ -120,7 +120,7 @@ class Place:
         path.write_text(text)
 
     def agent(self, agent, name, environment=None):
-        """Starts an agent without its screen on the prompt that plays `name`."""
+        """Starts an agent non-interactively, with the prompt that plays `name`."""
         prompt = f"SCRIPT:{name} go"
         command = {
             "claude": ["claude", "-p", prompt, "--mcp-config", "mcp.json", "--strict-mcp-config",
@@ -132,7 +132,7 @@ class Place:
         return self.start(command, environment)
 
     def screen(self, agent, name):
-        """Starts an agent with its own screen on the prompt that plays `name`, in `terminal`."""
+        """Starts an agent interactively in `terminal`, with the prompt that plays `name`."""
         prompt = f"SCRIPT:{name} go"
         command = {
             "claude": ["claude", "--mcp-config", "mcp.json", "--strict-mcp-config",
@@ -142,12 +142,12 @@ class Place:
             "opencode": ["opencode", "--prompt", prompt],
         }[agent]
         self.terminal = Terminal(self, agent, command)
-        if agent == "codex":  # it offers a newer model first, and sends a prompt before it has its tools
+        if agent == "codex":  # it first offers a newer model, and sends prompts before its tools are ready
             self.terminal.wait("Use existing model", 60)
             self.terminal.keys("Down", "Enter")
             self.terminal.wait("›")
             until(lambda: "MCP" not in self.terminal.shown(), what="its servers")
-        if agent == "claude":  # it sends a prompt before it has its tools
+        if agent == "claude":  # it sends prompts before its tools are ready
             self.terminal.wait("❯", 60)
             self.terminal.text("/mcp")
             self.terminal.wait("Show|Manage|MCP")
@@ -157,11 +157,11 @@ class Place:
             until(lambda: "MCP servers" not in self.terminal.shown(), what="the end of the list")
         if agent in ("claude", "codex"):
             self.terminal.text(prompt)
-            time.sleep(1)  # a key too soon is taken for a paste
+            time.sleep(1)  # a key that comes too soon is taken for part of a paste
             self.terminal.keys("Enter")
 
     def start(self, command, environment=None):
-        """Starts a program in the workspace, in a session of its own; what it prints goes to a file."""
+        """Starts a program in the workspace, in a session of its own; its output goes to a file."""
         with (self.root / f"printed-{len(self.running)}.txt").open("wb") as printed:
             process = subprocess.Popen(
                 command, cwd=self.workspace, env={**self.environment, **(environment or {})},
@@ -171,7 +171,7 @@ class Place:
         return process
 
     def run_pilothouse(self, *arguments):
-        """Runs one command of ours in the workspace and returns its `data`."""
+        """Runs a Pilothouse command in the workspace and returns its `data`."""
         done = subprocess.run(
             [self.pilothouse, *arguments], cwd=self.workspace, env=self.environment, capture_output=True, text=True,
             stdin=subprocess.DEVNULL, timeout=60, check=False,
@@ -182,11 +182,11 @@ class Place:
             return None
 
     def rows(self, kind):
-        """The rows of this kind in the newest recording of the workspace."""
+        """The rows of this kind in the workspace's newest recording."""
         return (self.run_pilothouse("audit", "show", "latest", "--kind", kind) or {}).get("rows", [])
 
     def tasks(self):
-        """The tasks of the runtime, the ended ones too."""
+        """All tasks of the runtime, including ended ones."""
         return (self.run_pilothouse("task", "list", "--scope", "all") or {}).get("tasks", [])
 
     def console(self):
@@ -197,7 +197,7 @@ class Place:
         return console
 
     def runtime(self):
-        """The process id of the runtime of this workspace, from the lock that it holds."""
+        """The process id of this workspace's runtime, from its lock file."""
         account = Path(pwd.getpwuid(os.getuid()).pw_dir)
         for folder in (Path(f"/run/user/{os.getuid()}/pilothouse"), account / ".local/state/pilothouse/run"):
             for lock in folder.glob("*.lock"):
@@ -208,14 +208,14 @@ class Place:
         return None
 
     def close(self):
-        """Ends what was started here."""
+        """Ends everything started here, and removes the folders."""
         self.run_pilothouse("serve", "--stop")
         subprocess.run(["tmux", "-S", self.root / "tmux", "kill-server"], capture_output=True, check=False)
         for process in self.running:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        for left in Path("/proc").glob("[0-9]*/cmdline"):  # what an agent has left in the background
+        for left in Path("/proc").glob("[0-9]*/cmdline"):  # processes that an agent has left in the background
             with suppress(OSError):
                 if str(self.root).encode() in left.read_bytes():
                     os.kill(int(left.parent.name), signal.SIGKILL)
@@ -223,7 +223,7 @@ class Place:
 
 
 class Terminal:
-    """A program on a terminal of its own, driven by its keys."""
+    """A program in a terminal of its own, driven by keys."""
 
     def __init__(self, place, name, command):
         self.name, self.tmux = name, ["tmux", "-S", str(place.root / "tmux")]
@@ -233,13 +233,13 @@ class Terminal:
         )
 
     def shown(self):
-        """What it shows."""
+        """The text on its screen."""
         return subprocess.run(
             [*self.tmux, "capture-pane", "-p", "-t", self.name], capture_output=True, text=True, check=False
         ).stdout
 
     def keys(self, *keys):
-        """Presses keys, by tmux's names."""
+        """Presses keys, named as in tmux."""
         subprocess.run([*self.tmux, "send-keys", "-t", self.name, *keys], check=True)
 
     def text(self, text):
@@ -247,7 +247,7 @@ class Terminal:
         subprocess.run([*self.tmux, "send-keys", "-t", self.name, "-l", text], check=True)
 
     def wait(self, pattern, seconds=15):
-        """Waits until the screen shows it."""
+        """Waits until the screen matches `pattern`."""
         try:
             return until(lambda: re.search(pattern, self.shown()), seconds, f"{pattern!r} on the screen")
         except TimeoutError as error:

@@ -1,9 +1,9 @@
-"""Runs the real agents through the situations, against a scripted model, and keeps what each model was given.
+"""Runs the real agents through the situations, against a scripted model, and records what each model was given.
 
     python3 tests/agents/run.py --pilothouse target/release/pilothouse [--agent A]... [--situation S]... [--write]
 
-Prints the table; with `--write` the fixtures beside this file and docs/agents-seen.md are made anew. Nothing leaves the
-machine but the installation of the pinned agents from npm.
+Prints the table; `--write` also regenerates the fixtures beside this file and docs/agents-seen.md. The only network access
+is the installation of the pinned agents from npm.
 """
 
 import argparse
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 
 
 def receipts(place):
-    """The receipts the runtimes of this place gave to agents, in order."""
+    """The receipts that the runtimes of this place gave to agents, in order."""
     found = []
     for recording in (place.run_pilothouse("audit", "list") or {}).get("recordings", []):
         listed = place.run_pilothouse("receipt", "list", "--recording", recording["recording"], "--limit", "100") or {}
@@ -37,10 +37,10 @@ def receipts(place):
 
 
 def form(text, sent):
-    """How the model was given a receipt: the receipt, and what the client made of it.
+    """How a receipt reached the model: the receipt, and its form.
 
-    `text`: as it is, or between marks of the client's; `dump`: whole, within a JSON text; `cut`: not whole;
-    `client`: the client answered itself, and the call never came to us.
+    `text`: unchanged, or between the client's own markers; `dump`: complete, inside a JSON text; `cut`: truncated;
+    `client`: the client answered itself, and the call never reached us.
     """
     bare = re.sub(r"^<untrusted_context>\n|\n</untrusted_context>$", "", text)
     bare = re.sub(r"^Wall time: [\d.]+ seconds\nOutput:\n", "", bare)
@@ -50,7 +50,7 @@ def form(text, sent):
         once = json.dumps(receipt, ensure_ascii=False)[1:-1]
         if once in text or json.dumps(once, ensure_ascii=False)[1:-1] in text:
             return receipt, "dump"
-    # The runtime was gone: the shim answers for it, and that is on no record.
+    # The runtime was gone: the shim answered instead, and that is not recorded.
     gone = re.compile(r"\w+ failed: [^\n]+\nkind=runtime_shutting_down [^\n]+\nhint: [^\n\"]+")
     if gone.match(bare):
         return bare, "text"
@@ -61,7 +61,7 @@ def form(text, sent):
 
 
 def plainly(place):
-    """Gives a name to what differs from run to run: paths, ids in their order, times."""
+    """Returns a function that replaces what differs from run to run: paths, ids in the order they appear, times."""
     ids = {}
 
     def plain(text):
@@ -76,12 +76,12 @@ def plainly(place):
 
 
 def short(text):
-    """A text of a fixture: of a long one the beginning and the end, with how much lies between."""
+    """A fixture's text: if long, its beginning and end, with the length of what lies between."""
     return text if len(text) <= 4000 else f"{text[:2000]}\n[{len(text) - 3000} characters left out here]\n{text[-1000:]}"
 
 
 def one(agent, situation, programs, pilothouse, root):
-    """Plays one situation with one agent; returns the row of the table and the fixture."""
+    """Plays one situation with one agent; returns the row for the table and the fixture."""
     model = Model()
     place = Place(root / f"{agent}-{situation}-{os.getpid()}", programs, pilothouse, model.port)
     try:
@@ -128,7 +128,7 @@ MEANING = {"text": "whole", "dump": "within JSON", "client": "answered by the cl
 
 
 def cell(row):
-    """What the table says of a situation: how each receipt came to the model, and how long the longest was."""
+    """A cell of the table: how the receipts reached the model, and the length of the longest one."""
     if row is None:
         return ""
     if row["failure"]:
@@ -140,7 +140,7 @@ def cell(row):
 
 
 def table(rows):
-    """The page of what was seen, from the fixtures."""
+    """The page docs/agents-seen.md, made from the fixtures."""
     found = {(row["agent"], row["situation"]): row for row in rows}
     lines = [
         "# What the agents' models were given", "",
@@ -168,7 +168,7 @@ def main():
     arguments.add_argument("--cache", type=Path, default=Path.home() / ".cache/pilothouse-agents")
     arguments.add_argument("--write", action="store_true")
     chosen = arguments.parse_args()
-    # As programs name it that ask where they are.
+    # Programs that ask for their working directory see the resolved path.
     chosen.cache = chosen.cache.resolve()
     programs = install(chosen.cache / "programs")
     rows, lock = [], threading.Lock()

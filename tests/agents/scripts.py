@@ -1,11 +1,11 @@
-"""Shell scripts of others, run by bash and by an agent's shell that is ours: what they print, leave and return must be the same.
+"""Third-party shell scripts, run by bash and by Pilothouse as an agent's shell: output, files and exit codes must be the same.
 
     python3 tests/agents/scripts.py --pilothouse target/release/pilothouse [--only PATTERN] [--show]
 
-The list is fixed: scripts.txt beside this file names each script by its package, its path there, its SHA-256 and the command that
-runs it. The packages come from the distribution (`apt-get download` and `apt-get source`, into the cache). Each command runs twice by
-bash, which weeds out those that differ by themselves, then through us, every time in a fresh copy of one small folder. Ends with an
-error where one differs.
+The list is fixed: scripts.txt beside this file gives each script's package, its path in the package, its SHA-256 and the command
+that runs it. The packages come from the distribution (`apt-get download` and `apt-get source`, into the cache). Each command runs
+twice in bash, to exclude those whose results vary, and then through Pilothouse, every time in a fresh copy of one small folder.
+Fails if any result differs.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# How long a script may take.
+# How many seconds a script may take.
 PATIENCE = 180
-# Where the sources of packages are asked for, beside what the machine itself asks.
+# Where source packages are downloaded from, in addition to the machine's own sources.
 SOURCES = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
-# What a completion answers to: `complete NAME WORD...`, the last word being completed.
+# Runs a completion: `complete NAME WORD...`, where the last word is to be completed.
 COMPLETE = """. {bash_completion}
 . {script}
 set -- {words}
@@ -52,21 +52,21 @@ class Script:
 
 
 def listed():
-    """The list."""
+    """Reads the list."""
     lines = (HERE / "scripts.txt").read_text().splitlines()
     fields = (line.split(maxsplit=3) for line in lines if line and not line.startswith("#"))
     return [Script(*line) for line in fields]
 
 
 class Packages:
-    """The packages of the distribution, unpacked in the cache; none is installed."""
+    """Packages of the distribution, unpacked into the cache; none is installed."""
 
     def __init__(self, cache):
         self.cache = cache
         self.options = []
 
     def folder(self, package):
-        """The folder of a package, or `None` where it cannot be had."""
+        """The folder of a package, or `None` if it is not available."""
         folder = self.cache / package.replace(":", "-")
         if not folder.exists():
             got = self._source(package[7:]) if package.startswith("source:") else self._binary(package)
@@ -97,7 +97,7 @@ class Packages:
         return into
 
     def _update(self):
-        """Lets apt know the sources, in lists of our own."""
+        """Tells apt about the source packages, using separate lists."""
         own = self.cache / "apt"
         for part in ("lists/partial", "archives/partial"):
             (own / part).mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ class Packages:
 
 
 def small_folder(folder):
-    """Makes the folder that each script starts in: a few files, packed ones, a program in C and a repository."""
+    """Creates the folder that each script starts in: a few files, archives, a C program and a repository."""
     folder.mkdir(parents=True)
     (folder / "a.txt").write_text("one\ntwo\nthree\n")
     (folder / "b.txt").write_text("one\n2\nthree\nfour with 'quotes' and \u00e9\n")
@@ -138,12 +138,12 @@ def small_folder(folder):
 
 
 def effects(folder):
-    """What lies in a folder: kind, mode and content of each file."""
+    """The contents of a folder: the mode (which includes the kind) and a digest of each file."""
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
         if path.name == "index" and path.parent.name == ".git":
-            continue  # it holds the times and numbers of files
+            continue  # it contains times and inode numbers of files
         if path.is_symlink():
             content = os.readlink(path)
         else:
@@ -153,7 +153,7 @@ def effects(folder):
 
 
 class Bench:
-    """A place to run scripts in, each in the same folder anew, by bash and by us."""
+    """Runs scripts in bash and through Pilothouse, each in a fresh copy of the same folder."""
 
     def __init__(self, root, pilothouse, template, packages):
         self.root, self.template, self.packages = root, template, packages
@@ -167,13 +167,13 @@ class Bench:
         self.environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(root / "home"), "LANG": "C.UTF-8", "TERM": "dumb",
             "USER": "nobody", "LOGNAME": "nobody", "SHELL": "/bin/bash", "TZ": "UTC", "XDG_RUNTIME_DIR": str(root / "run"),
-            # Its home is new for each script; what is ours stays.
+            # The home is recreated for each run; Pilothouse's state is kept.
             "XDG_STATE_HOME": str(root / "state"),
             "GIT_AUTHOR_DATE": "2020-01-02T00:00:00Z", "GIT_COMMITTER_DATE": "2020-01-02T00:00:00Z",
         }
 
     def run(self, script, line, by_us):
-        """Runs a command line; returns its code, what it printed, and what it left."""
+        """Runs a command line; returns its exit code, its output, and the contents of its folder."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.template, self.work, symlinks=True)
         shutil.rmtree(self.root / "home")
@@ -195,7 +195,7 @@ class Bench:
         return process.returncode, out, err, effects(self.work)
 
     def line(self, script, folder):
-        """The command line of a script: `$S` in its command is its path; a completion is told what to complete."""
+        """The command line of a script: `$S` in its command is the script's path; `complete` runs a completion."""
         path = folder / script.path
         if not script.command.startswith("complete "):
             return script.command.replace("$S", f"'{path}'")
@@ -205,7 +205,7 @@ class Bench:
         )
 
     def verdict(self, script):
-        """What came of one script, and what differs."""
+        """The verdict on one script, and the differences."""
         folder = self.packages.get(script.package)
         path = folder and folder / script.path
         if path is None or not path.is_file():
@@ -222,7 +222,7 @@ class Bench:
         return "DIFFERS", difference(plain[0], ours)
 
     def tasks(self):
-        """How many tasks there were."""
+        """The number of tasks that there were."""
         done = subprocess.run(
             [self.pilothouse, "task", "list", "--scope", "all", "--output", "json"], cwd=self.root / "door", env=self.environment,
             capture_output=True, text=True, check=False,
@@ -236,7 +236,7 @@ class Bench:
 
 
 def difference(plain, ours):
-    """What differs, in a few lines."""
+    """The differences, in a few lines."""
     if ours is None:
         return "  it did not end"
     lines = []

@@ -1,9 +1,9 @@
-"""Runs a program whose sessions the real agents answer, one after the other, against a scripted model.
+"""Runs a program whose sessions are answered by each of the real agents in turn, against a scripted model.
 
     python3 tests/agents/sessions.py --pilothouse target/release/pilothouse [--agent A]...
 
-For each: a session, a condition, and a `resume` that goes on in the agent's own session; what is denied is not among the tools that
-its model is offered. Ends with an error where one of these is not so.
+For each agent: a session, a condition, and a `resume` that continues the agent's own session; denied tools are not among those
+offered to its model. Fails if any of this does not hold.
 """
 
 import argparse
@@ -35,14 +35,14 @@ let more = resume: critic
 output all = exec "printf '%s|%s' '{why}' '{more}'"
 """
 
-# The tools that run commands, by any name that one of the agents has for them.
+# The names that the agents have for tools that run commands.
 SHELLS = {"Bash", "Monitor", "shell", "exec_command", "unified_exec", "run_shell_command", "bash"}
-# Of Gemini CLI the model that needs no other one to be chosen.
+# For Gemini CLI, a model that does not need another model to select one.
 COMMANDS = {"gemini": '["gemini","-m","gemini-2.5-pro","--output-format","json"]'}
 
 
 class Answering(Model):
-    """A model that says what is asked for, and keeps what it was given."""
+    """A model that answers what it is asked, and keeps what it was given."""
 
     def __init__(self):
         super().__init__()
@@ -60,12 +60,12 @@ class Answering(Model):
             self.given.append((tools, said))
         elif isinstance(api, Gemini):
             return api.reply(body, [], "{}", 0)
-        # The last request of a conversation decides: a resumed one holds the earlier ones too.
+        # Counted per request: a resumed conversation contains the earlier ones too.
         return api.reply(body, [], "yes" if "yes or no?" in said else f"answer {len(self.given)}", len(self.given))
 
 
 def check(agent, programs, pilothouse, root):
-    """Runs the program with one agent and returns what was not as it should be."""
+    """Runs the program with one agent and returns what went wrong."""
     model = Answering()
     place = Place(root / agent, programs, pilothouse, model.port)
     try:

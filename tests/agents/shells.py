@@ -1,10 +1,10 @@
-"""The four agents' own shells, plain and led through us: what the model reads must be the same.
+"""The four agents' own shells, with and without Pilothouse: the model must read the same text.
 
     python3 tests/agents/shells.py --pilothouse target/release/pilothouse [--agent A]... [--scenario S]... [--show]
 
-Each agent plays each scenario twice in the same folder, with its own shell and through the shell door (Codex: with its own server and with
-our executor), against a scripted model. What differs by itself (ids, times, process numbers) is left out of the requests; the rest must
-be equal, and each command must have been a task. Prints the table; ends with an error where something differs.
+Each agent plays each scenario twice in the same folder, with its own shell and through Pilothouse's (Codex: with its own server and with
+our executor), against a scripted model. Whatever varies between runs anyway (ids, times, process ids) is removed from the requests; the
+rest must be equal, and each command must have been a task. Prints the table; fails if anything differs.
 """
 
 import argparse
@@ -24,16 +24,16 @@ from executor import settle  # noqa: E402
 from model import Call, Model, api_of  # noqa: E402
 from place import AGENTS, Place, install  # noqa: E402
 
-# How an agent's own shell is called.
+# The name of each agent's own shell tool.
 TOOLS = {"claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command", "opencode": "bash"}
-# How long a run of an agent may take.
+# How many seconds a run of an agent may take.
 PATIENCE = 120
-# How often the plain run is repeated to see whether it differs by itself.
+# How often the plain run is repeated to see whether its result varies anyway.
 AGAIN = 5
 
 
 class Native(Model):
-    """A model that calls the agent's own shell, and keeps what it was asked last in each conversation."""
+    """A model that calls the agent's own shell, and keeps the last request of each conversation."""
 
     def __init__(self):
         super().__init__()
@@ -59,13 +59,13 @@ class Native(Model):
 
 
 class Shell:
-    """How the model of one agent calls its shell."""
+    """Calls an agent's shell as its model would."""
 
     def __init__(self, agent):
         self.agent = agent
 
     def run(self, cmd, limit_ms=None):
-        """A command, and for how long the model lets it run."""
+        """A call that runs a command, optionally with the time limit that the model sets."""
         arguments = {"cmd" if self.agent == "codex" else "command": cmd}
         if self.agent in ("claude", "opencode"):
             arguments["description"] = "A command"
@@ -95,14 +95,14 @@ def multi_line(shell):
 
 
 def heredoc(shell):
-    # Without a substitution, which Gemini CLI does not run at all.
+    # Without command substitution, which Gemini CLI refuses.
     yield shell.run("cat <<'EOF' > made.txt\na $HOME 'quoted' \"twice\" \\\nEOF\ncat made.txt; cat <<EOF\n${HOME:+at home} $UID\nEOF")
 
 
 def cd(shell):
     yield shell.run("cd 'deep er' && pwd")
     yield shell.run("pwd")
-    # Apart: between two pipes there is no order.
+    # Separated by a pause: the order of output on two pipes is undefined.
     yield shell.run("cd /nosuch; sleep 0.3; pwd")
 
 
@@ -127,7 +127,7 @@ def unicode(shell):
 
 
 def killed(shell):
-    if shell.agent != "opencode":  # it waits for ever for a shell that a signal has ended, its own as well
+    if shell.agent != "opencode":  # it waits forever for a shell that was killed by a signal, even for its own
         yield shell.run("echo before; kill -TERM $$")
         yield shell.run("echo before; kill -9 $$")
     yield shell.run("bash -c 'kill -9 $$'; echo $?")
@@ -154,7 +154,7 @@ SCENARIOS = {
     "agents-limit": limit, "pipes": pipes, "not-found": not_found,
 }
 
-# What no two runs have in common.
+# Patterns of text that differs in every run.
 OWN = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
     (r"[0-9a-f]{64}", "HEX"),
@@ -174,7 +174,7 @@ OWN = [
 
 
 def same(text, root):
-    """A text without what differs by itself."""
+    """A text without what varies between runs anyway."""
     text = text.replace(str(root), "PLACE").replace(re.sub(r"[^a-zA-Z0-9]", "-", str(root)), "PLACE")
     for pattern, replacement in OWN:
         text = re.sub(pattern, replacement, text)
@@ -182,7 +182,7 @@ def same(text, root):
 
 
 def prepare(place, agent, by_us):
-    """Gives the agent its own shell, and nothing of ours but the door."""
+    """Gives the agent only its own shell, without Pilothouse's MCP tools."""
     for path in (place.home / ".gemini/settings.json", place.home / ".config/opencode/opencode.json"):
         settings = json.loads(path.read_text())
         settings.pop("mcpServers", None)
@@ -201,7 +201,7 @@ def prepare(place, agent, by_us):
 
 
 def started(place, agent, name, by_us):
-    """Starts an agent on the prompt that plays `name`."""
+    """Starts an agent with the prompt that plays `name`."""
     prompt = f"SCRIPT:{name} go"
     command = {
         "claude": ["claude", "-p", prompt, "--allowedTools", "Bash"],
@@ -209,12 +209,12 @@ def started(place, agent, name, by_us):
         "gemini": ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt],
         "opencode": ["opencode", "run", prompt],
     }[agent]
-    # Codex is led here by its own file.
+    # Codex is redirected to Pilothouse by its own configuration file.
     return place.start(["pilothouse", *command] if by_us and agent != "codex" else command)
 
 
 def play(root, programs, pilothouse, agent, name, by_us):
-    """One scenario: what the model was given in the last request, and how many tasks there were."""
+    """Plays one scenario; returns the answers and the last request that the model was given, and the number of tasks."""
     model = Native()
     place = Place(root, programs, pilothouse, model.port)
     try:
@@ -226,7 +226,7 @@ def play(root, programs, pilothouse, agent, name, by_us):
         if not conversation.over or conversation.failure:
             raise AssertionError(f"{conversation.failure or 'it did not come to its end'}\n{printed[-1500:]}")
         body = same(json.dumps(model.bodies[name], indent=1, ensure_ascii=False, sort_keys=True), root)
-        # Texts in lines of their own, so that a difference is a short one.
+        # Split texts into lines, so that differences are short.
         body = body.replace(str(model.port), "PORT").replace("\\n", "\n")
         answers = [same(answer.text, root) for answer in conversation.answers]
         return answers, body, len(place.tasks()) if by_us else 0
@@ -240,7 +240,7 @@ def difference(plain, ours):
 
 
 def compare(root, programs, pilothouse, agent, name):
-    """What differs in a scenario; nothing where all is the same."""
+    """The differences in a scenario; empty if everything is the same."""
     try:
         plain, plain_body, _ = play(root, programs, pilothouse, agent, name, False)
         ours, our_body, tasks = play(root, programs, pilothouse, agent, name, True)

@@ -1,7 +1,7 @@
-"""The situations of the table: what the model calls, what the person does meanwhile, and what the model must be told.
+"""The situations in the table: what the model calls, what the person does meanwhile, and what the model must be told.
 
-Each takes the place of the run and yields calls, and is sent what the model was given. What it asserts is what the table
-claims.
+Each function takes the run's `Place`, yields calls, and receives what the model was given. Its assertions are what the
+table claims.
 """
 
 import os
@@ -19,7 +19,7 @@ def command(cmd, **arguments):
 
 
 def meanwhile(place, action):
-    """Does something while the next call runs; what goes wrong is kept in `place.trouble`."""
+    """Does something while the next call runs; an error is kept in `place.trouble`."""
     def act():
         try:
             action()
@@ -30,7 +30,7 @@ def meanwhile(place, action):
 
 
 def has(answer, *words):
-    """Every one of these words is in what the model was given."""
+    """Asserts that each of these words is in what the model was given."""
     for word in words:
         assert word in answer.text, f"{word!r} is not in what the model was given:\n{answer.text[:2000]}"
 
@@ -44,13 +44,13 @@ def exit_3(place):
 
 
 def long_output(place):
-    """200 KB: cut by us, not by the client, and the receipt says how to read on."""
+    """200 KB: truncated by us, not by the client, and the receipt says how to read on."""
     answer = yield command("seq -f 'a line of some length that is number %.0f' 1 4500", max_output_tokens=64000)
     has(answer, "Process exited with code 0", "number 1\n", "number 4500", "TaskOutput")
 
 
 def batch(place):
-    """Five commands, one fails and prints much: the results of all come first."""
+    """Five commands, one of which fails with a lot of output: the results of all of them come first."""
     items = ["echo one", "echo two; echo err >&2", "seq 1 20000; exit 7", "seq 1 3", "echo last"]
     answer = yield Call("ExecCommandBatch", {"items": [{"cmd": cmd} for cmd in items]})
     head = "\n".join(answer.text.splitlines()[:12])
@@ -65,7 +65,7 @@ def promote(place):
 
 
 def read_on(place):
-    """A cut output is read on by its lines."""
+    """The rest of a truncated output is read by line numbers."""
     cut = yield command("seq 1 40000")
     has(cut, "TaskOutput")
     middle = yield Call("TaskOutput", {"task_id": cut.task(), "lines": "20000-20010"})
@@ -73,7 +73,7 @@ def read_on(place):
 
 
 def match(place):
-    """A line in the middle of a cut output is found by a pattern."""
+    """A line in the middle of a truncated output is found with a pattern."""
     cut = yield command("seq 1 20000; echo 'error: the needle'; seq 20001 40000")
     found = yield Call("TaskOutput", {"task_id": cut.task(), "match": "error:.*needle", "context": 1})
     has(found, "the needle", "20000", "20001")
@@ -92,15 +92,15 @@ def stop(place):
 
 
 def cancel(place):
-    """The person presses Esc in the agent: the model can learn what became of the command."""
+    """The person presses Esc in the agent: the model can find out what became of the command."""
 
     def escape():
         agent = until(lambda: place.terminal, what="the agent's screen")
         until(lambda: any("sleep 287" in task["cmd"] for task in place.tasks()), what="the command")
         agent.keys("Escape")
-        time.sleep(2)  # its screen shows no fact that all four have in common
+        time.sleep(2)  # the four agents' screens have nothing in common to wait for
         agent.text("and then?")
-        time.sleep(1)  # as above: a key too soon is taken for a paste
+        time.sleep(1)  # as above: a key that comes too soon is taken for part of a paste
         agent.keys("Enter")
 
     meanwhile(place, escape)
@@ -116,7 +116,7 @@ def held_approved(place):
         console.wait("git push")
         console.keys("A")
         console.wait("wants to run")
-        time.sleep(1)  # a person reads the dialog: a key that comes sooner decides nothing
+        time.sleep(1)  # time to read the dialog: a key that comes sooner decides nothing
         console.keys("y")
 
     meanwhile(place, approve)
@@ -142,7 +142,7 @@ def held_denied(place):
 
 
 def held_alone(place):
-    """Held, and nobody is there: the model is told how the person can be."""
+    """Held, and nobody is there: the model is told how to reach the person."""
     place.config('[[approvals]]\nprefix = "git push"\n')
     has((yield command("git push origin main", yield_time_ms=300)), "no console", "pilothouse")
 
@@ -160,7 +160,7 @@ def operator_types(place):
 
 
 def notes(place):
-    """Words that the person leaves in the console reach the model with the next answer, once."""
+    """A message that the person leaves in the console reaches the model with the next answer, once."""
     console = place.console()
     has((yield command("echo one")), "one")
     console.keys("!")
@@ -174,7 +174,7 @@ def notes(place):
 
 
 def console_quit(place):
-    """The console that holds the runtime is closed: the end has a reason, and the next call works."""
+    """The console that hosts the runtime is closed: the end has a reason, and the next call works."""
     console = place.console()
     running = yield command("sleep 300", yield_time_ms=300)
 
@@ -217,21 +217,21 @@ def venv(place):
 
 
 def wrong_arguments(place):
-    """Names that other tools have for the same."""
+    """Argument names that other tools use for the same things."""
     answer = yield Call("ExecCommand", {"command": "echo understood", "timeout": 5000})
-    # Gemini CLI checks the schema itself; what it says is enough for a model.
+    # Gemini CLI checks the schema itself; its message is enough for a model.
     assert "understood" in answer.text or "required property 'cmd'" in answer.text, answer.text
     has((yield command("ls", nonsense=1)), "invalid_tool_input", "nonsense")
 
 
 def block_72s(place):
-    """A call of 72 s, longer than the clients' own first patience."""
+    """A call of 72 s, longer than the clients' first timeout."""
     items = [{"cmd": f"sleep 24; echo through {part}", "yield_time_ms": 30000} for part in (1, 2, 3)]
     has((yield Call("ExecCommandBatch", {"items": items})), "[3] exit=0", "through 3")
 
 
 def activated(place):
-    """The variables of an active virtual environment, which is made here."""
+    """Creates a virtual environment, and returns the variables with which it is active."""
     folder = place.workspace / ".venv/bin"
     folder.mkdir(parents=True)
     (folder / "python").write_text("#!/bin/sh\necho the python of the environment\n")
@@ -239,7 +239,7 @@ def activated(place):
     return {"VIRTUAL_ENV": str(folder.parent), "PATH": f"{folder}:{place.environment['PATH']}"}
 
 
-# What an agent is started with, where it is more than its prompt.
+# Additional environment variables that an agent is started with.
 ENVIRONMENT = {"venv": activated}
 # Situations in which the person is at the agent's own screen.
 ON_SCREEN = {"cancel"}

@@ -1,5 +1,5 @@
 //! What each fuzz target does with its bytes. `cargo fuzz` and the suite (`tests/it/fuzz_corpus.rs`) both run this.
-//! A panic is a finding, and so is a promise that is not kept.
+//! A panic is a finding, and so is a violated invariant.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use pilothouse::runtime::past;
 use pilothouse::terminal::host_terminal::{self, HostTerminal};
 use pilothouse::terminal::{Contents, Origin, Size, Terminal, clean, is_contained};
 
-/// Bytes a task prints. The first two are the size, a byte of 255 stands for a resize.
+/// Output of a task. The first two bytes are the size; a byte of 255 stands for a resize.
 pub(crate) fn pane(bytes: &[u8]) {
     let [cols, rows, text @ ..] = bytes else { return };
     let size = |cols: u8, rows: u8| Size::clamped(u16::from(cols), u16::from(rows % 80));
@@ -32,7 +32,7 @@ pub(crate) fn pane(bytes: &[u8]) {
         !shown.contains(|c: char| c.is_control() && c != '\n'),
         "a control character is shown: {shown:?}"
     );
-    // A screen that is sent to a console is drawn there as it is here.
+    // A screen sent to a console is drawn there exactly as here.
     let contents = Contents::of(&whole);
     for (at, row) in (0..).zip(&contents.rows) {
         for (column, cell) in row.cells() {
@@ -46,12 +46,12 @@ pub(crate) fn pane(bytes: &[u8]) {
     }
 }
 
-/// What comes over the sockets: greetings, frames of agents, scripts and consoles.
+/// What arrives on the sockets: hellos, and frames of agents, scripts and consoles.
 pub(crate) fn frames(bytes: &[u8]) {
     pilothouse::fuzz::frames(bytes);
 }
 
-/// Lines of an MCP client and of the runtime's answers.
+/// Lines of an MCP client, and of the runtime's answers.
 pub(crate) fn mcp(bytes: &[u8]) {
     pilothouse::fuzz::mcp(bytes);
 }
@@ -61,8 +61,8 @@ pub(crate) fn exec(bytes: &[u8]) {
     pilothouse::fuzz::exec_line(bytes);
 }
 
-/// A recording: its journal, and behind a NUL byte each its `head.json` and `meta.json`. `folder` is empty or has an
-/// earlier one.
+/// A recording: its journal, and after a NUL byte each its `head.json` and `meta.json`. `folder` is empty or
+/// contains an earlier one.
 pub(crate) fn recording(folder: &Path, bytes: &[u8]) {
     let mut parts = bytes.splitn(3, |byte| *byte == 0);
     for name in ["journal-0001.jsonl", "head.json", "meta.json"] {
@@ -75,7 +75,7 @@ pub(crate) fn recording(folder: &Path, bytes: &[u8]) {
     drop(recording);
 }
 
-/// What a terminal sends: the same keys wherever it is cut into pieces.
+/// Input from a terminal: it decodes to the same keys wherever it is split.
 pub(crate) fn keys(bytes: &[u8]) {
     for is_asked in [false, true] {
         let decoder = || {

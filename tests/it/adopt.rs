@@ -1,4 +1,4 @@
-//! `pilothouse adopt`: an agent's own shell led here for good, and taken back to the letter.
+//! `pilothouse adopt`: an agent's own shell permanently replaced by Pilothouse, and restored exactly.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
     let (again, _) = ask(&home, &["adopt", "claude"]);
     assert_eq!(again["data"]["effect"], "unchanged");
 
-    // What connects the agent is another matter.
+    // The agent's MCP entry is independent of it.
     ask(&home, &["mcp", "install", "claude", "--scope", "user"]);
     ask(&home, &["mcp", "install", "claude", "--undo"]);
     assert_eq!(read(), after);

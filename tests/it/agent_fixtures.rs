@@ -1,5 +1,5 @@
-//! What four real agents gave their models, kept by `.ci/long agents` in tests/agents/fixtures: nothing was cut by a
-//! client, and the same calls are answered the same today.
+//! What four real agents gave their models, captured by `.ci/long agents` in tests/agents/fixtures: no client has
+//! truncated anything, and the same calls get the same answers today.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, Wire};
 
-/// Situations that need nobody but the agent, and so can be played again without it.
+/// Situations that involve only the agent, and so can be replayed without it.
 const ALONE: &[&str] = &[
     "success",
     "exit-3",
@@ -23,7 +23,7 @@ const ALONE: &[&str] = &[
     "wrong-arguments",
 ];
 
-/// The names by which the agents introduce themselves.
+/// The client names that the agents announce.
 const CLIENTS: &[(&str, &str)] = &[
     ("claude", "claude-code"),
     ("codex", "codex-mcp-client"),
@@ -47,7 +47,7 @@ fn steps(fixture: &Value) -> &[Value] {
     fixture["steps"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Gives a name to what differs from run to run: paths, ids in their order, times.
+/// Replaces what differs from run to run with names: paths, ids in the order they appear, times.
 #[derive(Default)]
 struct Plain {
     ids: HashMap<String, String>,
@@ -81,7 +81,7 @@ impl Plain {
         named
     }
 
-    /// Returns the text with `12 ms`, `12ms` and `1.2 s` as `<time>`.
+    /// Returns the text with times such as `12 ms`, `12ms` and `1.2 s` replaced by `<time>`.
     fn times(text: &str) -> String {
         let mut plain = String::new();
         let mut rest = text;
@@ -112,7 +112,7 @@ impl Plain {
         plain + rest
     }
 
-    /// Puts the ids of this run where the fixture names them in its arguments.
+    /// Inserts this run's ids where the fixture's arguments have names.
     fn back(&self, arguments: &Value) -> Value {
         let mut text = arguments.to_string();
         for (id, name) in &self.ids {
@@ -159,7 +159,7 @@ fn replay(fixture: &Value) {
     }
     let mut wire = Wire::open(&home, client);
     let mut plain = Plain::default();
-    // What a client answered itself never came to the runtime.
+    // Calls that a client answered itself never reached the runtime.
     for step in steps(fixture).iter().filter(|step| step["form"] != "client") {
         let call = json!({"name": step["tool"], "arguments": plain.back(&step["arguments"])});
         let answer = wire.ask(json!("call"), "tools/call", call);
@@ -176,7 +176,7 @@ fn replay(fixture: &Value) {
     }
 }
 
-/// Of a long text the beginning and the end, with how much lies between, as the fixtures have it.
+/// Shortens a long text to its beginning and end, with the length of the rest between, as in the fixtures.
 fn short(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let part = |chars: &[char]| chars.iter().collect::<String>();

@@ -1,4 +1,4 @@
-//! `pilothouse config approvals`: agents' own rules as approval rules, shown first and then written.
+//! `pilothouse config approvals`: agents' own rules as approval rules, first shown and then written.
 
 use std::fs;
 

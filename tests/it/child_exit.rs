@@ -1,4 +1,4 @@
-//! `command run --raw --exit-code=child`: what a wrapper or a hook sees is what the command wrote and how it ended.
+//! `command run --raw --exit-code=child`: a wrapper or a hook sees exactly what the command wrote and how it ended.
 
 use std::process::{Output, Stdio};
 

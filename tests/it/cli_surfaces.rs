@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, program};
 use crate::tools_receipts::gallery;
 
-/// Runs the program and reads the one JSON object it prints, and its exit code.
+/// Runs the program; returns the single JSON object that it prints, and its exit code.
 fn answer(home: &Home, args: &[&str]) -> (Value, i32) {
     let ran = home.run(args);
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
@@ -24,7 +24,7 @@ fn plain(home: &Home, args: &[&str]) -> String {
     String::from_utf8(ran.stdout).expect("UTF-8")
 }
 
-/// An answer with much output, in a file of the workspace.
+/// An answer with a lot of output, in a file in the workspace.
 fn large(home: &Home) -> Envelope {
     let lines: String = (1..=400).map(|n| format!("line {n}\n")).collect();
     let (_, first) = gallery().into_iter().next().expect("an answer");

@@ -1,4 +1,4 @@
-//! Codex's executor, ours: its processes are tasks, everything else is its own server's, byte for byte.
+//! Pilothouse as Codex's executor: its processes are tasks; everything else is passed to Codex's own server, byte for byte.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, wait_until};
 
-/// A stand-in for Codex's server: it keeps each line it gets and sends it back as it is, but for the one request of ours,
-/// for the environment that a policy leaves.
+/// A stand-in for Codex's server: it logs each line and echoes it, except for process "fenced", which it plays, and
+/// our own request for the environment that a policy leaves.
 const SERVER: &str = r#"#!/bin/bash
 trap 'echo "$1" > ended' EXIT
 while IFS= read -r line; do
@@ -44,13 +44,13 @@ while IFS= read -r line; do
 done
 "#;
 
-/// A conversation as Codex has it.
+/// A conversation from Codex's side.
 pub(crate) struct Codex<'a> {
     home: &'a Home,
     executor: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
-    /// What was told of each process: its output by stream, and its exit.
+    /// What was reported of each process: its output by stream, and its exit.
     told: HashMap<String, Told>,
     asked: u64,
 }
@@ -92,7 +92,7 @@ impl<'a> Codex<'a> {
         line
     }
 
-    /// Reads a message; what it tells of a process is kept.
+    /// Reads a message; notes whatever it reports of a process.
     fn message(&mut self) -> Value {
         let line = self.line();
         let message: Value =
@@ -115,7 +115,7 @@ impl<'a> Codex<'a> {
         message
     }
 
-    /// Asks, and returns the answer.
+    /// Sends a request and returns the answer.
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
         let id = self.asked;
@@ -134,7 +134,7 @@ impl<'a> Codex<'a> {
         answer
     }
 
-    /// Reads on until it is true of what was told of a process.
+    /// Reads on until `fact` holds for what was reported of a process.
     pub(crate) fn until(&mut self, name: &str, fact: impl Fn(&Told) -> bool) -> Told {
         while !self.told.get(name).is_some_and(&fact) {
             self.message();
@@ -149,7 +149,7 @@ impl<'a> Codex<'a> {
         )
     }
 
-    /// Goes away, as if killed, and waits for the end.
+    /// Disconnects, as if killed, and waits for the executor to exit.
     pub(crate) fn leave(mut self) -> String {
         self.to = None;
         let mut rest = self.executor.stderr.take().expect("a stream");
@@ -167,7 +167,7 @@ fn server(home: &Home) -> PathBuf {
     path
 }
 
-/// The parameters of a start, as Codex sends them.
+/// The parameters of a process start, as Codex sends them.
 fn start(home: &Home, name: &str, script: &str, change: &Value) -> Value {
     let cwd = format!("file://{}", home.workspace().display());
     let mut params = json!({
@@ -189,7 +189,7 @@ fn json(home: &Home, args: &[&str]) -> Value {
     serde_json::from_slice(&home.run(args).stdout).expect("JSON")
 }
 
-/// The rows of the record, as text.
+/// The rows of all recordings, as text.
 fn record(home: &Home) -> String {
     let mut rows = String::new();
     for recording in std::fs::read_dir(home.places().recordings()).expect("recordings").flatten() {
@@ -355,7 +355,7 @@ fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     let fenced = json!({ "sandbox": sandbox, "tty": true });
     let answer = codex.ask("process/start", &start(&home, "fenced", "touch out", &fenced));
     assert_eq!(answer["result"]["sandboxType"], "linuxSeccomp", "{answer}");
-    // It is asked for before its server is told, and listed and run a moment later.
+    // The task is requested before the server gets the request; it is listed and running a moment later.
     let task = || tasks(&home).into_iter().next().unwrap_or_default();
     wait_until("its task runs", || task()["status"] == "running");
     assert_eq!(task()["cmd"], "touch out");
@@ -368,7 +368,7 @@ fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     home.run(&["task", "stop", &id]);
     assert_eq!(codex.until("fenced", |told| told.is_closed).exit, Some(137));
     wait_until("it has ended", || task()["status"] == "cancelled");
-    // An end of its own.
+    // Now one that Codex terminates itself.
     codex.told.clear();
     codex.ask("process/start", &start(&home, "fenced", "touch out", &json!({ "sandbox": sandbox })));
     wait_until("another task stands for it", || tasks(&home).len() == 2);
@@ -388,7 +388,7 @@ fn a_recorded_conversation_of_codex_goes_as_it_went_with_its_own_server() {
     let home = Home::new();
     let mut codex = Codex::new(&home);
     let place = home.workspace().display().to_string();
-    // What its server had said by then, of processes and to requests about them.
+    // What its server had said by then: about processes, and in answer to requests about them.
     let (mut said, mut answers) = (HashMap::<String, Told>::new(), HashMap::<u64, Value>::new());
     let (mut passed, mut of_processes) = (0, 0);
     for line in CONVERSATION.lines() {

@@ -1,4 +1,4 @@
-//! A batch under way in the console: where it stands, in the list of tasks and in that of the calls.
+//! A running batch in the console: its progress in the list of tasks and in the list of calls.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::console_fixture::{ago, console, empty, ended, id, obstacle, press, re
 
 const CMDS: [&str; 4] = ["git status --short", "python3 -i", "cargo test slow_suite", "wc -l src/run.rs"];
 
-/// The second item was rejected: it never was a command.
+/// The second item was rejected: it never became a command.
 fn snapshot() -> Snapshot {
     let item = |index: usize, age| TaskView {
         item: Some(BatchItem { index, count: 4 }),
@@ -76,7 +76,7 @@ fn beside_an_item_stands_the_call_it_belongs_to() {
     assert_eq!(app.shown_call().map(|call| call.seq), Some(311));
 }
 
-/// The batch answered: the first printed 40 lines of which the answer has the ends, the third wrote to both streams.
+/// The finished batch: item 1 printed 40 lines, of which the answer has head and tail; item 3 wrote to both streams.
 fn answered(size: (u16, u16)) -> App {
     let mut app = console(snapshot(), size);
     let _ = press(&mut app, &["3"]);

@@ -1,4 +1,4 @@
-//! Copying out of a pane, by keys and by the mouse.
+//! Copying from a pane, by keyboard and by mouse.
 
 use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Mode};

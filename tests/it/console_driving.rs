@@ -1,4 +1,4 @@
-//! Driving tasks from the console: names, what is cleared, lines called back, why a task stands as it does.
+//! Driving tasks from the console: names, clearing, recalled lines, why a task is in its state.
 
 use std::sync::Arc;
 

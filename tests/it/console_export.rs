@@ -1,4 +1,4 @@
-//! Keeping things as files: what is offered where, what is in it, and where it went.
+//! Saving things as files: what is offered where, what the file contains, and where it is saved.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::console_fixture::{SIZES, console, id, press, record, select, shown, snapshot};
 
-/// Writes what narrows an open list, and chooses what stands first.
+/// Types words that filter an open list, and chooses the first row.
 fn choose(app: &mut App, words: &str) -> Vec<Effect> {
     let keys: Vec<String> =
         words.chars().map(|c| if c == ' ' { "Space".to_owned() } else { c.to_string() }).collect();
@@ -22,7 +22,7 @@ fn choose(app: &mut App, words: &str) -> Vec<Effect> {
     press(app, &["Enter"])
 }
 
-/// The file that is to be written.
+/// The file to be written.
 fn kept(effects: &[Effect]) -> (String, String) {
     let files = effects.iter().filter_map(|effect| match effect {
         Effect::WriteFile { file, text } => Some((file.attempt(0), text.clone())),
@@ -65,7 +65,7 @@ fn the_counters_are_kept_as_a_script_gets_them() {
     assert!(counted.tasks_started > 0);
 }
 
-/// The receipts screen on call 310.
+/// The receipts screen at call 310.
 fn reading(record: CallRecord) -> App {
     let mut app = console(snapshot(), (120, 40));
     let _ = press(&mut app, &["3", "j", "j", "j"]);
@@ -182,7 +182,7 @@ fn the_path_of_a_file_is_told_and_copied() {
     );
 }
 
-/// Players that distributions ship read version 2 and not yet version 3.
+/// The players that distributions ship read version 2, but not yet version 3.
 #[test]
 fn the_recordings_in_the_repository_are_of_the_version_that_players_have() {
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo");

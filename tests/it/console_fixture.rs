@@ -1,4 +1,4 @@
-//! A workspace in the middle of its day: what the console's tests look at.
+//! A workspace in the middle of the day: the fixture of the console's tests.
 
 use pilothouse::console::app::draw;
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ use pilothouse::runtime::{
 };
 use pilothouse::terminal::{Contents, KeyPress, Origin, Size, Terminal};
 
-/// The sizes that every screen and dialog is looked at in.
+/// The sizes at which every screen and dialog is tested.
 pub(crate) const SIZES: [(u16, u16); 5] = [(80, 24), (100, 30), (120, 40), (160, 50), (200, 60)];
 
-/// The time at which every picture is taken.
+/// The time at which every snapshot is taken.
 pub(crate) fn now() -> Timestamp {
     "2026-11-21T12:04:31Z".parse().expect("a time")
 }
@@ -91,7 +91,7 @@ fn event(age: i64, actor: Actor, fact: TaskFact) -> TaskEvent {
     TaskEvent { at: ago(age), actor, fact }
 }
 
-/// The same task, ended so many seconds ago.
+/// The same task, ended `ago_seconds` ago.
 pub(crate) fn ended(task: TaskView, status: TaskStatus, exit: Option<i32>, ago_seconds: i64) -> TaskView {
     let ended = Ended {
         at: ago(ago_seconds),
@@ -181,7 +181,7 @@ fn find() -> TaskView {
     task
 }
 
-/// Ten tasks, every state among them.
+/// Ten tasks, covering every state.
 pub(crate) fn tasks() -> Vec<TaskView> {
     vec![
         ended(task(1, "docker compose up db", 9_100, 7_400), TaskStatus::Interrupted, None, 7_399),
@@ -208,7 +208,7 @@ pub(crate) fn tasks() -> Vec<TaskView> {
     ]
 }
 
-/// The calls that led there.
+/// The calls that led to these tasks.
 pub(crate) fn calls() -> Vec<CallSummary> {
     let call =
         |seq: u64, age, tool: &str, task: Option<u32>, status: Option<&str>, summary: &str, ms| CallSummary {
@@ -305,7 +305,7 @@ fn metrics() -> Metrics {
     }
 }
 
-/// The whole state.
+/// The complete state.
 pub(crate) fn snapshot() -> Snapshot {
     Snapshot {
         seq: 2_291,
@@ -354,7 +354,7 @@ pub(crate) fn empty() -> Snapshot {
     }
 }
 
-/// The answered call 311, whole: an input that was refused.
+/// The complete record of call 311: an input that was refused.
 pub(crate) fn refusal() -> CallRecord {
     let rejection = json!({
         "reason": "held_by_operator",
@@ -389,7 +389,7 @@ pub(crate) fn refusal() -> CallRecord {
     }
 }
 
-/// The answered call 310, whole.
+/// The complete record of call 310.
 pub(crate) fn record() -> CallRecord {
     let result = json!({
         "disposition": "promoted_to_task",
@@ -421,7 +421,7 @@ pub(crate) fn record() -> CallRecord {
     }
 }
 
-/// The answered call 308, whole: a command that printed much.
+/// The complete record of call 308: a command with a lot of output.
 pub(crate) fn build() -> CallRecord {
     let line = |n: usize| {
         format!("   Compiling widget-{n:02} v0.{n}.0 (/home/ana/demo-repo/crates/widget-{n:02})\n")
@@ -464,7 +464,7 @@ pub(crate) fn setup(colours: Colours) -> Setup {
     }
 }
 
-/// A console on a state, its panes painted.
+/// A console showing a state, with its panes drawn.
 pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> App {
     let mut app = App::new(setup(Colours::Named), Arc::new(snapshot), size, now());
     for (number, picture) in pictures() {
@@ -473,7 +473,7 @@ pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> App {
     app
 }
 
-/// The screens as taken, once for all tests.
+/// The screens, parsed once for all tests.
 fn pictures() -> &'static [(u32, Picture)] {
     static PICTURES: std::sync::OnceLock<Vec<(u32, Picture)>> = std::sync::OnceLock::new();
     PICTURES.get_or_init(|| {
@@ -481,7 +481,7 @@ fn pictures() -> &'static [(u32, Picture)] {
     })
 }
 
-/// The screen of a task that wrote this.
+/// The screen of a task that wrote this text.
 pub(crate) fn picture(size: Size, written: &str) -> Picture {
     let mut terminal = Terminal::new(size, Origin::Tty);
     let _ = terminal.feed(written.as_bytes());
@@ -513,7 +513,7 @@ fn screens() -> Vec<(u32, Size, String)> {
     ]
 }
 
-/// Presses keys by their names and gathers what is to be done.
+/// Presses keys by name and collects the effects.
 pub(crate) fn press(app: &mut App, keys: &[&str]) -> Vec<Effect> {
     keys.iter().flat_map(|name| app.update(Msg::Key(KeyPress::parse(name).expect("a key")))).collect()
 }
@@ -537,7 +537,7 @@ pub(crate) fn draw(app: &App) -> (Buffer, Drawn) {
     (buffer, drawn)
 }
 
-/// Returns what is on screen as text, a line a row.
+/// Returns the text on screen, one line per row.
 pub(crate) fn shown(app: &App) -> String {
     let (buffer, _) = draw(app);
     let mut out = String::new();
@@ -555,7 +555,7 @@ pub(crate) fn shown(app: &App) -> String {
     out
 }
 
-/// Why an action would do nothing now, in the words of the palette.
+/// Why an action would do nothing now, in the palette's wording.
 pub(crate) fn obstacle(app: &App, action: Action) -> Option<String> {
     app.availability(action).err().map(|why| why.to_string())
 }

@@ -25,7 +25,7 @@ pub(crate) fn id(at: usize, number: u32) -> TaskId {
     format!("task_{at}{number:07}").parse().expect("an id")
 }
 
-/// A task of a place, the same number in each.
+/// A task at a place; the numbers repeat from place to place.
 pub(crate) fn at(place: usize, number: u32, cmd: &str, age: i64) -> TaskView {
     TaskView {
         id: id(place, number),
@@ -169,7 +169,7 @@ fn a_lost_place_refuses_keys_and_actions_and_says_why() {
     let effects = press(&mut app, &["s", "i", "Enter"]);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ask(_))), "{effects:?}");
     assert!(shown(&app).contains("docs is lost: the link broke"), "{}", shown(&app));
-    // What is looked at is still there.
+    // What is on screen can still be copied.
     assert_eq!(obstacle(&app, Action::CopyId), None);
     select(&mut app, &id(1, 1));
     assert_eq!(obstacle(&app, Action::Stop), None);

@@ -1,4 +1,4 @@
-//! Calls that wait for the operator, in the console: what is shown of them, and when a key is an answer.
+//! Held calls in the console: what is shown of them, and when a key counts as an answer.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn waiting(held: Vec<HeldCall>) -> Snapshot {
     Snapshot { gate: GateView { paused: Some(ago(60)), held, allowed: 0 }, ..snapshot }
 }
 
-/// A console in front of which somebody has looked at the card for a second.
+/// A console whose card has been on screen for a second.
 pub(crate) fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
     let mut app = open(waiting(held), size);
     let _ = press(&mut app, &["A"]);
@@ -126,7 +126,7 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     assert_eq!(decisions(&press(&mut app, &["G", "y"])), [(1, Decision::Once)]);
 }
 
-/// The card of `git push origin main` with its rule being written, seen for a second.
+/// The card of `git push origin main` while its rule is being edited, on screen for a second.
 fn ruling(size: (u16, u16)) -> App {
     let mut held = waiting(vec![call(1, &["git push origin main"], ruled())]);
     for (number, cmd) in [(20, "git push --tags"), (21, "git status"), (22, "git push")] {
@@ -288,7 +288,7 @@ fn what_is_selected_in_the_list_stays_the_same_while_others_come_and_go() {
         Some(Layer::Approval(card)) => Some(card.ticket),
         _ => None,
     };
-    // A task that waits for input stands first.
+    // A task that is waiting for input comes first.
     let mut app = open(held(&[1, 2, 3]), (120, 40));
     let _ = press(&mut app, &["a", "j", "j"]);
     let _ = app.update(Msg::Snapshot(Arc::new(held(&[2, 3]))));

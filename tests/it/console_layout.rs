@@ -1,4 +1,4 @@
-//! Where things stand, at every size: nothing outside the screen, nothing over anything else, nothing panics.
+//! The layout at every size: nothing outside the screen, nothing overlapping, no panics.
 
 use std::sync::Arc;
 
@@ -151,7 +151,7 @@ fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) {
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
 }
 
-/// Ends a task so many seconds ago.
+/// Ends a task, as of `ago` seconds ago.
 fn end(app: &mut App, number: usize, ago: i64) {
     changed(app, |next| {
         let over = ended(next.tasks[number - 1].as_ref().clone(), TaskStatus::Failed, Some(1), ago);
@@ -159,7 +159,7 @@ fn end(app: &mut App, number: usize, ago: i64) {
     });
 }
 
-/// Selects a task without passing others in the list.
+/// Selects a task directly, without moving through the list.
 fn pick(app: &mut App, number: u32) {
     app.list.selected = Some(id(number));
     app.list.is_held = true;
@@ -237,7 +237,7 @@ fn a_layout_is_what_was_chosen_wherever_there_is_room() {
         ((120, 40), Panes::FourStacked, ListPlace::Left, 4),
         ((200, 60), Panes::One, ListPlace::Left, 1),
         ((200, 60), Panes::FourGrid, ListPlace::Top, 4),
-        // Two beside each other would be too narrow, four rows too low.
+        // Two side by side would be too narrow, four stacked too low.
         ((60, 24), Panes::TwoBeside, ListPlace::Left, 2),
         ((60, 20), Panes::FourGrid, ListPlace::Top, 2),
     ] {
@@ -267,7 +267,7 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     assert_eq!(app.layout().panes.len(), 1);
     let _ = press(&mut app, &["Z"]);
     assert_eq!((app.tilings.now, app.is_zoomed), (None, false), "around to the automatic one");
-    // What there is no room for is passed over.
+    // Layouts that there is no room for are skipped.
     let mut app = console(snapshot(), (60, 18));
     for _ in 0..4 {
         let _ = press(&mut app, &["Z"]);

@@ -1,5 +1,5 @@
-//! The list of tasks: found by words, by agent and connection; in another order, in groups, with other columns; batches
-//! in one row.
+//! The task list: found by words, by agent and by connection; sorted, grouped, with other columns; batches in one
+//! row.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn numbers(app: &App) -> Vec<u32> {
     app.tasks().iter().map(|task| task.number).collect()
 }
 
-/// The list as it stands on screen, without its head.
+/// The list as it is on screen, without its header.
 fn listed(app: &App) -> Vec<String> {
     let rows = usize::from(app.layout().list.height);
     shown(app).lines().skip(2).take(rows - 1).map(|row| row.trim_end().to_owned()).collect()
@@ -228,7 +228,7 @@ fn columns_are_shown_as_chosen() {
     assert!(app.list.listing.columns.contains(&ListColumn::Exit));
 }
 
-/// A batch of four, of which the third failed and the last runs, and another task.
+/// A batch of four whose third item failed and whose last one is running, and another task.
 fn batch() -> Snapshot {
     let item = |index: usize, task: TaskView| TaskView {
         item: Some(BatchItem { index, count: 4 }),

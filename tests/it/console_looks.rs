@@ -1,5 +1,5 @@
-//! Every screen and everything that lies over one, at each size and in each look: the same text in any colours, without
-//! colour nothing is lost, in ASCII nothing else. Texts are kept for what lies over a screen; screens have their own tests.
+//! Every screen and every overlay, at each size and in each look: the same text in any colours, nothing lost
+//! without colour, nothing but ASCII in ASCII. Snapshots here are of overlays; screens have their own tests.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,10 +19,10 @@ use crate::console_held::{call, looked_at, ruled};
 use crate::console_program::{asking, choice, command, gate, in_dialog, in_flight, text, yes_no};
 
 pub(crate) type Size = (u16, u16);
-/// A name, and how the console gets there.
+/// A name, and how to get the console there.
 pub(crate) type Scene = (&'static str, fn(Size) -> App);
 
-/// Where each look is compared with the others.
+/// The sizes at which the looks are compared, and the looks.
 const COMPARED: [Size; 3] = [(80, 24), (120, 40), (200, 60)];
 const LOOKS: [&str; 3] = ["default", "light", "mono"];
 
@@ -88,7 +88,7 @@ const SCREENS: [Scene; 5] = [
     ("program", programs),
 ];
 
-/// What lies over a screen, or takes its keys.
+/// Everything that covers part of a screen, or takes its keys.
 const OVER: [Scene; 34] = [
     ("stop", |size| pressed(6, &["s"], size)),
     ("kill", |size| pressed(8, &["S"], size)),
@@ -143,7 +143,7 @@ const OVER: [Scene; 34] = [
     ("layout_name", |size| named("save-layout", size)),
 ];
 
-/// Of these each size is kept by the tests of what they do.
+/// Their snapshots at each size are in the tests of what they do.
 const ELSEWHERE: [&str; 7] = ["help", "palette", "themes", "held", "attention", "gate", "yes_no"];
 
 pub(crate) fn all() -> impl Iterator<Item = Scene> {
@@ -166,8 +166,8 @@ fn symbols(buffer: &Buffer) -> Vec<&str> {
     buffer.content.iter().map(Cell::symbol).collect()
 }
 
-/// The cells that differ from the screen below, in the smallest rectangle around them; the last two rows, where notice and
-/// status stand, are left out.
+/// The smallest rectangle around the cells that differ from the screen below, ignoring the last two rows (notice
+/// and status).
 fn over(app: &App) -> (Buffer, Rect) {
     let (shown, _) = draw(app);
     let mut below = app.clone();
@@ -196,7 +196,7 @@ fn picture((buffer, area): &(Buffer, Rect)) -> String {
     (area.top()..area.bottom()).map(row).collect()
 }
 
-/// What lies over the screen and where, and the two rows below.
+/// What covers the screen, and where, and the two rows at the bottom.
 fn with_lasts(app: &App) -> String {
     let (buffer, area) = over(app);
     let lasts = Rect { y: buffer.area.height.saturating_sub(2), height: 2, ..buffer.area };
@@ -206,7 +206,7 @@ fn with_lasts(app: &App) -> String {
     format!("{place}\n{over}{}\n", picture(&(shown.0, lasts)))
 }
 
-/// Which style each cell has, a letter each, and what the letters mean. A dot is the terminal's own.
+/// The style of each cell as a letter, and what the letters mean. A dot is the terminal's own style.
 fn styles((buffer, area): &(Buffer, Rect)) -> String {
     let mut known: Vec<(Color, Color, Modifier)> = Vec::new();
     let mut out = String::new();
@@ -267,7 +267,7 @@ fn ascii_is_ascii_everywhere() {
         for size in COMPARED {
             let app = in_ascii(scene(size));
             let (buffer, _) = draw(&app);
-            // A line break in foreign text is told by its own sign in every look.
+            // A line break in foreign text has the same symbol in every look.
             let is_other = |symbol: &&str| !symbol.is_ascii() && *symbol != "⏎";
             let other: BTreeSet<&str> = symbols(&buffer).into_iter().filter(is_other).collect();
             assert!(other.is_empty(), "{name} at {size:?}: {other:?}");
@@ -326,7 +326,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
 
 #[test]
 fn what_lies_over_a_screen_reads_so() {
-    // Lists of all actions change with each new one: they have a picture each, in the tests of what they do.
+    // Lists of all actions change with every new action: each has one snapshot, in the tests of what it does.
     for (name, scene) in OVER.into_iter().filter(|(name, _)| !matches!(*name, "palette" | "help")) {
         let mut out = String::new();
         for size @ (columns, rows) in SIZES.into_iter().filter(|_| !ELSEWHERE.contains(&name)) {
@@ -362,7 +362,7 @@ fn little_room_still_says_what_matters() {
     }
     insta::assert_snapshot!("little_room", out);
     for (name, scene) in OVER {
-        // A dialog that does not fit is not there, or is whole enough to say how to leave it.
+        // A dialog that does not fit is not shown, or shows at least how to leave it.
         let app = scene((39, 7));
         let _ = draw(&app);
         assert!(

@@ -1,4 +1,4 @@
-//! The lists one chooses from: the palette walked by keyboard alone, themes tried on, messages read again.
+//! Lists to choose from: the palette used by keyboard alone, themes previewed, messages read again.
 
 use pilothouse::console::app::chooser::{Choice, Chooser};
 use pilothouse::console::app::{App, Layer, Screen};
@@ -67,7 +67,7 @@ fn the_palette_in_ascii_and_without_colour() {
     }
 }
 
-/// What can be seen or noticed of a console, beside the palette itself.
+/// Everything about a console that a person could notice, except the palette itself.
 fn trace(app: &App) -> String {
     let App { screen, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
     let texts = calls.sheet.as_ref().map(|sheet| [&sheet.receipt, &sheet.envelope]);
@@ -79,7 +79,7 @@ fn trace(app: &App) -> String {
     )
 }
 
-/// The states a person may be in when they open the palette.
+/// States in which a person may open the palette.
 fn states() -> Vec<App> {
     let mut states = Vec::new();
     for (number, screen) in [(7, "1"), (6, "2"), (5, "1"), (4, "1"), (7, "3")] {
@@ -142,7 +142,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::Run,
             Action::Find,
             Action::Confirm,
-            // What these need is looked at in the tests of their own screens.
+            // What these need is set up in the tests of their own screens.
             Action::NextMatch,
             Action::PreviousMatch,
             Action::NextFound,

@@ -1,5 +1,5 @@
-//! The program screen, the dialogs of questions and the queue of what waits: what they look like and
-//! what keys do in them.
+//! The program screen, the question dialogs and the queue of what is waiting: what they look like and how they
+//! respond to keys.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn binding(name: &str, preview: &str, exit_code: Option<i32>) -> BindingView {
     }
 }
 
-/// A program in the middle of its parallel block; task 6 runs for it.
+/// A program in the middle of its parallel block; task 6 belongs to it.
 pub(crate) fn program() -> ProgramView {
     let branch = |letter: &str, name: &str, line, state, task: Option<u32>| BranchView {
         letter: letter.into(),
@@ -185,7 +185,7 @@ fn with(program: ProgramView, questions: Vec<Question>) -> Snapshot {
     snapshot
 }
 
-/// States with questions: a gate and a yes or no, a choice and texts, and one with hostile texts.
+/// States with open questions: a gate and a yes/no question; a choice and text questions; hostile texts.
 pub(crate) fn asking(number: u8) -> Snapshot {
     match number {
         0 => with(at_gate(), vec![gate(), yes_no()]),
@@ -210,7 +210,7 @@ fn opened(questions: Vec<Question>, size: (u16, u16)) -> App {
     app
 }
 
-/// The frame is drawn, and the person has had time to read it.
+/// The frame has been drawn, and the person has had time to read it.
 fn read(app: &mut App) {
     app.drawn();
     let later = app.now + SignedDuration::from_secs(1);
@@ -409,7 +409,7 @@ fn the_source_follows_until_the_person_scrolls() {
     assert!(shown(&app).contains("gate deploy:"), "{}", shown(&app));
 }
 
-/// Task 6 of the program has a screen of 120 columns: a row of letters, and one that ends at its right side.
+/// Task 6 of the program has a screen of 120 columns: one row of letters, and one that ends at the right edge.
 fn with_wide_pane(size: (u16, u16)) -> App {
     let mut app = console(with(program(), Vec::new()), size);
     let _ = press(&mut app, &["5"]);
@@ -422,7 +422,7 @@ fn with_wide_pane(size: (u16, u16)) -> App {
 fn tab_leads_from_the_source_to_the_pane_and_back() {
     let mut app = with_wide_pane((80, 24));
     let at = |app: &App| (app.programs.in_pane, app.context());
-    // The notice goes first.
+    // The notice is dismissed first.
     let _ = press(&mut app, &["Esc"]);
     assert_eq!(at(&app), (false, Context::Program));
     let _ = press(&mut app, &["Tab"]);
@@ -469,7 +469,7 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     assert_eq!(app.screen, Screen::Program, "the source stays in sight");
     let sent = press(&mut app, &["x"]);
     assert!(matches!(&sent[..], [Effect::Ask(Request::Send { task, .. })] if *task == id(6)), "{sent:?}");
-    // The next command begins: what is under the fingers stays.
+    // The next command starts: the task that has the focus stays.
     let mut next = program();
     next.steps[3].state = StepState::Done;
     next.branches.clear();
@@ -478,7 +478,7 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     assert_eq!(app.program_task(), Some(id(6)));
     let _ = press(&mut app, &["C-]"]);
     assert_eq!(app.program_task(), Some(id(3)));
-    // That one takes no input, and it is said.
+    // This task takes no input, and the console says so.
     let _ = press(&mut app, &["i"]);
     assert!(
         matches!(app.mode, Mode::Observe) && shown(&app).contains("the task takes no input"),

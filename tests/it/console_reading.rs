@@ -1,4 +1,4 @@
-//! Reading the texts of a call: the same field in both, finding, comparing.
+//! Reading the texts of a call: the same field in both, searching, comparing.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn summary(record: &CallRecord) -> Arc<CallSummary> {
     })
 }
 
-/// The receipts screen on these calls, the last one selected.
+/// The receipts screen with these calls, the last one selected.
 fn reading(records: &[CallRecord], size: (u16, u16)) -> App {
     let calls = records.iter().map(summary).collect();
     let mut app = console(Snapshot { calls, ..empty() }, size);
@@ -85,7 +85,7 @@ fn opened(size: (u16, u16)) -> App {
     app
 }
 
-/// Goes down in the column read until the row reads so.
+/// Moves down in the current column until the row contains `text`.
 fn down_to(app: &mut App, text: &str) {
     let _ = press(app, &["g"]);
     for _ in 0..200 {
@@ -97,7 +97,7 @@ fn down_to(app: &mut App, text: &str) {
     panic!("no {text:?}:\n{}", shown(app));
 }
 
-/// The row that keys are at in a column.
+/// The row at the cursor in a column.
 fn at(app: &App, column: Column) -> String {
     let sheet = app.calls.sheet.as_ref().expect("a sheet");
     let row = match column {
@@ -107,7 +107,7 @@ fn at(app: &App, column: Column) -> String {
     row.expect("a row").iter().map(|piece| piece.text.as_str()).collect()
 }
 
-/// How many marks stand in the texts.
+/// The number of marks in the texts.
 fn marks(app: &App) -> usize {
     let (buffer, _) = draw(app);
     let plan = app.layout();
@@ -186,7 +186,7 @@ fn the_field_is_on_screen_in_a_long_text_and_in_a_budget() {
     assert!(at(&app, Column::Envelope).contains("\"exit_status\": 101"), "{}", at(&app, Column::Envelope));
 }
 
-/// Cells of a column that a search has marked, and those of the place the person is at.
+/// How many cells of a column a search has highlighted, and how many of those are at the current match.
 fn found(app: &App) -> (usize, usize) {
     let (buffer, _) = draw(app);
     let plan = app.layout();
@@ -234,7 +234,7 @@ fn a_text_found_in_the_envelope_at_each_size() {
         let _ = press(&mut app, &["Tab", "/", "s", "t", "o", "p", "_", "o", "n", "Enter", "n"]);
         assert!(at(&app, Column::Envelope).contains("\"reason\": \"stop_on_error\""));
         insta::assert_snapshot!(format!("found_{}x{}", size.0, size.1), shown(&app));
-        // It goes with the person to the other text.
+        // The search carries over to the other text.
         let _ = press(&mut app, &["BackTab"]);
         assert!(shown(&app).contains("1/1 stop_on"), "{}", shown(&app));
     }
@@ -250,7 +250,7 @@ fn a_group_of_the_envelope_is_folded_and_its_counterpart_still_found() {
         assert!(at(&app, Column::Envelope).contains("{...},  10 keys"), "{}", at(&app, Column::Envelope));
         assert!(at(&app, Column::Receipt).contains("[2] grep"), "{}", at(&app, Column::Receipt));
         insta::assert_snapshot!(format!("folded_{}x{}", size.0, size.1), shown(&app));
-        // A line of the receipt whose field is folded away leads to where it is folded.
+        // A receipt line whose field is folded away leads to the place where it is folded.
         let _ = press(&mut app, &["BackTab"]);
         down_to(&mut app, "exit=1");
         assert!(at(&app, Column::Envelope).contains("{...},  10 keys"), "{}", at(&app, Column::Envelope));

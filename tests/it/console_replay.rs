@@ -1,4 +1,4 @@
-//! Playing a task again: the keys, the time line, one screen at a time.
+//! Replaying a task: the keys, the timeline, one screen at a time.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn reel() -> Arc<Reel> {
     Arc::new(Reel::new(&marks, &events, now()))
 }
 
-/// The screens that are asked for.
+/// The screens requested.
 fn asked(effects: &[Effect]) -> Vec<(usize, usize)> {
     let asked = effects.iter().filter_map(|effect| match effect {
         Effect::Play { place, marks, .. } => Some((*place, *marks)),
@@ -49,7 +49,7 @@ fn after(app: &mut App, ms: i64) -> Vec<Effect> {
     app.update(Msg::Tick(at))
 }
 
-/// Task 7 is played, and its moments have been read.
+/// A replay of task 7 whose moments have been loaded.
 fn opened(size: (u16, u16)) -> App {
     let mut app = console(snapshot(), size);
     select(&mut app, 7);

@@ -1,4 +1,4 @@
-//! Restarting a task, and the commands that `o` calls back.
+//! Restarting a task, and commands recalled with `o`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn opened() -> App {
     console(snapshot(), (80, 24))
 }
 
-/// The tool calls among effects, with their inputs.
+/// The tool calls among the effects, with their inputs.
 fn calls(effects: &[Effect]) -> Vec<String> {
     let call = |effect: &Effect| match effect {
         Effect::Ask(Request::Call { tool, input, .. }) => Some(format!("{tool} {input}")),
@@ -23,7 +23,7 @@ fn calls(effects: &[Effect]) -> Vec<String> {
     effects.iter().filter_map(call).collect()
 }
 
-/// A task changes.
+/// Changes a task.
 fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
     let mut next = Snapshot::clone(&app.view.snapshot);
     next.seq += 1;
@@ -40,7 +40,7 @@ fn a_running_task_is_asked_about_stopped_and_started_again_once_it_has_ended() {
     assert!(shown(&app).contains("restart t06?") && shown(&app).contains("RESTART?"), "{}", shown(&app));
     assert_eq!(calls(&press(&mut app, &["Enter", "Esc"])), Vec::<String>::new());
     assert_eq!(calls(&press(&mut app, &["r", "r"])), [r#"TaskStop {"task_id":"task_00000006"}"#]);
-    // However long it takes: it is being stopped.
+    // However long it takes: the task is being stopped.
     assert_eq!(
         calls(&becomes(&mut app, 6, |task| task.status = TaskStatus::Cancelling)),
         Vec::<String>::new()

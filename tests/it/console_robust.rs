@@ -1,4 +1,4 @@
-//! The console survives whatever comes: any size from 1x1, any messages in any order.
+//! The console survives anything: any size from 1x1, any messages in any order.
 
 use std::sync::Arc;
 
@@ -183,7 +183,7 @@ fn message(step: &Step, app: &App, asked: &[Effect]) -> Msg {
     }
 }
 
-/// Answers the last page asked for, with whatever numbers.
+/// Answers the last page requested, with arbitrary numbers.
 fn page(first_line: u64, lines: u64, app: &App, asked: &[Effect]) -> Msg {
     let wanted = asked.iter().rev().find_map(|effect| match effect {
         Effect::Page { task, anchor, .. } => Some((task.clone(), *anchor)),

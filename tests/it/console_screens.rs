@@ -1,4 +1,4 @@
-//! What the console looks like: every screen at the three sizes, as a person sees it.
+//! What the console looks like: every screen at each of the sizes, as a person sees it.
 
 use std::sync::Arc;
 
@@ -258,7 +258,7 @@ fn the_heads_of_the_calls_stand_over_their_columns() {
     }
 }
 
-/// A console that has looked at its tasks twice, a second apart.
+/// A console that has measured its tasks twice, a second apart.
 fn measured(app: &mut App) {
     let seen = |app: &mut App, cpu_ms: u64| {
         let tree = |number: u64| Usage { cpu_ms: cpu_ms * number, memory_bytes: number << 26, processes: 2 };

@@ -1,4 +1,4 @@
-//! What the agent saw: the whole transcript of a task with marks at what an answer showed of it.
+//! What the agent saw: the complete transcript of a task, marking what an answer showed of it.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn printed(lines: std::ops::Range<usize>) -> String {
     lines.map(|n| format!("test parser::tests::case_{n:03} ... ok\n")).collect()
 }
 
-/// Call 310 as an answer of TaskOutput: read from line 5 on until line 85 of 100, and cut.
+/// Call 310 as an answer of TaskOutput: lines 6 to 85 of 100, truncated.
 fn reading() -> CallRecord {
     let cut = preview::cut(&Text::Whole(printed(5..85)), 700).expect("not blank");
     let (since, next) = (printed(0..5).len(), printed(0..85).len());
@@ -29,7 +29,7 @@ fn reading() -> CallRecord {
     CallRecord { tool: "TaskOutput".into(), input, envelope: Some(envelope), ..record() }
 }
 
-/// The receipts screen on call 310.
+/// The receipts screen at call 310.
 fn opened(record: CallRecord, size: (u16, u16)) -> App {
     let mut app = console(snapshot(), size);
     let _ = press(&mut app, &["3", "j", "j", "j"]);

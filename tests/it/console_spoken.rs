@@ -1,4 +1,4 @@
-//! The console in plain lines: what is said of two states, what a line means, when an answer counts.
+//! The plain-line console: what is said about two successive states, what a line means, when an answer counts.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn said(before: &Snapshot, after: &Snapshot) -> String {
     events(before, after).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A conversation, and what it said and did last.
+/// A session, the time, and the effects of its last event.
 struct Heart {
     talk: Session,
     now: Timestamp,
@@ -74,7 +74,7 @@ impl Heart {
         self.said()
     }
 
-    /// Writes a line after a while.
+    /// Writes a line after a delay.
     fn writes(&mut self, line: &str, ms: i64) -> String {
         self.now += SignedDuration::from_millis(ms);
         self.hears(Event::Line(line.into(), self.now))
@@ -501,7 +501,7 @@ fn output_is_read_on_from_where_it_was_read() {
     assert!(said.starts_with("left out before this: 50 lines") && said.ends_with("t01: line 249\n"));
 }
 
-/// In the middle of a question a command is one all the same: by its word where that is no answer, else behind a slash.
+/// While a question is open, a command still works: by its name where that is no answer, otherwise after a slash.
 #[test]
 fn commands_work_in_the_middle_of_a_question() {
     for (asked, command) in [

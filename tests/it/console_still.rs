@@ -1,4 +1,4 @@
-//! A console where nothing moves: time alone changes no cell, and what would count on is said by the clock.
+//! A console without motion: time alone changes no cell, and what would count up is shown as a clock time.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::console_program::asking;
 
 const SIZES: [(u16, u16); 4] = [(50, 10), (80, 24), (120, 40), (200, 60)];
 
-/// A console where nothing moves, at one of the states with questions of programs.
+/// A console without motion, in a state with questions of programs.
 fn still(size: (u16, u16)) -> App {
     let mut app = console(asking(0), size);
     app.setup.ui.motion = false;

@@ -1,5 +1,5 @@
-//! Which role each cell of every screen and dialog has, at 80x24, and what the roles look like in each theme at each level of
-//! colour. A screen that changes changes its own picture; a theme that changes changes the table of roles.
+//! The role of each cell on every screen and dialog, at 80x24, and what the roles look like in each theme at each
+//! colour level. A changed screen changes only its own snapshot; a changed theme changes only the table of roles.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ const LEVELS: [(&str, Level, Colours); 3] = [
     ("256", Level::Many, Colours::Named),
     ("true", Level::True, Colours::Named),
 ];
-/// What is put over a role: the selected row, a match, a letter that fits.
+/// Modifiers added to a role: the selected row, a match, a matching letter.
 const MARKS: [(&str, Modifier); 4] = [
     ("", Modifier::empty()),
     ("+bold", Modifier::BOLD),
@@ -33,12 +33,12 @@ fn looks() -> impl Iterator<Item = (&'static str, (&'static str, Level, Colours)
     THEMES.into_iter().flat_map(|theme| LEVELS.into_iter().map(move |level| (theme, level)))
 }
 
-/// As a terminal of this level shows a cell.
+/// A cell as a terminal of this colour level shows it.
 fn seen(level: Level, cell: &Cell) -> Style {
     (level.map(cell.fg), level.map(cell.bg), cell.modifier)
 }
 
-/// Each theme at each level.
+/// Each theme at each colour level.
 fn themes() -> Vec<(Level, Theme)> {
     let mut set = ThemeSet::default();
     let theme = |(name, (_, level, colours)): (&str, (&str, Level, Colours))| {
@@ -48,7 +48,7 @@ fn themes() -> Vec<(Level, Theme)> {
     looks().map(theme).collect()
 }
 
-/// What a role looks like in every theme, at every level.
+/// What a role looks like in every theme, at every colour level.
 fn everywhere(themes: &[(Level, Theme)], role: Role, mark: Modifier) -> Vec<Style> {
     let style = |(level, theme): &(Level, Theme)| {
         let mut cell = Cell::default();
@@ -65,7 +65,7 @@ fn dressed(app: &App, theme: &Theme) -> Buffer {
     draw(&app).0
 }
 
-/// The name of what a cell shows everywhere: a role, with a mark or without; the first of those that look the same.
+/// Names for what a cell looks like everywhere: a role, with or without a modifier; the first one if several look the same.
 fn names(themes: &[(Level, Theme)]) -> HashMap<Vec<Style>, String> {
     let mut names = HashMap::new();
     for (word, mark) in MARKS {
@@ -120,7 +120,7 @@ fn roles_look_so_in_each_theme_at_each_level() {
     insta::assert_snapshot!("roles", out);
 }
 
-/// A letter for each cell by its role, a dot where the terminal's own colours are; and what the letters mean.
+/// A letter per cell for its role, a dot for the terminal's own colours; and what the letters mean.
 fn picture(app: &App, themes: &[(Level, Theme)], names: &HashMap<Vec<Style>, String>) -> String {
     let buffers: Vec<(Level, Buffer)> =
         themes.iter().map(|(level, theme)| (*level, dressed(app, theme))).collect();
@@ -136,7 +136,7 @@ fn picture(app: &App, themes: &[(Level, Theme)], names: &HashMap<Vec<Style>, Str
                 row.push('.');
                 continue;
             }
-            // What is no role is a program's own colour, or put together from several: as the default theme has it.
+            // Anything that is no role is a program's own colour, or a mix of roles: described as in the default theme.
             let name = names.get(&styles).cloned().unwrap_or_else(|| format!("= {}", told(styles[2])));
             let known = letters.iter().find(|(known, _)| *known == name).map(|(_, letter)| *letter);
             row.push(known.unwrap_or_else(|| {

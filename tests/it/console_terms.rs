@@ -1,4 +1,4 @@
-//! Odd words are explained in a line where they stand: until they were used or in sight for two minutes, and then no more.
+//! Hints: unusual words are explained in one line until they have been used, or visible for two minutes; then never again.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::console_program::{gate, in_dialog};
 const RECEIPT: &str = "receipt  what the model read";
 const ENVELOPE: &str = "envelope  the whole answer";
 
-/// A console that explains words.
+/// A console with hints turned on.
 fn hinting(mut app: App) -> App {
     app.setup.ui.hints = true;
     let _ = app.update(Msg::Tick(app.now));
@@ -30,7 +30,7 @@ fn reading(memory: Memory) -> App {
     app
 }
 
-/// Lets so many seconds pass; returns what is remembered since.
+/// Lets `seconds` pass; returns what is remembered as a result.
 fn after(app: &mut App, seconds: i64) -> Option<Memory> {
     let effects = app.update(Msg::Tick(now() + SignedDuration::from_secs(seconds)));
     remembered(effects)
@@ -44,7 +44,7 @@ fn remembered(effects: Vec<Effect>) -> Option<Memory> {
     memories.last()
 }
 
-/// A workspace in which nothing waits and nothing was told, so that the row of notices is free.
+/// A workspace in which nothing is waiting and there are no notices, so that the notice row is free.
 fn calm() -> Snapshot {
     let mut state = snapshot();
     state.notices.clear();

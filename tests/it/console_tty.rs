@@ -1,4 +1,4 @@
-//! The real console in a real terminal: what a person sees, types, and gets back in the end.
+//! The real console in a real terminal: what a person sees, what they type, and how the terminal is restored at the end.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -16,12 +16,12 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::support::{Family, Home, program, send, wait_until};
 
-/// A program in a terminal of its own, and the eyes and hands of a person at it.
+/// A program in a terminal of its own, with a stand-in for the person in front of it.
 struct Person {
     child: Child,
-    /// `None` once the terminal was taken away.
+    /// `None` once the terminal has been taken away.
     master: Option<File>,
-    /// Kept open so that the terminal's state can be read after the program's end.
+    /// Kept open so that the terminal's state can be read after the program has exited.
     slave: Option<File>,
     before: Termios,
     seen: Arc<Mutex<Seen>>,
@@ -33,7 +33,7 @@ struct Seen {
 }
 
 impl Person {
-    /// Sits down at the program's console.
+    /// Opens the program's console.
     fn at_console(home: &Home, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new("setsid");
         command.arg("--ctty").arg(program());
@@ -48,7 +48,7 @@ impl Person {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pty");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("unlocked");
         let path = ptsname(&master, Vec::new()).expect("a name").into_string().expect("UTF-8");
-        // Run as the leader of a session, the tests would make this their own terminal and be hung up with it.
+        // If the tests run as a session leader, opening it must not make it their own terminal: its hangup would kill them.
         let mut options = File::options();
         let slave = options.read(true).write(true).custom_flags(libc::O_NOCTTY).open(path);
         let slave = slave.expect("the terminal");
@@ -115,14 +115,14 @@ impl Person {
         status.expect("waited for")
     }
 
-    /// The terminal is as it was found: its modes, the screen, the cursor, the mouse.
+    /// Asserts that the terminal is as it was found: its modes, the screen, the cursor, the mouse.
     #[track_caller]
     fn assert_restored(&self) {
         let after = tcgetattr(self.slave.as_ref().expect("the terminal")).expect("its state");
         let modes = |t: &Termios| (t.input_modes, t.output_modes, t.local_modes, t.control_modes);
         assert_eq!(modes(&after), modes(&self.before));
         let read = || String::from_utf8_lossy(&self.bytes()).into_owned();
-        // It may have been given back before, and taken again.
+        // It may have been restored before, and taken again.
         wait_until("the screen is given back", || read().rfind("\x1b[?1049l") > read().rfind("\x1b[?1049h"));
         let text = read();
         for (on, off) in
@@ -264,7 +264,7 @@ fn f26_a_terminal_that_goes_away_ends_the_console_and_its_tasks() {
     wait_until("the task runs", || mark.exists());
     let task = std::fs::read_to_string(&mark).expect("its pid");
     person.slave = None;
-    // The eyes hold the other copy of the master: a hang-up needs the program to lose its terminal for good.
+    // The reader thread holds another copy of the master, so dropping this one is no hangup yet: send the signal as well.
     rustix::process::kill_process(person.pid(), Signal::HUP).expect("signalled");
     person.master = None;
     assert_eq!(person.end().code(), Some(129));

@@ -1,4 +1,4 @@
-//! What the console decides: keys, mouse and news in, effects and a new state out.
+//! How the console's state changes: keys, mouse events and news in; effects and a new state out.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ fn opened() -> App {
     console(snapshot(), (80, 24))
 }
 
-/// Says what is to be done outside, leaving out which panes are shown, what is fetched for them, and what is
-/// kept for the next time.
+/// Describes the effects, except which panes are shown, what is fetched for them, and what is remembered for the
+/// next start.
 fn acts(effects: &[Effect]) -> Vec<String> {
     let is_act = |effect: &&Effect| {
         let is_fetched = matches!(effect, Effect::Ask(Request::Record { .. }) | Effect::Page { .. });
@@ -83,7 +83,7 @@ fn the_stop_key_pressed_again_and_again_stops_no_other_task() {
         (&["x", "t", "x", "t", "x", "t"], r#"TaskStop {"task_id":"task_00000007","signal":"TERM"}"#),
     ] {
         let mut app = opened();
-        // The newest live task is followed, not selected by hand; it ends as soon as it is told to.
+        // The newest live task is selected automatically, not by hand; it starts to end as soon as it is told to.
         let _ = changed(&mut app, |next| next.tasks.truncate(7));
         assert_eq!(app.selected().map(|task| task.number), Some(7));
         let mut done = Vec::new();
@@ -313,7 +313,7 @@ fn what_is_asked_beside_the_streams_is_named_and_no_answer_is_on_record() {
     let _ = press(&mut app, &["a"]);
     assert!(shown(&app).contains("sudo of claude asks for a password"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc"]);
-    // It may ask for a password by the time the line is sent.
+    // By the time the line is sent, the task may be asking for a password.
     let _ = changed(&mut app, |next| {
         let mut asks = next.tasks[6].as_ref().clone();
         asks.waiting = None;
@@ -427,7 +427,7 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
     assert!(dialog.contains("d detach   s stop all and quit"), "the first choice\n{dialog}");
     assert!(dialog.contains("Detached, the tasks go on"), "{dialog}");
     assert_eq!(acts(&press(&mut app, &["d"])), ["Quit(Detach)"]);
-    // With nothing that runs it is the second one, and nobody is asked unless an agent is connected.
+    // With nothing running, detaching is the second choice, and the dialog only appears if an agent is connected.
     let mut idle = console(Snapshot { agents: opened().view.snapshot.agents.clone(), ..empty() }, (80, 24));
     (idle.setup.is_remote, idle.setup.can_detach) = (false, true);
     let _ = press(&mut idle, &["q"]);
@@ -547,7 +547,7 @@ fn hostile_names_are_named_and_never_drawn() {
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
 }
 
-/// What a repository of strangers may name: breaks, tabs, escapes, reversed text, one word without end.
+/// What an untrusted repository may contain: line breaks, tabs, escape sequences, reversed text, one endless word.
 const FOREIGN: [&str; 4] = [
     "printf x # a\tb \x1b[31m\x1b]0;root\x07 \u{202e}txt.exe\r\n\nrm -rf ~\u{9b}2J",
     "./averyveryverylongwordwithoutanyblankaveryveryverylongwordwithoutanyblankaveryveryverylongwordwithoutanyblank",
@@ -640,7 +640,7 @@ fn a_lost_runtime_is_said_and_starts_nothing() {
     assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(Detach)"]);
 }
 
-/// A page of t06's log as it is read for a search: from a line on, a test a line.
+/// A page of t06's log as it is fetched for a search, starting a few lines before the match; one test per line.
 fn page_around(app: &App, line: u64) -> PageView {
     let first = line - 6;
     let text: Vec<String> = (first..first + 20).map(|at| format!("test case_{at} ... ok")).collect();
@@ -662,7 +662,7 @@ fn page_around(app: &App, line: u64) -> PageView {
     }
 }
 
-/// Returns the searches asked for: text, line and way.
+/// Returns the searches requested: text, start line and direction.
 fn searches(effects: &[Effect]) -> Vec<(String, u64, bool)> {
     let search = |effect: &Effect| match effect {
         Effect::Search(_, query) => Some((query.needle.clone(), query.from, query.forward)),

@@ -1,4 +1,4 @@
-//! What a day of use has taught: what a person meets first, at the sizes that terminals have.
+//! Lessons from a day of use: what a person meets first, at common terminal sizes.
 
 use std::sync::Arc;
 
@@ -225,7 +225,7 @@ fn a_smaller_budget_never_makes_a_text_longer() {
         let now = sizes(&app).expect("a sheet");
         assert!(now.0 <= whole.0 && now.1 <= whole.1, "{now:?} of {whole:?}");
     }
-    // A short answer has nothing to leave out.
+    // A short answer has nothing to omit.
     let mut app = console(snapshot(), (160, 50));
     let _ = press(&mut app, &["3", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(crate::console_fixture::refusal())));
@@ -286,7 +286,7 @@ fn keys_rest_for_a_moment_before_they_leave_what_has_ended() {
     assert!(matches!(app.mode, Mode::Observe) && app.layers.is_empty(), "read, not typed on");
 }
 
-/// The 142 polls of one task are one row, and what failed says so.
+/// The 142 polls of one task take up one row, and failed calls are marked as such.
 #[test]
 fn the_list_of_calls_tells_commands_and_how_they_ended_and_folds_polls() {
     for size in [(80, 24), (120, 40), (200, 60)] {
@@ -321,7 +321,7 @@ fn calls_are_listed_by_a_text_of_theirs() {
     assert_eq!(app.call_rows().len(), 1, "by how it ended");
 }
 
-/// One Esc too many, or a key of another screen, does nothing that cannot be taken back.
+/// One Esc too many, or a key meant for another screen, does nothing that cannot be undone.
 #[test]
 fn a_letter_with_a_risk_means_one_thing_wherever_it_is_pressed() {
     use pilothouse::console::keys::action::Action::{self, *};
@@ -374,7 +374,7 @@ fn states_have_words_beside_the_counters_too() {
     }
 }
 
-/// Words that no screen says any more: the snapshots show every screen and dialog.
+/// Words that no screen uses any more: the snapshots cover every screen and dialog.
 #[test]
 fn the_old_words_are_on_no_screen() {
     const OLD: [&str; 28] = [

@@ -1,4 +1,4 @@
-//! A console over places of different versions: one is only looked at, and keeps nobody from acting on the others.
+//! A console over places of different versions: one is read-only, and does not keep anybody from acting on the others.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::console_held::call;
 
 const OLDER: &str = "that runtime speaks version 5 of the link, this console version 6; end it";
 
-/// A held call of a place: only a pause holds it.
+/// A call held at a place, only because of a pause.
 fn held(place: usize, ticket: u64) -> HeldCall {
     let number = |own| Slot(u16::try_from(place).expect("few") + 1).number(own).expect("room");
     HeldCall {
@@ -28,7 +28,7 @@ fn held(place: usize, ticket: u64) -> HeldCall {
     }
 }
 
-/// The first place is of this version; the last one is older, paused, and has a finished task.
+/// The first place has this version; the last one is older, paused, and has a finished task.
 fn mixed(is_paused: bool, held: Vec<HeldCall>) -> Snapshot {
     let link = PlaceLink::ReadOnly(OLDER.into());
     let whole = fleet(link.clone());

@@ -1,5 +1,5 @@
-//! A walk through every action there is, by keyboard alone: its name typed into the palette, and what then happens or
-//! why it does not. A new action does not compile until it stands here.
+//! A walk through every action there is, by keyboard alone: its name is typed into the palette, and then it
+//! happens, or the console says why not. A new action does not compile until it is listed here.
 
 use pilothouse::console::app::chooser::{Chooser, Kind};
 use pilothouse::console::app::{App, Layer, Mode, Prompt, Screen};
@@ -11,17 +11,17 @@ use pilothouse::terminal::KeyPress;
 use crate::console_fixture::{build, console, id, press, select, snapshot};
 use crate::support::{Console, Home};
 
-/// What is to be seen after an action was chosen.
+/// What is expected after an action has been chosen.
 enum Seen {
     /// The console says why it does nothing.
     Why(&'static str),
-    /// Something is done outside.
+    /// It has an effect outside the console.
     Does(fn(&Effect) -> bool),
-    /// The console is in another state.
+    /// The console's state has changed.
     Is(fn(&App) -> bool),
 }
 
-/// Where it is tried: the selected task and keys that lead there.
+/// Where it is tried: the selected task, and the keys that lead there.
 struct Place(u32, &'static [&'static str]);
 
 const ON_TASKS: Place = Place(7, &["1"]);
@@ -63,7 +63,7 @@ const CARD: &str = "on the card of a call: approvals";
 const RECEIPTS: &str = "in receipts only";
 const REPLAY: &str = "while a task is played again: replay";
 
-/// Where each action is tried and what it does there.
+/// Where each action is tried, and what it does there.
 fn expected(action: Action) -> (Place, Seen) {
     use Seen::{Does, Is, Why};
     let here = |seen| (ON_TASKS, seen);
@@ -98,7 +98,7 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::Abort
         | Action::Note
         | Action::LetAgents => here(Why(QUESTION)),
-        // The palette's own: they are what opens it and what chooses in it.
+        // The palette's own actions: they open it, and choose in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
         Action::Start => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Start, _)))),
         Action::Watch => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Watch(_), _)))),
@@ -222,13 +222,13 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Help => here(Is(|app| matches!(app.layers.last(), Some(Layer::Help { .. })))),
         Action::Back => (Place(7, &["4"]), Is(|app| app.toasts.list().is_empty())),
         Action::Detach => here(Does(|effect| matches!(effect, Effect::Quit(Leave::Detach)))),
-        // It asks first: whoever chose it in a list may have meant the next line.
+        // It asks first: whoever chose it from a list may have meant the next row.
         Action::StopAll => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),
         Action::Quit => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),
     }
 }
 
-/// Types `:`, the name and Enter; returns what was done and why nothing was.
+/// Types `:`, the name and Enter; returns the effects, and why nothing happened if so.
 fn choose(app: &mut App, action: Action) -> (Vec<Effect>, Option<String>) {
     let _ = press(app, &[":"]);
     for letter in action.name().chars() {
@@ -297,7 +297,7 @@ fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
         console.keys(format!(":{name}\r").as_bytes());
         console.shows(shows);
         if !console.text().contains("OBSERVE") {
-            // An Esc and a key that come together are one key with Alt.
+            // An Esc and a key that arrive together are one key with Alt.
             console.keys(b"\x1b");
             console.shows("OBSERVE");
         }

@@ -1,4 +1,4 @@
-//! Watch rules: what rings beside what waits for the person, and until when it stands in the list.
+//! Watch rules: what rings in addition to what waits for the person, and how long it stays in the attention list.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use pilothouse::runtime::{Snapshot, TaskStatus, TaskView};
 
 use crate::console_fixture::{console, ended, id, now, press, select, shown, snapshot};
 
-/// A console whose terminal does not have the focus, with rules of the settings.
+/// A console whose terminal does not have the focus, with these watch rules.
 fn elsewhere(rules: &[&str]) -> App {
     let mut app = console(snapshot(), (80, 24));
     app.setup.ui.watch =
         rules.iter().map(|rule| toml::from_str::<WatchRule>(rule).expect("a rule")).collect();
-    // What waits already was rung for.
+    // What is already waiting has already rung.
     let _ = becomes(&mut app, 6, |_| {});
     let _ = app.update(Msg::Focus(false));
     app
 }
 
-/// A task changes.
+/// Changes a task.
 fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
     let mut next = Snapshot::clone(&app.view.snapshot);
     next.seq += 1;
@@ -45,7 +45,7 @@ fn rung(effects: &[Effect]) -> Vec<&str> {
     rung.collect()
 }
 
-/// What the rules have put into the attention list: name and what.
+/// What the rules have added to the attention list.
 fn watched(app: &App) -> Vec<String> {
     let is_watched =
         |item: &pilothouse::console::app::attention::Item| matches!(item.subject, Subject::Watched(..));
@@ -95,7 +95,7 @@ fn a_task_that_is_silent_for_long_rings_until_it_prints_again() {
     assert_eq!(rung(&app.update(Msg::WatchDue)).len(), 1, "and again for the next silence");
 }
 
-/// The reads asked for: from which byte.
+/// The reads requested: each with its first byte.
 fn reads(effects: &[Effect]) -> Vec<u64> {
     let reads = effects.iter().filter_map(|effect| match effect {
         Effect::ReadWatched { task, from } if task.id == id(6) => Some(*from),

@@ -1,4 +1,4 @@
-//! The counters of a runtime and those of its recording are the same: both are counted from the same rows.
+//! The counters of a runtime and of its recording agree: both are derived from the same rows.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Bench {
         call(&self.runtime, &self.caller, tool, input).await
     }
 
-    /// Calls beside the test and waits until the snapshot shows what the call waits for.
+    /// Calls in the background and waits until the snapshot shows what the call is waiting for.
     async fn held(
         &self,
         tool: &'static str,
@@ -129,12 +129,12 @@ async fn a_recording_has_the_counters_its_runtime_had() {
     let live = serde_json::to_value(bench.runtime.metrics()).expect("counters are JSON");
     let read = past::read(&recording).expect("a readable recording").snapshot().metrics;
     let read = serde_json::to_value(read).expect("counters are JSON");
-    // What is taken of the limits, and the last minute, are of a running runtime alone.
+    // Limits in use and the rates of the last minute exist only for a running runtime.
     let of_now = ["gauges", "calls_per_second", "bytes_per_second"];
     for (name, value) in live.as_object().expect("an object") {
         assert!(of_now.contains(&name.as_str()) || read[name] == *value, "{name}: {value} {}", read[name]);
     }
-    // The workload moves every one of them but what only a failing disk, parser or a flood of output does.
+    // The workload changes every counter except those that need a failing disk or parser, or a flood of output.
     let is_zero = |value: &Value| match value {
         Value::Object(members) => members.is_empty(),
         value => value.as_u64() == Some(0),

@@ -1,5 +1,5 @@
-//! What the project is made of, held against `deny.toml`: licences, where each crate comes from, versions twice.
-//! Advisories need the network and are not looked at here: `cargo deny check advisories`.
+//! The project's dependencies, checked against `deny.toml`: licences, the source of each crate, duplicate versions.
+//! Advisories need the network and are not checked here: `cargo deny check advisories`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ fn table(path: &str) -> Table {
     std::fs::read_to_string(root().join(path)).expect("readable").parse().expect("TOML")
 }
 
-/// The texts of a list in `deny.toml`.
+/// The strings of a list in `deny.toml`.
 fn listed(section: &str, key: &str) -> BTreeSet<String> {
     let rules = table("deny.toml");
     let list = rules[section][key].as_array().expect("a list");
     list.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
 }
 
-/// The packages of the lock file: name, version, source.
+/// The packages in the lock file: name, version, source.
 fn locked() -> Vec<(String, String, Option<String>)> {
     let lock = table("Cargo.lock");
     let text = |package: &toml::Value, key: &str| Some(package.get(key)?.as_str()?.to_owned());
@@ -38,8 +38,8 @@ fn locked() -> Vec<(String, String, Option<String>)> {
         .collect()
 }
 
-/// Whether one of the ways to take an SPDX expression needs allowed licences only. Parentheses, AND, OR, and the slash
-/// that old packages write for OR.
+/// Tells whether some way to satisfy an SPDX expression needs only allowed licences. Understands parentheses, AND,
+/// OR, and the slash that old packages use for OR.
 fn may_be_used(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -81,7 +81,7 @@ fn one(words: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     allowed.contains(word)
 }
 
-/// What cargo knows of the packages for this machine; `None` where it cannot look, as without a package cache.
+/// Cargo's metadata of the packages for this platform; `None` if cargo cannot produce it, e.g. without a package cache.
 fn metadata() -> Option<Value> {
     let asked = Command::new(env!("CARGO")).arg("-vV").output().ok()?;
     let told = String::from_utf8(asked.stdout).ok()?;
@@ -159,7 +159,7 @@ fn a_crate_that_is_there_twice_is_listed() {
         .map(|skipped| skipped["crate"].as_str().expect("a crate"))
         .collect();
     let twice = versions.iter().filter(|(_, versions)| versions.len() > 1);
-    // All versions but the newest are listed: that is the one to come to.
+    // All versions except the newest are listed: the newest is the one to converge on.
     let old: BTreeSet<String> = twice
         .flat_map(|(name, versions)| {
             versions[..versions.len() - 1].iter().map(move |old| format!("{name}@{old}"))

@@ -1,4 +1,4 @@
-//! `pilothouse doctor`: what it finds, and that each fix mends its finding.
+//! `pilothouse doctor`: what it finds, and that each fix resolves its finding.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -56,7 +56,7 @@ fn a_folder_open_to_others_and_a_runtime_that_serves_are_seen() {
     let found = finding(&doctor(&home), "state folder");
     let fix = format!("chmod 700 {}", state.display());
     assert_eq!((found["state"].as_str(), found["fix"].as_str()), (Some("problem"), Some(fix.as_str())));
-    // No command but `doctor` uses a state folder that others may enter.
+    // No command except `doctor` uses a state folder that others may enter.
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o700)).expect("closed");
     home.stop(&mut served);
 }
@@ -109,7 +109,7 @@ fn an_agents_server_is_started_as_that_agent_does() {
     assert!(variables.contains("AA_API") && !variables.contains("XDG_STATE_HOME"), "{variables}");
     let permissions = finding(&data, "codex permissions")["found"].to_string();
     assert!(permissions.contains("without asking") && permissions.contains("shell is off"), "{permissions}");
-    // An entry that hands on less leads to another runtime, and that is said.
+    // A configuration entry that passes on fewer variables leads to another runtime, and doctor reports that.
     let config = home.workspace().join("../.codex/config.toml");
     let text = std::fs::read_to_string(&config).expect("there").replace("\"XDG_STATE_HOME\", ", "");
     std::fs::write(&config, text).expect("written");
@@ -123,7 +123,7 @@ fn an_agents_server_is_started_as_that_agent_does() {
     home.stop(&mut served);
 }
 
-/// Asks for the finding about Claude Code's own shell, of an agent that does what Claude Code does with it.
+/// Asks for the finding about Claude Code's own shell, with a fake agent that uses it as Claude Code does.
 fn shell_of_claude(home: &Home, variables: &[(&str, &str)]) -> Value {
     let mut command = home.command(&["doctor", "--agents"]);
     let path = std::env::var("PATH").unwrap_or_default();

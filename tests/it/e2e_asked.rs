@@ -1,5 +1,5 @@
-//! What real programs ask at the terminal beside an agent's own command: answered in the console, in no answer and on no
-//! record; and where nobody could answer, everything is as without us.
+//! What real programs ask on the terminal beside an agent's own command: answered in the console, in no answer and
+//! in no record; and where nobody could answer, everything is as without Pilothouse.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -17,14 +17,14 @@ const SECRET: &str = "Vx7-tumbleweed-41";
 
 /// One program that asks.
 struct Case {
-    /// What must be installed.
+    /// The programs that must be installed.
     needs: &'static [&'static str],
-    /// The command, in a workspace that `prepare` has seen.
+    /// The command, run in a workspace set up by `prepare`.
     script: String,
     prepare: fn(&Path),
-    /// What is shown before each answer, and the answer.
+    /// Each prompt, and the answer to it.
     dialogue: Vec<(&'static str, &'static str)>,
-    /// What it prints then.
+    /// What it prints afterwards.
     prints: &'static str,
 }
 
@@ -46,7 +46,7 @@ impl Case {
         }
     }
 
-    /// Runs it with a console that answers; then nothing that is left of it holds the secret.
+    /// Runs it with a console that answers; afterwards no output, answer or file contains the secret.
     fn is_answered(&self) {
         if !self.can_run() {
             return;
@@ -111,7 +111,7 @@ impl Case {
         }
     }
 
-    /// Runs it where nobody could answer, by us and by the shell alone.
+    /// Runs it where nobody could answer, through Pilothouse and through the shell alone.
     fn is_as_without_us(&self) {
         if !self.can_run() {
             return;
@@ -121,7 +121,7 @@ impl Case {
             (self.prepare)(&door.home.workspace());
             let call =
                 if by_us { door.of_claude("one", &self.script) } else { door.call(false, &self.script) };
-            // In a session of its own, as agents start commands: there is no terminal to ask at.
+            // In a session of its own, as agents start commands: without a terminal to ask on.
             let mut alone = Command::new("setsid");
             alone.arg("-w").arg(call.get_program()).args(call.get_args()).env_clear();
             alone.envs(call.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -138,7 +138,7 @@ impl Case {
     }
 }
 
-/// Returns what was said, without what openssl says of its own memory.
+/// Returns the text without the addresses that openssl prints before its errors.
 fn text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.lines()
@@ -147,14 +147,14 @@ fn text(bytes: &[u8]) -> String {
         .join("\n")
 }
 
-/// The forms that a secret could hide in.
+/// The forms in which a secret could be hidden.
 fn forms(secret: &str) -> Vec<String> {
     let hex = secret.bytes().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
     });
     let mut forms = vec![secret.to_owned(), secret.chars().rev().collect(), hex.to_uppercase(), hex];
-    // By itself, and at each place in three bytes: without what depends on its neighbours.
+    // In base64, at each of the three byte offsets: without the characters that depend on neighbouring bytes.
     for before in ["", "x", "xx"] {
         let all = base64(format!("{before}{secret}").as_bytes());
         let (skip, whole) = (before.len() * 2, all.trim_end_matches('=').len() - 2);
@@ -280,7 +280,7 @@ fn gpg_with_pinentry_tty() {
     gpg().is_answered();
 }
 
-/// Asks for a name and a password, whatever is asked for; returns its address, and the first credentials it got.
+/// Asks every request for a user name and password; returns its address, and the first credentials it received.
 fn server() -> (String, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

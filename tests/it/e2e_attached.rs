@@ -1,4 +1,4 @@
-//! Consoles and agents come and go; what runs goes on until somebody ends it on purpose.
+//! Consoles and agents come and go; tasks keep running until somebody ends them on purpose.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::support::{Agent, Console, Home, Tag, wait_until};
 
 const SIZE: (u16, u16) = (80, 24);
 
-/// A task of an agent that carries a tag and shows it is there.
+/// An agent's task that carries a tag and prints that it runs.
 fn tagged_task(agent: &Agent, tag: &Tag) -> String {
     agent.task(&format!("echo it-runs; exec sleep {}", tag.0))
 }
@@ -88,7 +88,7 @@ fn an_agent_outlives_the_console_that_held_its_runtime() {
 #[test]
 fn a_headless_runtime_holds_no_descriptor_of_the_agent_that_started_it() {
     let home = Home::new();
-    // The agent's own pipe, left open to the shim by a careless parent.
+    // The agent's own pipe, which a careless parent has left open in the shim.
     let mut shell = std::process::Command::new("sh");
     home.settle(&mut shell);
     let line = format!("{} mcp 3>&1 >/dev/null 2>&1", crate::support::program_word());

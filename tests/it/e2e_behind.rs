@@ -1,4 +1,4 @@
-//! What a managed task starts through the command line: it counts as that task's agent for the pause.
+//! Commands that a managed task starts through the command line: a pause treats them as calls of that task's agent.
 
 use pilothouse::envelope::Actor;
 use pilothouse::link::{Operator, Request};
@@ -33,9 +33,9 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     let held = held().expect("held, not run");
     assert_eq!(held.behind, Some(Actor::Agent("claude".into())), "the card says whose script it is");
     assert_eq!((held.actor, exists("escaped")), (Actor::Cli, false), "as who it is, and nothing has run");
-    // A person's own script goes on.
+    // A person's own script continues.
     assert!(home.run(&["command", "run", "true"]).status.success());
-    // Not before the question can have been read.
+    // Not accepted before there has been time to read the question.
     wait_until("it is let go", || {
         threads.block_on(operator.ask(Request::Pause { paused: false, nonce: None })).is_ok()
     });

@@ -1,4 +1,4 @@
-//! `pilothouse demo`: what a newcomer sees first, played to its end by itself and with somebody at the keys.
+//! `pilothouse demo`: what a newcomer sees first, played to its end by itself and with somebody at the keyboard.
 
 use crate::support::{Console, Home};
 
@@ -27,7 +27,7 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     console.wait_for("the command's end", |screen| {
         screen.contents().lines().any(|row| row.contains("echo it works") && row.contains("exit 0"))
     });
-    // What is started here has the keys.
+    // A task started here gets the keys.
     console.keys(b"\x1d");
     console.shows("OBSERVE");
     console.keys(b"q");
@@ -43,14 +43,14 @@ fn whoever_is_at_the_keys_comes_first() {
     let home = Home::new();
     let mut console = Console::open(&home, &["demo", "--speed", "2"], (120, 40));
     console.shows("wants to run a command");
-    // The question is drawn before its task is the one that keys go to.
+    // The question is drawn before its task becomes the one that gets the keys.
     console.wait_for("a task that may be typed into", |screen| {
         let text = screen.contents();
         text.contains("[y/N]") && text.contains("Enter input")
     });
     console.keys(b"\r");
     console.shows(" INPUT t");
-    // Not what the demo would have typed.
+    // Not the answer that the demo would have typed.
     console.keys(b"n\r");
     console.shows("Not deployed.");
     console.keys(b"\x1d");

@@ -1,4 +1,4 @@
-//! Detaching: the runtime in a console goes on without its terminal, in the same process, and the shell has its prompt.
+//! Detaching: a console's runtime continues without the terminal, in the same process, and the shell gets its prompt back.
 
 use std::fs;
 use std::path::Path;
@@ -23,18 +23,18 @@ fn shell(home: &Home) -> Console {
     shell
 }
 
-/// The guards and the program that serves the workspace of a home: `keeper` and `program` by name.
+/// The keeper and the program that serve a home's workspace.
 fn served(home: &Home) -> (u32, u32) {
     let program = u32::try_from(home.runtime_pid()).expect("a pid");
     (crate::support::parent(program), program)
 }
 
-/// An agent's task that carries a tag and shows that it is there.
+/// An agent's task that carries a tag and prints that it runs.
 fn tagged_task(agent: &Agent, tag: &Tag) -> String {
     agent.task(&format!("echo it-runs; exec sleep {}", tag.0))
 }
 
-/// Everybody at and below a process who has a file open.
+/// All processes at or below `pid` that have a file open.
 fn holders_of(file: &Path, pid: u32) -> Vec<u32> {
     let fds = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let holds = fds.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|open| open == file);
@@ -42,7 +42,7 @@ fn holders_of(file: &Path, pid: u32) -> Vec<u32> {
     holds.then_some(pid).into_iter().chain(below).collect()
 }
 
-/// Asserts that a runtime goes on with no trace of the terminal it was started in.
+/// Asserts that a runtime continues with no trace of the terminal that it was started in.
 #[track_caller]
 fn goes_on_without(terminal: &Path, (keeper, program): (u32, u32)) {
     for pid in [keeper, program] {
@@ -77,7 +77,7 @@ fn detaching_gives_the_shell_its_prompt_and_a_new_console_finds_the_tasks() {
     shell.shows("back-21 jobs:0");
     assert_eq!(served(&home), runtime, "nothing was started again");
     goes_on_without(&shell.terminal(), runtime);
-    // The agent's connection is the one it had.
+    // The agent still has the same connection.
     assert_eq!(
         agent.call("ExecCommand", &serde_json::json!({"cmd": "echo on"})).result("/stdout_preview"),
         "on\n"
@@ -99,7 +99,7 @@ fn detaching_gives_the_shell_its_prompt_and_a_new_console_finds_the_tasks() {
 #[test]
 fn a_detached_runtime_outlives_its_window_and_is_ended_from_outside() {
     let (home, tag) = (Home::new(), Tag::new());
-    // The launcher leads the session of this terminal: it takes it along when it exits.
+    // The launcher is this terminal's session leader: the session gets a hangup when it exits.
     let mut console = Console::open(&home, &[], SIZE);
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);

@@ -1,4 +1,4 @@
-//! Whose variables, umask and directory a command has: those of the agent that asks for it, whoever started the runtime.
+//! Whose environment, umask and directory a command gets: those of the agent that asks for it, whoever started the runtime.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,7 +31,7 @@ fn environs(tag: &Tag) -> Vec<String> {
     tag.holders().into_iter().map(environ).filter(|text| !text.is_empty()).collect()
 }
 
-/// Makes a virtual environment; returns its folder of programs.
+/// Creates a virtual environment; returns its `bin` folder.
 fn venv(home: &Home) -> String {
     use std::os::unix::fs::PermissionsExt;
     let bin = home.workspace().join(".venv/bin");
@@ -41,9 +41,9 @@ fn venv(home: &Home) -> String {
     bin.display().to_string()
 }
 
-/// Starts an agent in an active virtual environment and looks whether its commands are in it.
+/// Starts an agent in an active virtual environment and checks that its commands run in it.
 fn runs_in_its_venv(home: &Home) {
-    // What a login shell reads; it sets another PATH, as /etc/profile does.
+    // A login shell reads this; it sets another PATH, as /etc/profile does.
     std::fs::write(home.workspace().join("../.profile"), "PATH=/usr/bin:/bin; FROM_PROFILE=yes\n")
         .expect("written");
     let bin = venv(home);
@@ -104,7 +104,7 @@ fn no_agent_sees_the_variables_of_another_nor_of_the_console() {
     }
     let runtime = environ(home.runtime_pid());
     assert!(runtime.contains("HOME=") && !runtime.contains("hunter"), "{runtime}");
-    // Nor does either see what a console has that is opened later.
+    // Nor does either of them see the variables of a console that is opened later.
     let mut program = home.command(&[]);
     program.env("TERM", "xterm-256color").env("CONSOLE_KEY", "hunter-three");
     let mut console = Console::of(&program, (120, 40));
@@ -158,7 +158,7 @@ fn a_command_has_its_agents_umask_and_starts_in_its_agents_directory() {
     let below = home.workspace().join("below");
     std::fs::create_dir(&below).expect("a folder");
     let mut served = home.serve();
-    // A shell gives its own umask and directory to the shim.
+    // The shim inherits the umask and directory of this shell.
     let shim = |folder: &Path, umask: &str| {
         let mut shim = Command::new("/bin/sh");
         home.settle(&mut shim);
@@ -171,7 +171,7 @@ fn a_command_has_its_agents_umask_and_starts_in_its_agents_directory() {
     let open = shim(&home.workspace(), "002");
     assert_eq!(output(&careful, "umask; pwd"), format!("0077\n{}/below\n", root.display()));
     assert_eq!(output(&open, "umask; pwd"), format!("0002\n{}\n", root.display()));
-    // A relative one is below the workspace, wherever the agent was started.
+    // A relative directory is relative to the workspace, wherever the agent was started.
     for agent in [&careful, &open] {
         let answer = agent.call("ExecCommand", &json!({"cmd": "pwd", "workdir": "below"}));
         assert_eq!(answer.result("/stdout_preview"), &format!("{}/below\n", root.display()));
@@ -185,7 +185,7 @@ fn a_command_has_its_agents_umask_and_starts_in_its_agents_directory() {
 fn an_environment_that_cannot_be_handed_over_is_said_and_nothing_runs_in_another() {
     let home = Home::new();
     let mut served = home.serve();
-    // So much can be inherited under a larger stack limit alone; each variable is within the kernel's limit for one.
+    // This much can only be inherited with a larger stack limit; each single variable is within the kernel's limit.
     let script = "ulimit -s unlimited || exit 9; x=$(head -c 120000 /dev/zero | tr '\\0' x); \
                   for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do export LARGE_$n=$x; done; \
                   exec \"$0\" command run 'touch ran'";

@@ -1,5 +1,5 @@
-//! The system has no more of something that a start needs: terminals, descriptors, processes. What is used up is said, the
-//! runtime lives, and a start succeeds again once some are free. Runtimes of their own, under limits of their own.
+//! The system runs out of something that starting a command needs: terminals, descriptors, processes. The error names
+//! it, the runtime survives, and starting works again once some is free. Each test limits a runtime of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, exec, program, skip, wait_until};
 
-/// Starts a runtime by a line of shell that ends in `exec "$0" serve`; none when that line fails before.
+/// Starts a runtime with a shell line that ends in `exec "$0" serve`; `None` if the line fails before that.
 fn served(home: &Home, by: &[&str], line: &str) -> Option<Child> {
     let mut command = Command::new(by[0]);
     home.settle(&mut command);
@@ -40,7 +40,7 @@ fn answer(home: &Home, args: &[&str]) -> Value {
     })
 }
 
-/// Tells whether an answer says that this is used up, and how to go on.
+/// Tells whether an answer says that `resource` is exhausted, and how to go on.
 fn says_used_up(answer: &Value, resource: &str) -> bool {
     let error = &answer["error"];
     error["code"] == "RESOURCE_EXHAUSTED"
@@ -57,7 +57,7 @@ fn ends(home: &Home, mut served: Child) {
 #[test]
 fn f17_terminals_used_up_are_said_and_none_is_lost() {
     let home = Home::new();
-    // A terminal file system of its own, with room for two.
+    // A devpts of its own, with room for two terminals.
     let own = "mount -t devpts -o newinstance,ptmxmode=0666,mode=0600,max=2 devpts /dev/pts \
                && mount --bind /dev/pts/ptmx /dev/ptmx";
     let Some(served) = served(&home, &["unshare", "--mount"], own) else {
@@ -100,7 +100,7 @@ fn f18_descriptors_used_up_are_said_and_come_back() {
     ends(&home, served);
 }
 
-/// A group of processes of its own, with a limit on how many they may be.
+/// A control group of its own, with a limit on the number of processes.
 struct Group(PathBuf);
 
 impl Group {
@@ -143,7 +143,7 @@ fn f19_processes_used_up_are_said_and_come_back() {
         return skip("the group of processes cannot be entered");
     };
     assert_eq!(answer(&home, &["command", "run", "true"])["ok"], true);
-    // None is left for the host of a command. Threads count as well: the runtime keeps those it has.
+    // No process is left for a command's host. Threads count too: the runtime keeps those it has.
     group.limit(&group.count().to_string());
     let refused = answer(&home, &["command", "run", "true"]);
     assert!(says_used_up(&refused, "processes"), "{refused}");

@@ -1,4 +1,4 @@
-//! One console over the runtimes of two workspaces: seen, typed into, stopped, approved, lost and found.
+//! One console over the runtimes of two workspaces: tasks typed into and stopped, calls approved, places lost and found.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use crate::support::{Agent, Console, Home, wait_until};
 
 const SIZE: (u16, u16) = (120, 40);
 
-/// Goes to a task by its name, from the palette.
+/// Goes to a task by name, using the palette.
 pub(crate) fn go_to(console: &Console, name: &str) {
     console.keys(b":");
     console.shows("─ all ");
@@ -21,7 +21,7 @@ pub(crate) fn go_to(console: &Console, name: &str) {
     console.wait_for("the palette is closed", |screen| !screen.contents().contains("─ all "));
 }
 
-/// Types into a task that repeats what it is told, and goes back to the list.
+/// Types into a task that echoes what it reads, and returns to the list.
 fn type_into(console: &Console, name: &str, says: &str) {
     go_to(console, name);
     console.keys(b"\r");
@@ -220,11 +220,11 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
     console.shows("row 5000");
     console.keys(b"\x1b[5~");
     console.shows(" of 5,000");
-    // The keys of the pane, not of the list.
+    // These keys go to the pane, not to the list.
     console.keys(b"2/4711\r");
     console.shows("row 4711");
     console.keys(b"\x1b");
-    // Keys that come together with it would be one with it.
+    // Keys that arrive together with the Esc would be taken as one key with Alt.
     console.shows(" OBSERVE ");
     console.keys(b"g");
     console.shows("line 1 of 5,000");
@@ -238,7 +238,7 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
     assert_eq!(count(), 0, "copies go with the console");
 }
 
-/// Each attempt to get to it takes a second: it is not tried twenty times before anything is said.
+/// Each attempt to reach it takes a second: it must report the failure before twenty attempts are over.
 #[test]
 fn a_place_elsewhere_that_refuses_slowly_says_so_soon() {
     let home = Home::new();

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Agent, Answer, Console, Home, Tag, wait_until};
 
-/// Kept of a stream: the first 64 MiB and the last one.
+/// The maximum kept of a stream: the first 64 MiB and the last 1 MiB.
 const KEPT: u64 = 65 << 20;
-/// What the runtime may grow by meanwhile.
+/// The maximum growth of the runtime's memory.
 const GROWTH_KIB: u64 = 32 << 10;
 
-/// Bytes that `seq numbers` prints.
+/// The number of bytes that `seq numbers` prints.
 fn length(numbers: u64) -> u64 {
     let mut total = 0;
     let (mut from, mut digits) = (1, 1);
@@ -24,14 +24,14 @@ fn length(numbers: u64) -> u64 {
     total
 }
 
-/// A line of the runtime's status, in KiB.
+/// A field of the runtime's `/proc` status, in KiB.
 pub(crate) fn memory(home: &Home, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", home.runtime_pid())).expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
     line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
 }
 
-/// What is told about a stream, as a command within its call or as a task.
+/// What is reported about a stream, whether the command ended within its call or as a task.
 struct Told {
     preview: String,
     kept: u64,
@@ -51,7 +51,7 @@ impl Told {
     }
 }
 
-/// Waits for a task as long as it takes.
+/// Waits for a task, however long it takes.
 pub(crate) fn ended(agent: &Agent, task: &str) -> Answer {
     loop {
         let read = agent.call("TaskOutput", &json!({"task_id": task, "timeout_ms": 45_000}));
@@ -61,11 +61,11 @@ pub(crate) fn ended(agent: &Agent, task: &str) -> Answer {
     }
 }
 
-/// Lets a command count as far as `numbers`, and holds what is told and kept against what it printed.
-/// Returns how many KiB the runtime grew by, and whether it stayed within its call.
+/// Runs `seq numbers`, and compares what is reported and kept with what it printed. Returns how many KiB the
+/// runtime grew by, and whether the command ended within its call.
 fn count_to(home: &Home, agent: &Agent, numbers: u64, wait_ms: u64) -> (u64, bool) {
     let before = memory(home, "VmRSS:");
-    // From here on the peak is that of this stream.
+    // From here on the peak belongs to this stream.
     std::fs::write(format!("/proc/{}/clear_refs", home.runtime_pid()), "5").expect("the peak is reset");
     let input = json!({"cmd": format!("seq {numbers}"), "login": false, "yield_time_ms": wait_ms});
     let ran = agent.call("ExecCommand", &input);
@@ -100,7 +100,7 @@ fn count_to(home: &Home, agent: &Agent, numbers: u64, wait_ms: u64) -> (u64, boo
 fn settled() -> (Home, Agent) {
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
-    // The first command pays for what every later one finds there.
+    // The first command pays one-time costs that later ones do not.
     let _ = agent.call("ExecCommand", &json!({"cmd": "seq 200000", "login": false}));
     (home, agent)
 }
@@ -141,7 +141,7 @@ fn long_f12_ten_gigabytes_through_a_call_and_through_a_task() {
     agent.leave();
 }
 
-/// So many commands print without end: all get on, all are listed, each is stopped and nothing of them is left.
+/// `count` commands print endlessly: all make progress, all are listed, each can be stopped, and nothing of them is left.
 fn floods(count: usize) {
     let home = Home::new();
     let tag = Tag::new();
@@ -183,7 +183,7 @@ fn long_f11_two_hundred_commands_that_print_without_end_leave_the_runtime_answer
     floods(200);
 }
 
-/// One line of so many bytes runs through the pane that is looked at.
+/// One line of `bytes` bytes passes through the visible pane.
 fn endless_line(bytes: u64) {
     let home = Home::new();
     home.fifo("go");
@@ -197,7 +197,7 @@ fn endless_line(bytes: u64) {
     console.shows("HELP");
     console.keys(b"\x1b");
     console.shows("OBSERVE");
-    // As long as it takes.
+    // However long it takes.
     let printed = loop {
         let _ =
             agent.call("TaskOutput", &json!({"task_id": task, "timeout_ms": 1_000, "max_output_tokens": 1}));

@@ -1,5 +1,5 @@
-//! Approvals that commands try to give themselves: none counts, by whichever of the ways that once led to the operator's
-//! socket. Each attempt connects, waits as long as a person would, and answers with what came with the question.
+//! Approvals that commands try to give themselves: none counts, whichever of the ways that once reached the operator's
+//! socket they take. Each attempt connects, waits as long as a person would, and answers with the nonce of the question.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::support::{Agent, Home, Script, program_word, skip, wait_until};
 
-/// What a held call would make.
+/// The file that the held call would create.
 const FORGED: &str = "forged";
 
-/// A workspace whose console sits in a multiplexer, with a call that waits for the operator.
+/// A workspace whose console runs in a multiplexer, with a call that waits for the operator.
 struct Guarded {
     home: Home,
     mux: PathBuf,
@@ -32,7 +32,7 @@ impl Guarded {
         Some(guarded)
     }
 
-    /// Runs the multiplexer; none where there is no such program.
+    /// Runs tmux; `None` if it is not installed.
     fn tmux(&self, args: &[&str]) -> Option<String> {
         let mut command = Command::new("tmux");
         self.home.settle(&mut command);
@@ -47,7 +47,7 @@ impl Guarded {
         assert!(screen.contains("needs approval"), "{screen}");
     }
 
-    /// A line that runs the attempt below and has what came of it in `file`.
+    /// A shell line that runs the attempt below and writes its result to `file`.
     fn attempt(&self, file: &Path) -> String {
         let own = std::env::current_exe().expect("this program");
         let socket = self.home.places().operator_socket();
@@ -72,7 +72,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Run by commands of the test below: tries to approve what waits, and writes what came of it.
+/// Run by commands of the test below: tries to approve the held call, and writes the result.
 #[test]
 #[ignore = "run by commands of another test"]
 fn attempt() {
@@ -95,7 +95,7 @@ fn attempt() {
     std::fs::write(&new, came).and_then(|()| std::fs::rename(&new, &said)).expect("written");
 }
 
-/// An escaped process of the guarded runtime's own task. It may be killed before it has had an answer.
+/// By an escaped process of a task in the guarded runtime. It may be killed before it gets an answer.
 fn by_escape(guarded: &Guarded, agent: &Agent) -> String {
     let said = guarded.home.workspace().join("said");
     let _ = std::fs::remove_file(&said);
@@ -110,7 +110,7 @@ fn by_escape(guarded: &Guarded, agent: &Agent) -> String {
     std::fs::read_to_string(said).unwrap_or_else(|_| "refused: killed".to_owned())
 }
 
-/// A command of another workspace's runtime.
+/// By a command of another workspace's runtime.
 fn by_neighbour(guarded: &Guarded, other: &Home, round: usize) -> String {
     let said = other.workspace().join("said");
     let _ = std::fs::remove_file(&said);
@@ -121,9 +121,9 @@ fn by_neighbour(guarded: &Guarded, other: &Home, round: usize) -> String {
     std::fs::read_to_string(said).expect("it has had its answer")
 }
 
-/// Keys through the multiplexer around the console, to which `TMUX` of the caller leads.
+/// By keys sent through the multiplexer around the console, which the caller's `TMUX` leads to.
 fn by_multiplexer(agent: &Agent) -> String {
-    // Without `TMUX` the keys would go to whatever multiplexer the tests are run in.
+    // Without `TMUX` the keys would go to any multiplexer that the tests are run in.
     let keys = "for k in a Enter a y; do [ -n \"$TMUX\" ] && tmux send-keys -t 0 $k && echo typed || echo refused; done";
     let ran = agent.call("ExecCommand", &json!({"cmd": keys, "yield_time_ms": 60_000}));
     let said = ran.result("/stdout_preview").as_str().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! A program's gate in front of a person: the real console in a real terminal, attached to a runtime that
-//! asks; a key that came too early, then the deliberate one.
+//! A program's gate and a person: the real console in a real terminal, attached to a runtime that asks; a key that
+//! comes too early, then a deliberate one.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::support::{Console, Home, program};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// A runtime in this process, with its doors open as a headless one has them.
+/// A runtime in this process, with its sockets open as a headless one has them.
 struct House {
     threads: Runtime,
     runtime: Handle,
@@ -54,7 +54,7 @@ impl House {
         let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |client| {
             let (own, end) = (own.clone(), end.clone());
             async move {
-                // A console that has hung up is no failure of this test.
+                // A console that hangs up is not a failure of this test.
                 let _ = serve_operator(client, own, end.clone(), end).await;
             }
         }));
@@ -89,7 +89,7 @@ impl Drop for House {
         self.threads.block_on(self.runtime.shutdown());
         self.stop.cancel();
         if let Some(served) = self.served.take() {
-            // The consoles of this test are gone already.
+            // The consoles of this test have already gone.
             let _ = self.threads.block_on(served);
         }
     }
@@ -101,7 +101,7 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
         let house = House::open();
         let console = Console::open(&house.home, &[], size);
         console.shows(" OBSERVE ");
-        // Typed before there is anything to approve: `a` opens what waits, the rest finds nothing there.
+        // Typed before there is anything to approve: `a` opens the queue, and `y` finds nothing in it.
         console.keys(b"ay");
         console.shows("nothing waits for you");
         console.keys(b"\x1b");
@@ -111,14 +111,14 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
         console.shows("29:5");
         console.keys(b"a");
         console.shows("1 thing waits for you");
-        // In one burst: the dialog opens, and the key behind it came before anybody could have read it.
+        // Both at once: Enter opens the dialog, and `y` comes before anybody could have read it.
         console.keys(b"\ry");
         console.shows("Deploy 1.2.3 to production?");
         console.shows("y approve");
         console.shows("too early");
         assert!(!asked.is_finished(), "a key typed ahead has approved nothing");
         assert_eq!(house.runtime.questions().len(), 1);
-        // The message about the early key goes by itself after a few seconds; the dialog counts sooner.
+        // The message about the early key disappears after a few seconds; by then the dialog accepts keys.
         console.wait_for("time to read", |screen| !screen.contents().contains("too early"));
         console.keys(b"y");
         match house.settled(asked) {

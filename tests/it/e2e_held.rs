@@ -1,10 +1,10 @@
-//! A person decides what an agent runs: paused, released, denied; with the runtime in the console and beside it.
+//! A person decides what an agent may run: paused, released, denied; with the runtime inside the console and outside it.
 
 use serde_json::json;
 
 use crate::support::{Agent, Console, Home, wait_until};
 
-/// Presses a key on the card until it counts: not before the card has been on screen for a moment.
+/// Presses a key on the card until it counts, which it does only after the card has been on screen for a moment.
 fn answer(console: &Console, key: &[u8], what: &str, told: &str) {
     wait_until(what, || {
         if !console.text().contains(told) {

@@ -1,4 +1,4 @@
-//! Programs that do not want to end, and what is left of them: nothing.
+//! Programs that refuse to end, and what is left of them: nothing.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use serde_json::json;
 
 use crate::support::{Agent, Console, HOLDERS, Home, Tag, send, wait_until};
 
-/// Hostile trees at once.
+/// The number of hostile trees at once.
 const TASKS: usize = 20;
 
-/// Kills a console over twenty hostile trees; returns how long the last process lived.
+/// Kills a console that runs twenty hostile trees; returns how long the last process survived.
 #[expect(clippy::disallowed_methods, reason = "the time is the result")]
 fn kill_a_console() -> Duration {
     let home = Home::new();
@@ -56,7 +56,7 @@ fn leave_a_sleeper(agent: &Agent, cmd: &str) -> Duration {
     took
 }
 
-/// Commands whose sleeper holds the pipe of a shell that is long gone.
+/// Commands whose sleep keeps the pipe open after their shell has exited.
 const SLEEPERS: [&str; 3] =
     ["(sleep 30) & printf done", "setsid -f sleep 30; printf done", "exec 3> >(sleep 30); printf done"];
 

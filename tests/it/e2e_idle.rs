@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Agent, Family, Home, wait_until};
 
-/// Processor time that the threads of a process took to read and write its commands, in clock ticks.
+/// Processor time that a process's I/O threads have spent on its commands, in clock ticks.
 fn pump_ticks(pid: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("threads").flatten();
     let of = |stat: String| {
@@ -33,7 +33,7 @@ fn a_command_that_lets_go_of_its_input_or_its_terminal_costs_nothing() {
     wait_until("both have let go", || exists("piped") && exists("detached"));
     let runtime = Family::of(served.id()).program;
     let before = pump_ticks(runtime);
-    // Time that is nobody's but the clock's: one core would count 100 ticks in it.
+    // The clock alone decides how long this takes: one fully used core would count 100 ticks.
     agent.call("ExecCommand", &json!({"cmd": "sleep 1", "yield_time_ms": 20_000}));
     let spent = pump_ticks(runtime) - before;
     assert!(spent < 30, "{spent} ticks in a second in which nothing happened");

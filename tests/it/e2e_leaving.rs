@@ -1,10 +1,10 @@
-//! Every way out of a busy console: the terminal is as it was, and nothing runs on.
+//! Every way of leaving a busy console: the terminal is restored, and nothing keeps running.
 
 use rustix::process::Signal;
 
 use crate::support::{Agent, Console, HOLDERS, Home, Tag, wait_until};
 
-/// A console in INPUT on a full-screen task, with a second task behind it.
+/// A console in INPUT on a full-screen task, with a second task in the background.
 fn busy(home: &Home, tag: &Tag) -> Console {
     let console = Console::open(home, &[], (80, 24));
     console.shows("no agent yet");
@@ -31,7 +31,7 @@ fn a_signal_ends_a_busy_console_and_its_tasks_and_restores_the_terminal() {
     }
 }
 
-/// Processor time of a process so far, in clock ticks (a hundredth of a second).
+/// The processor time of a process so far, in clock ticks (hundredths of a second).
 fn ticks(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -45,7 +45,7 @@ fn f26_a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning()
     let mut console = Console::open(&home, &[], (80, 24));
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
-    // Tasks that have to be killed keep the console waiting with its terminal gone.
+    // Tasks that have to be killed keep the console waiting after its terminal is gone.
     agent.task(&tag.hostile_tree());
     wait_until("the tree is there", || tag.holders().len() >= HOLDERS);
     let pid = console.family().program;
@@ -60,7 +60,7 @@ fn f26_a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning()
     assert!(last - before < 100, "{} ticks of processor time with the terminal gone", last - before);
 }
 
-/// The last place of a sequence in what reached a terminal.
+/// The last position of a sequence in what reached a terminal.
 fn last(bytes: &[u8], sequence: &[u8]) -> Option<usize> {
     bytes.windows(sequence.len()).rposition(|window| window == sequence)
 }
@@ -76,7 +76,7 @@ fn the_window_has_a_title_of_what_waits_and_its_own_again_at_the_end() {
     let says = |title: &str| last(&console.bytes(), format!("\x1b]2;{title}\x1b\\").as_bytes());
     wait_until("the title says so", || says("◐1 pilothouse workspace") > says("pilothouse workspace"));
     console.stop_all_and_quit();
-    // Said when all of it has ended, not while it still ends.
+    // Printed once all tasks have ended, not while they are still ending.
     console.shows("Tasks: 1 interrupted.");
     console.is_as_it_was();
     let bytes = console.bytes();

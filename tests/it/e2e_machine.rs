@@ -1,5 +1,5 @@
-//! A machine that runs short, and tasks that reach for what is not theirs: processes, numbers, memory, the
-//! person's terminal.
+//! A machine that runs out of resources, and tasks that reach for what is not theirs: processes, process ids,
+//! memory, the person's terminal.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::support::{Agent, Console, Family, Home, Tag, program, skip, wait_until};
 
-/// A control group (v1) of a test, removed with it.
+/// A control group (v1) for one test; dropping it removes the group.
 struct Group(PathBuf);
 
 impl Group {
-    /// Makes one with a limit; none where it cannot be made, which is said.
+    /// Creates one with a limit; `None`, with a skip notice, if that is not possible.
     fn make(controller: &str, file: &str, limit: u64) -> Option<Self> {
         let name = format!("pilothouse-test-{}-{controller}", std::process::id());
         let group = Self(Path::new("/sys/fs/cgroup").join(controller).join(name));
@@ -55,18 +55,18 @@ fn f07_a_fork_bomb_ends_with_its_task() {
     let mut served = group.serve(&home);
     let agent = Agent::connect(&home, &[]);
     let bomb = format!("bomb.{}", tag.0);
-    // A shell that finds no room to fork gives up; what sleeps keeps the group full.
+    // A shell that cannot fork gives up; the sleeping ones keep the group full.
     let text = format!("sleep {} & sh ./{bomb} & sh ./{bomb} & sh ./{bomb}; wait\n", tag.0);
     fs::write(home.workspace().join(&bomb), text).expect("written");
     let task = agent.call("ExecCommand", &json!({"cmd": format!("sh ./{bomb}"), "yield_time_ms": 0})).task();
     wait_until("it has filled the group", || tag.holders().len() > 100);
-    // A new command finds no room, and is told so; what runs can be looked at and stopped.
+    // A new command cannot be started, and its caller is told so; running tasks can be inspected and stopped.
     let listed = agent.call("TaskList", &json!({}));
     assert!(listed.envelope.to_string().contains(&task), "{}", listed.envelope);
     let stopped = agent.call("TaskStop", &json!({"task_id": task}));
     assert_eq!(stopped.envelope["status"], "success", "{}", stopped.envelope);
     wait_until("nothing of it is left", || tag.holders().is_empty());
-    // The dead count until they are reaped.
+    // Zombies count until they are reaped.
     let mut next = None;
     wait_until("a command finds room again", || {
         let answer = agent.call("ExecCommand", &json!({"cmd": "echo on"}));
@@ -79,8 +79,8 @@ fn f07_a_fork_bomb_ends_with_its_task() {
     home.stop(&mut served);
 }
 
-/// What runs with few process numbers: a runtime with a task dies with all that guards it, its numbers are
-/// given to strangers, and the next runtime clears up after it.
+/// A script that runs with few process ids: a runtime with a task dies together with all its guards, their process
+/// ids are reused by other processes, and the next runtime cleans up.
 const FEW_NUMBERS: &str = r#"
 echo 400 > /proc/sys/kernel/pid_max 2>/dev/null || { echo few numbers cannot be had; exit 77; }
 # The lowest 300 are given once only.
@@ -139,7 +139,7 @@ fn f10_whoever_got_the_number_of_a_dead_process_is_left_alone() {
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "done\n", "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Tries to type into a terminal, and to take it; says the errors.
+/// Tries to type into a terminal, and to take it over; prints the errors.
 const TYPES: &str = r#"
 import errno, fcntl, os, sys, termios
 try:
@@ -157,7 +157,7 @@ for what, argument in ((termios.TIOCSTI, b'q'), (termios.TIOCSCTTY, 0), (termios
 fn f36_a_command_types_nothing_into_the_persons_terminal() {
     let home = Home::new();
     let is_root = rustix::process::geteuid().is_root();
-    // The kernel lets root do it: the command gives that up. Others may still open the terminal.
+    // The kernel allows this for root, so the command drops that. Other users may still open the terminal.
     let drop = if is_root { "setpriv --reuid=65534 --regid=65534 --clear-groups " } else { "" };
     let found = |tool: &str| Command::new(tool).arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found("python3") || is_root && !found("setpriv") {

@@ -1,5 +1,5 @@
-//! The main job, end to end: an agent runs a command, a person watches, types and stops. Whether the
-//! console or the agent was there first makes no difference.
+//! The main job, end to end: an agent runs a command; a person watches, types and stops it. It makes no difference
+//! whether the console or the agent was there first.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::support::{Agent, Console, Home};
 /// Asks, reacts to the answer, then stays.
 const ASKING: &str = "printf 'Name? '; read -r name; echo \"hello $name\"; while read -r more; do :; done";
 
-/// Everything the two do together.
+/// Everything that the person and the agent do together.
 fn the_main_job(home: &Home, console: &Console, agent: &Agent) {
     let ran = agent.call("ExecCommand", &json!({"cmd": ASKING, "tty": true, "yield_time_ms": 250}));
     assert!(ran.receipt.starts_with("Command promoted to background task"), "{}", ran.receipt);
@@ -26,7 +26,7 @@ fn the_main_job(home: &Home, console: &Console, agent: &Agent) {
     let refused = agent.call("TaskInput", &json!({"task_id": task, "input": "bob\n"}));
     assert_eq!(refused.result("/accepted_input"), false);
     assert_eq!(refused.result("/rejection/reason"), "held_by_operator");
-    // What was typed is echoed before the program reacts: the agent reads on from there.
+    // Typed text is echoed before the program reacts: the agent reads on from there.
     let mut read = agent.answer(next);
     let mut heard = String::new();
     loop {

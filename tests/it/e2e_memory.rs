@@ -1,14 +1,14 @@
-//! What the runtime's memory grows by, whatever a command prints.
+//! How much the runtime's memory grows, whatever a command prints.
 
 use serde_json::json;
 
 use crate::e2e_flood::{ended, memory};
 use crate::support::{Agent, Home};
 
-/// What the runtime may grow by for one kind of output.
+/// The maximum growth for one kind of output.
 const GROWTH_KIB: u64 = 64 << 10;
 
-/// Kinds of output and the command that prints it, of about so many bytes.
+/// Kinds of output, each with a command that prints about this many bytes.
 fn corpus(bytes: u64) -> [(&'static str, String); 6] {
     let run = |byte: &str, bytes: u64| format!("head -c {bytes} /dev/zero | tr '\\0' '{byte}'");
     let half = bytes / 2;
@@ -27,10 +27,10 @@ fn corpus(bytes: u64) -> [(&'static str, String); 6] {
     ]
 }
 
-/// Runs a command to its end, then reads it in every way an agent can; returns how many KiB the runtime grew by.
+/// Runs a command to its end, then reads it in every way that an agent can; returns how many KiB the runtime grew by.
 fn grown(home: &Home, agent: &Agent, cmd: &str, tty: bool) -> u64 {
     let before = memory(home, "VmRSS:");
-    // From here on the peak is that of this output.
+    // From here on the peak belongs to this output.
     std::fs::write(format!("/proc/{}/clear_refs", home.runtime_pid()), "5").expect("the peak is reset");
     let input = json!({"cmd": cmd, "tty": tty, "yield_time_ms": 0, "max_output_tokens": 64_000});
     let task = agent.call("ExecCommand", &input).task();
@@ -45,7 +45,7 @@ fn grown(home: &Home, agent: &Agent, cmd: &str, tty: bool) -> u64 {
 fn all(bytes: u64) {
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
-    // The first command pays for what every later one finds there.
+    // The first command pays one-time costs that later ones do not.
     let _ = agent.call("ExecCommand", &json!({"cmd": "seq 200000"}));
     let _ = grown(&home, &agent, "seq 200000", true);
     for (what, cmd) in corpus(bytes) {

@@ -1,4 +1,4 @@
-//! Who may be the operator: no command, whichever way it takes; a person, from wherever they come.
+//! Who may act as the operator: no command, whatever way it tries; a person, from wherever they come.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Agent, Home, program_word, skip, wait_until};
 
-/// The line that ends the runtime of a home, which only the operator may; what came of it is in `file`.
+/// A shell line that stops a home's runtime, which only the operator may do; its result goes to `file`.
 fn stop(home: &Home, file: &str) -> String {
     let at = |path: &str| home.workspace().parent().expect("a parent").join(path).display().to_string();
     format!(
@@ -89,7 +89,7 @@ fn whoever_carries_the_mark_is_not_the_operator() {
 #[test]
 fn a_persons_own_processes_are_the_operator_wherever_they_hang() {
     let home = Home::new();
-    // Left by its parent, in a session of its own; below a multiplexer's server that was started outside.
+    // Abandoned by its parent, in a session of its own; and below a multiplexer server that was started outside.
     let orphaned = "setsid -f sh -c 'LINE'".to_owned();
     let socket = home.workspace().join("mux").display().to_string();
     let multiplexed = format!("tmux -f /dev/null -S {socket} new-session -d 'LINE'");

@@ -1,4 +1,4 @@
-//! What the terminal around the console answers: worn when it comes in time, and never taken for keys.
+//! Answers of the terminal around the console: used if they come in time, and never mistaken for keys.
 
 use std::time::{Duration, Instant};
 
@@ -17,12 +17,12 @@ fn holds(bytes: &[u8], part: &str) -> bool {
     bytes.windows(part.len()).any(|window| window == part.as_bytes())
 }
 
-/// Waits until the last question has been asked.
+/// Waits until the last query has been sent.
 fn asked(console: &Console) {
     wait_until("the terminal is asked", || holds(&console.bytes(), "\x1b[c"));
 }
 
-/// The answers of a terminal with a light background that draws marks so wide.
+/// The answers of a terminal with a light background on which a test character takes this many columns.
 fn light(columns: u16) -> Vec<u8> {
     let mut all = String::from("\x1b]10;rgb:6565/7b7b/8383\x1b\\\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\");
     for index in 0..16 {
@@ -32,7 +32,7 @@ fn light(columns: u16) -> Vec<u8> {
     all.into_bytes()
 }
 
-/// Leaves the console by its keys: they are what they were.
+/// Exits the console with its keys: they work as usual.
 fn leaves(console: &mut Console) {
     console.keys(b"q");
     assert_eq!(console.exit(), 0);

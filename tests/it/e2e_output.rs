@@ -1,16 +1,16 @@
-//! Nothing of what a command wrote is lost when it exits.
+//! Nothing that a command wrote is lost when it exits.
 
 use serde_json::json;
 
 use crate::support::{Agent, Home};
 
-/// Runs `seq 20000` so many times, in all four ways an agent may run it.
+/// Runs `seq 20000` this many times, in all four ways that an agent may run it.
 fn count_to_twenty_thousand(runs: usize) {
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
     for run in 0..runs {
         for tty in [false, true] {
-            // Now within its call, now as a task: the boundary must lose nothing either.
+            // Alternately within its call and as a task: promotion must not lose anything either.
             let wait = if run % 2 == 0 { 30_000 } else { 0 };
             let input = json!({"cmd": "seq 20000", "tty": tty, "yield_time_ms": wait, "login": false});
             let ran = agent.call("ExecCommand", &input);

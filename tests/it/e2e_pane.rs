@@ -1,15 +1,15 @@
-//! From a program's write to the pane a person looks at.
+//! The time from a program's write to the pane in front of a person.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::support::{Agent, Console, Home};
 
-/// Lines whose way to the screen is measured.
+/// The number of lines to measure.
 const LINES: usize = 200;
-/// Prints the time of each line, twenty times a second.
+/// Prints the current time, twenty times a second.
 const TICKING: &str = "bash -c 'while :; do echo tick-$(date +%s%N)-; sleep 0.05; done'";
 
-/// Measures how long each line of a task takes until it stands on the console's screen.
+/// Measures how long each line of a task takes to appear on the console's screen.
 fn ages(console: &Console) -> Vec<Duration> {
     let mut last = 0;
     let mut ages = Vec::with_capacity(LINES);

@@ -1,10 +1,10 @@
-//! A runtime with a long past: whoever attaches sees what there is to see.
+//! A runtime with a long history: whoever attaches sees everything that there is to see.
 
 use serde_json::json;
 
 use crate::support::{Agent, Console, Home};
 
-/// Runs so many calls, each with a command of about so many bytes, eight at a time.
+/// Makes `count` calls, each with a command of about `bytes` bytes, eight at a time.
 fn calls(agent: &Agent, count: usize, bytes: usize) {
     let filling = "x".repeat(bytes);
     for from in (0..count).step_by(8) {
@@ -23,10 +23,10 @@ fn calls(agent: &Agent, count: usize, bytes: usize) {
     }
 }
 
-/// Calls after which a task has left memory and is still on record, which keeps 64 MiB.
+/// Calls after which a task is no longer in memory, but still in the record, which keeps 64 MiB.
 const LATER: usize = 520;
 
-/// A console attaches after `short` calls and `long` calls of 100 KB, and the id of a task that has left memory answers.
+/// A console attaches after `short` calls and `long` calls of 100 KB; a task no longer in memory is still found by id.
 fn attaches_after(short: usize, long: usize) {
     let home = Home::new();
     let mut served = home.serve();

@@ -1,4 +1,4 @@
-//! Where the runtime lives: a process of its own that belongs to no caller, one for each workspace.
+//! Where the runtime lives: in a process of its own that belongs to no caller, one per workspace.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -63,14 +63,13 @@ fn a_task_outlives_its_one_shot_and_is_listed_and_stopped_by_others() {
     wait_until("the task is gone", || tag.holders().is_empty());
 }
 
-/// Starts so many one-shots at once where no runtime serves; returns what went wrong.
 #[test]
 fn a_command_in_the_foreground_of_one_shell_is_listed_and_stopped_from_another() {
     let home = Home::new();
     let tag = Tag::new();
     let running = start(&home, &["command", "run", &format!("sleep {}", tag.0), "--yield-time-ms", "30000"]);
     tag.asleep();
-    // The process is there a moment before the runtime has heard of it.
+    // The process exists a moment before the runtime knows of it.
     let id = || json(&home, &["task", "list"])["data"]["tasks"][0]["task_id"].as_str().map(str::to_owned);
     wait_until("it is listed", || id().is_some());
     let task = id().expect("an id");
@@ -78,13 +77,14 @@ fn a_command_in_the_foreground_of_one_shell_is_listed_and_stopped_from_another()
     let output = running.wait_with_output().expect("ends");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTERM") && tag.holders().is_empty(), "{said}");
-    // An agent has its own answer to wait for: what others have in the foreground is not its business.
+    // An agent waits for its own answers only: foreground commands of others are not listed for it.
     let agent = Agent::connect(&home, &[]);
     assert_eq!(agent.call("TaskList", &json!({})).result("/total"), 0);
     agent.leave();
     home.run(&["serve", "--stop"]);
 }
 
+/// Starts `calls` one-shots at once in a workspace without a runtime; returns what went wrong.
 fn failures_of(calls: usize) -> Vec<String> {
     let home = Home::new();
     let all: Vec<Child> = (0..calls)
@@ -125,7 +125,7 @@ fn a_private_command_serves_nobody_else_and_takes_its_tasks_with_it() {
     assert!(tag.holders().is_empty());
     let places = home.places();
     assert!(!places.runtime_dir.exists() && !places.lock.exists());
-    // Beside a runtime that serves, it stays by itself all the same.
+    // Even next to a running runtime, `--private` stays separate.
     let _one = home.run(&["command", "run", "true"]);
     assert!(matches!(Holder::of(&places), Holder::Runtime(Some(_))));
     let ran = home.run(&["command", "run", "--private", "sleep 60", "--yield-time-ms", "0"]);
@@ -133,7 +133,7 @@ fn a_private_command_serves_nobody_else_and_takes_its_tasks_with_it() {
     assert_eq!(json(&home, &["task", "list"])["data"]["total"], 0);
 }
 
-/// The processes below one, at any depth.
+/// All descendants of a process.
 fn below(pid: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").expect("lists").flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -179,7 +179,7 @@ fn who_ends_everything_below_an_agents_server_does_not_end_the_runtime() {
     assert!(!ended.contains(&runtime), "{runtime} is among {ended:?}");
     for pid in ended {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
-        // Gone before is gone as well.
+        // It may have exited before the signal.
         let _ = kill_process(pid, Signal::TERM);
     }
     shim.wait().expect("ends");
@@ -211,7 +211,7 @@ fn a_command_gets_the_environment_of_its_caller_and_the_runtime_keeps_none_of_it
     }
 }
 
-/// The variables of an agent that hands nothing of the session on to its servers.
+/// Removes a variable that some agents do not pass on to their servers.
 fn bare(command: &mut Command) -> &mut Command {
     command.env_remove("XDG_RUNTIME_DIR")
 }
@@ -245,7 +245,7 @@ fn doctor_finds_two_runtimes_of_one_workspace() {
         command.env("PILOTHOUSE_LOCK_DIR", &elsewhere).env_remove("XDG_RUNTIME_DIR");
     };
     other(&mut second);
-    // Another place for the lock, as a sandbox without /run/user would have it.
+    // Another lock folder, as a sandbox without /run/user would use.
     let mut second = second.stderr(Stdio::null()).spawn().expect("starts");
     let finding = || {
         let doctor = json(&home, &["doctor"]);
@@ -291,7 +291,7 @@ fn a_lock_whose_runtime_cannot_be_reached_is_said_and_no_second_one_starts() {
     let message = refused["error"]["message"].as_str().expect("an error");
     assert!(message.contains("/nowhere") && message.contains("cannot be reached"), "{message}");
     assert!(!home.workspace().join("ran").exists() && !places.recordings().exists());
-    // Not by closing the file alone: a process that another test is just starting may have a copy of it.
+    // Closing the file is not enough: a process that another test is just forking may have a copy of it.
     rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).expect("let go");
 }
 
@@ -331,7 +331,7 @@ fn sockets_and_lock_that_were_removed_are_put_back() {
     let is_heard = || std::os::unix::net::UnixStream::connect(places.agent_socket()).is_ok();
     std::fs::remove_file(places.agent_socket()).expect("removed");
     wait_until("its socket is back", is_heard);
-    // As logind does at the last logout of a user.
+    // As logind does at a user's last logout.
     std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
     wait_until("its folder is back", || is_heard() && Holder::of(&places).address().is_some());
     assert_eq!(home.runtime_pid(), runtime);
@@ -353,7 +353,7 @@ fn f22_state_folder_removed() {
     assert_eq!(refused["ok"], false, "{refused}");
     assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains("record")), "{refused}");
     assert!(home.workspace().join("before").exists() && !home.workspace().join("after").exists());
-    // What runs can still be looked at, and the runtime be ended.
+    // Running tasks can still be inspected, and the runtime can be ended.
     assert_eq!(json(&home, &["task", "list"])["ok"], true);
     console.kill(Signal::TERM);
     console.exit();
@@ -389,7 +389,7 @@ fn f34_a_folder_that_others_may_write_is_refused() {
     for path in [folder.parent().expect("a parent"), &folder] {
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o777)).expect("chmod");
         assert!(refusal(&home).contains("open to other users"));
-        // A one-shot says why the runtime that it started could not serve.
+        // A one-shot reports why the runtime that it started could not serve.
         let said = json(&home, &["command", "run", "touch ran"]).to_string();
         assert!(said.contains("open to other users"), "{said}");
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o700)).expect("chmod");
@@ -440,7 +440,7 @@ fn the_record_is_not_worn_away_by_looking() {
         assert!(home.run(&["exec", "--dry-run", "--input-file", "plan.jsonl"]).status.success());
     }
     assert_eq!(recordings(), before);
-    // A task of it is still found, by a command that leaves no recording either.
+    // A task in it can still be found, by a command that leaves no recording either.
     let listed = json(&home, &["audit", "list"]);
     assert_eq!(listed["ok"], true, "{listed}");
     assert!(!home.places().agent_socket().exists(), "nor did any of it start a runtime");

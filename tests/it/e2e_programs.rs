@@ -1,21 +1,21 @@
-//! Full-screen and line programs in the Focus screen: started, typed into, resized, left.
+//! Full-screen and line-oriented programs in the Focus screen: started, typed into, resized, exited.
 
 use std::process::{Command, Stdio};
 
 use crate::support::{Console, Home, Tag, skip};
 
-/// A program, opened in the console by a person.
+/// A program that a person has opened in the console.
 struct Opened<'a> {
     console: Console,
     home: &'a Home,
 }
 
 impl<'a> Opened<'a> {
-    /// Starts `cmd` with `o` and enters it once it shows one of `ready`: the window becomes another then, and a program
-    /// that has only just asked for its size would miss it. `None` where its program is missing.
+    /// Starts `cmd` with `o` and waits until it shows one of `ready`: the window is resized later, and a program
+    /// that has only just asked for its size would miss that. `None` if the program is missing.
     fn start(home: &'a Home, cmd: &str, ready: &[&str]) -> Option<Self> {
         let program = cmd.split_whitespace().next().expect("a program");
-        // Not asked of Pilothouse: that would start a runtime, and the console would show what it had run.
+        // Not through Pilothouse: that would start a runtime, and the console would show the command.
         let asked =
             Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
         if !asked.is_ok_and(|told| told.success()) {
@@ -41,14 +41,14 @@ impl<'a> Opened<'a> {
         self
     }
 
-    /// The window becomes 100 x 30: 26 rows are left for the program, whose `answer` fills them.
+    /// The window becomes 100 x 30: 26 rows are left for the program, which shows `answer` in them.
     #[track_caller]
     fn grows(&self, answer: &str) -> &Self {
         self.console.resize(100, 30);
         self.shows("100x26").shows(answer)
     }
 
-    /// The program has ended by itself; the console goes on, and leaves no trace on the terminal.
+    /// The program has exited by itself; the console continues, and then leaves no trace on the terminal.
     #[track_caller]
     fn has_ended_well(mut self) {
         self.shows("t01 exited; press any key").types("qqq\x1d").shows(" OBSERVE ").shows("exit 0 · ran");
@@ -89,7 +89,7 @@ fn less_pages_searches_and_leaves() {
 fn python_is_a_conversation() {
     let home = Home::new();
     let Some(python) = Opened::start(&home, "python3 -q", &["\n>>>"]) else { return };
-    // What is typed before the prompt is edited by the terminal, not by the program.
+    // Text typed before the prompt appears is edited by the terminal, not by the program.
     python.shows(">>>").types("6 * 7\r").shows("\n42\n>>>");
     python.types("print('x' * 5 + '!')\x1b[D\x1b[D\x7f9\r").shows("\nxxxxx9\n>>>");
     python.grows(">>>").types("import os; os.get_terminal_size()\r").shows("columns=100, lines=26");
@@ -122,7 +122,7 @@ fn bash_is_a_shell_with_jobs_and_an_interrupt() {
         .shows("Running")
         .types("kill %1; wait; clear\r");
     bash.grows("bash-").types("stty size\r").shows("26 100\nbash-");
-    // The chord twice reaches the program: ^] as the shell's quoted insert shows it.
+    // Pressing the escape chord twice passes it to the program: after the shell's quoted insert it shows as ^].
     bash.types("echo \x16\x1d").shows(" OBSERVE ").types("\x1d").shows(" INPUT t01").shows("echo ^]");
     bash.types("\rexit\r");
     bash.has_ended_well();

@@ -1,8 +1,8 @@
-//! From prompt to prompt in a real shell that marks where they begin (OSC 133).
+//! Jumping from prompt to prompt in a real shell that marks where they begin (OSC 133).
 
 use crate::support::{Agent, Console, Home, wait_until_or};
 
-/// A shell without anybody's settings; its prompt marks itself.
+/// A shell without any user settings; its prompt marks itself.
 const SHELL: &str =
     "PS1='\\[\\e]133;A\\a\\]at> ' HISTFILE= TERM=dumb exec bash --norc --noprofile --noediting -i";
 
@@ -23,7 +23,7 @@ fn keys_go_from_prompt_to_prompt_and_back_to_the_end() {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     agent.task(SHELL);
-    // The command, which holds it as well, stands in the list and above the pane.
+    // The command contains it too, in the list and above the pane.
     console.shows("\nat>");
     console.keys(b"\r");
     console.shows("INPUT t01");
@@ -38,7 +38,7 @@ fn keys_go_from_prompt_to_prompt_and_back_to_the_end() {
     console.keys(b"\x1d");
     console.shows(" OBSERVE ");
     console.keys(b"{");
-    // On the last page anyway: it is marked there.
+    // That one is on the last page anyway: it is marked there.
     console.shows("scrolled back");
     console.keys(b"{");
     told(&console, "at> seq 201 260\n201\n202", "219\n220");

@@ -1,4 +1,4 @@
-//! Things that happen at the same moment, or at the wrong one.
+//! Things that happen at the same moment, or at the wrong moment.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -43,7 +43,7 @@ fn a_second_console_attaches_and_hears_when_the_first_one_takes_the_runtime_alon
     second.shows("RUNTIME GONE");
     second.keys(b"\x1d");
     second.shows("OBSERVE");
-    // The last that it heard: the end itself may not have come through any more.
+    // The last state it received: the end itself may no longer have got through.
     second.shows_one(&["interrupted", "cancelling"]);
     second.keys(b"q");
     assert_eq!(second.exit(), 0);
@@ -66,7 +66,7 @@ fn nothing_survives_a_headless_runtime_that_is_killed_and_its_console_says_so() 
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
     console.is_as_it_was();
-    // The next one begins anew, whoever asks for it.
+    // The next runtime starts afresh, whoever asks for it.
     let answer = agent.call("ExecCommand", &json!({"cmd": "echo anew"}));
     assert_eq!(answer.result("/stdout_preview"), "anew\n");
     let next = Console::open(&home, &[], SIZE);
@@ -121,7 +121,7 @@ fn f28_signals_in_any_order_end_the_console_once_and_restore_the_terminal() {
             console.keys(format!("osleep {}\r", tag.0).as_bytes());
             tag.asleep();
         } else {
-            // As early as it can be told that the terminal was taken.
+            // The earliest moment at which the terminal is known to be taken over.
             console.wait_for("its screen", vt100::Screen::alternate_screen);
         }
         for at in 0..signals.len() {

@@ -1,4 +1,4 @@
-//! A task started in the console is restarted, its command called back the next time; and watch rules ring.
+//! A task started in the console is restarted, and its command recalled the next time; and watch rules ring.
 
 use crate::support::{Agent, Console, Home, Tag, wait_until};
 
@@ -13,7 +13,7 @@ fn a_restart_ends_the_old_processes_and_the_next_console_knows_the_command() {
     wait_until("it runs", || tag.holders().len() == 1);
     tag.asleep();
     let first = tag.holders();
-    // What is started here has the keys.
+    // A task started here gets the keys.
     console.shows(" INPUT t01");
     console.keys(b"\x1d");
     console.shows("OBSERVE");

@@ -1,4 +1,4 @@
-//! What a person types while the terminal does not echo is on no record, in no file, in no answer.
+//! What a person types while the terminal does not echo is in no record, no file and no answer.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use serde_json::json;
 
 use crate::support::{Agent, Console, Home};
 
-/// Asks for a secret, says how long it was, then waits for an ordinary line.
+/// Asks for a secret, prints its length, then waits for an ordinary line.
 const ASKING: &str = "printf 'Password: '; stty -echo; read -r p; stty echo; echo; \
     echo \"length ${#p}\"; read -r more; echo \"then $more\"";
 const SECRET: &str = "hunter2-4711";
 
-/// Files below a folder that hold a text.
+/// The files below a folder that contain a text.
 fn holders(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -30,7 +30,7 @@ fn holders(folder: &Path, text: &str) -> Vec<String> {
     found
 }
 
-/// Types the secret in one of the two ways, then an ordinary line.
+/// Types the secret in one of two ways, then an ordinary line.
 fn answer(keys: impl Fn(&Console)) {
     let home = Home::new();
     let console = Console::open(&home, &[], (80, 24));
@@ -40,7 +40,7 @@ fn answer(keys: impl Fn(&Console)) {
     console.shows("waiting for password");
     keys(&console);
     console.shows(&format!("length {}", SECRET.len()));
-    // A line that was sent has given the keys back.
+    // After a line has been sent, the keys are back in the console.
     if !console.text().contains(" OBSERVE ") {
         console.keys(b"\x1d");
     }
@@ -58,7 +58,7 @@ fn answer(keys: impl Fn(&Console)) {
     let everything = home.workspace().join("..");
     assert!(!holders(&everything, "Password: ").is_empty(), "the output is on record");
     assert_eq!(holders(&everything, SECRET), Vec::<String>::new());
-    // What is on record is that something of that length was typed.
+    // What is recorded is that something of this length was typed.
     let recordings = past::list(&home.places().recordings(), None);
     let recording = past::read(&recordings[0].folder).expect("reads");
     let typed = |row: &&past::PastEvent| {
@@ -67,7 +67,7 @@ fn answer(keys: impl Fn(&Console)) {
     let bytes: u64 = recording.events.iter().filter(typed).filter_map(|row| row.event.fact.bytes()).sum();
     let said = SECRET.len() as u64 + 1 + "visible-word\r".len() as u64;
     assert!((said..said + 20).contains(&bytes), "{bytes} of {said}");
-    // Neither key by key, nor from its second half on.
+    // Neither key by key, nor its second half.
     assert_eq!(holders(&everything, &SECRET[6..]), Vec::<String>::new());
 }
 

@@ -1,4 +1,4 @@
-//! The doors of the runtime: closed to others, one runtime behind them, and hard to knock down.
+//! The runtime's sockets: closed to other users, one runtime behind them, and robust against bad clients.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
@@ -109,10 +109,10 @@ fn garbage_at_the_doors_harms_nobody() {
     home.stop(&mut served);
 }
 
-/// Sends bytes, closes, and reads whatever comes until the other end hangs up.
+/// Sends bytes, closes its side, and reads until the other end hangs up.
 fn knock(socket: &Path, opening: &[u8], bytes: &[u8]) {
     let mut stream = UnixStream::connect(socket).expect("connects");
-    // The other end may hang up in the middle of it.
+    // The other end may hang up in the middle.
     let _ = stream.write_all(opening).and_then(|()| stream.write_all(bytes));
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let _ = stream.read_to_end(&mut Vec::new());

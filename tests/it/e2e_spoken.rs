@@ -1,4 +1,4 @@
-//! The console in plain lines, for real: in a terminal, with no terminal at all, attached, and beside a program.
+//! The plain-line console for real: in a terminal, without any terminal, attached, and beside a program.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -18,14 +18,14 @@ fn plain(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Starts a program between pipes.
+/// Starts a program with its streams on pipes.
 fn piped(mut command: Command) -> (Child, ChildStdin) {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
     let input = child.stdin.take().expect("an input");
     (child, input)
 }
 
-/// Nothing was drawn: no escape sequence at all reached the terminal.
+/// Asserts that nothing was drawn: not a single escape sequence reached the terminal.
 fn drew_nothing(console: &Console) {
     let bytes = console.bytes();
     assert!(!bytes.contains(&0x1b), "{}", String::from_utf8_lossy(&bytes));
@@ -190,7 +190,7 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     console.keys(b"0\n");
     assert_eq!(console.exit(), 0);
 
-    // Another runtime: this one may not have noticed yet that the person has left.
+    // A fresh runtime: the old one may not have noticed yet that the person has left.
     assert!(home.run(&["serve", "--stop"]).status.success());
     let unattended = plain(&home, &["run", "--accessible", "ship.prose"], &[]).output().expect("runs");
     assert_eq!(unattended.status.code(), Some(3), "nobody is there who may open the gate");
@@ -207,7 +207,7 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     home.run(&["serve", "--stop"]);
 }
 
-/// Reads lines until one holds a text, and returns that one.
+/// Reads lines until one contains `text`; returns that line.
 fn reads_to(lines: &mut impl std::io::BufRead, text: &str) -> String {
     let mut all = String::new();
     loop {

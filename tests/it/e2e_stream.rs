@@ -1,4 +1,4 @@
-//! A person watches a stream of commands, line by line, and reads afterwards what came of it.
+//! A person watches a stream of commands, line by line, and afterwards reads the results.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -25,7 +25,7 @@ fn the_operator_sees_each_line_and_the_one_in_flight() {
     say(json!({"_cmd": "version"}));
     say(json!({"_cmd": "nope.nothing"}));
     say(json!({"_cmd": "command.run", "cmd": "read x < go; echo went"}));
-    // The stream is the older of the two calls: the command of its third line came after it.
+    // The stream is the older of the two calls: the command on its third line came after it.
     console.shows("call 2  ExecCommand");
     console.keys(b"j");
     console.shows("plan  2 done, 1 failed");

@@ -1,5 +1,5 @@
-//! Ten minutes of two agents' work, three hundred commands, and a person at the console who answers, approves, denies
-//! and finds what failed, from what the screen shows alone.
+//! Ten minutes of two agents' work: three hundred commands, and a person at the console who answers prompts,
+//! approves, denies and finds what failed, using only what the screen shows.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,10 +18,10 @@ use serde_json::json;
 
 use crate::support::{Agent, Console, Home, skip};
 
-/// What the agents run, and when: a row each, with the seconds since the beginning.
+/// What the agents run, and when: one row per command, with the seconds since the start.
 const TRACE: &str = include_str!("../corpus/traces/two_agents.jsonl");
 
-/// What the commands of the trace call; `$pause` stands between two lines of theirs.
+/// The programs that the trace's commands call; `$pause` is the delay between two lines of their output.
 const PROGRAMS: [(&str, &str); 4] = [
     (
         "ask",
@@ -44,7 +44,7 @@ const PROGRAMS: [(&str, &str); 4] = [
 /// One command of the trace.
 #[derive(Debug, Clone, Deserialize)]
 struct Row {
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     at: f64,
     agent: String,
     cmd: String,
@@ -52,12 +52,12 @@ struct Row {
     tty: bool,
 }
 
-/// What there is to do in some rows.
+/// What the person has to do in these rows.
 struct Work {
     rows: Vec<Row>,
-    /// The names that are asked for, each a file once it is answered.
+    /// The words that are asked for; each becomes a file once its prompt has been answered.
     asked: Vec<String>,
-    /// The folders that may go, and those that must stay.
+    /// The folders that may be removed, and those that must stay.
     held: Vec<String>,
     failing: BTreeSet<String>,
 }
@@ -71,7 +71,7 @@ impl Work {
         Self { asked: after("sh bin/ask "), held: after("rm -rf "), failing, rows }
     }
 
-    /// A workspace in which all of it can run.
+    /// A workspace in which all the rows can run.
     fn home(&self, pause: f64) -> Home {
         let home = Home::new();
         home.configure("config.toml", "[[approvals]]\nprefix = \"rm -rf\"\n");
@@ -95,7 +95,7 @@ impl Work {
         home
     }
 
-    /// Lets two agents run it, each command when its time has come; true once all of it has ended.
+    /// Lets two agents run the rows, each at its time; the flag becomes true once all of them have ended.
     fn begin(&self, home: &Home) -> (Arc<AtomicBool>, JoinHandle<()>) {
         let ended = Arc::new(AtomicBool::new(false));
         let names: BTreeSet<&str> = self.rows.iter().map(|row| &*row.agent).collect();
@@ -119,7 +119,7 @@ impl Work {
     }
 }
 
-/// Makes the workspace a repository with one commit: the trace asks for it.
+/// Makes the workspace a repository with one commit: the trace needs one.
 fn commit(home: &Home) {
     for args in [
         &["init", "-q"][..],
@@ -136,7 +136,7 @@ fn until(time: Instant) {
     std::thread::sleep(time.saturating_duration_since(Instant::now()));
 }
 
-/// Runs a command as an agent does: what outlives the call is asked about until it has ended.
+/// Runs a command as an agent does: a task that outlives the call is polled until it has ended.
 fn run(agent: &Agent, row: &Row) {
     let asked = json!({"cmd": row.cmd, "tty": row.tty, "yield_time_ms": 2000});
     let answer = agent.call("ExecCommand", &asked);
@@ -150,12 +150,12 @@ fn run(agent: &Agent, row: &Row) {
     }
 }
 
-/// Who sits before the console: sees the screen, presses keys, and counts them.
+/// The person at the console: sees the screen, presses keys, and counts them.
 struct Person<'a> {
     console: &'a Console,
-    /// Every key, those of the answers and notes with them.
+    /// All keys, including those of answers and notes.
     pressed: usize,
-    /// Letters of answers and notes, and the `Enter` after them.
+    /// The letters of answers and notes, and the `Enter` after each.
     written: usize,
 }
 
@@ -172,14 +172,14 @@ impl Person<'_> {
         self.written += text.len() + 1;
     }
 
-    /// Tells whether the bar says that something waits.
+    /// Tells whether the bar shows that something is waiting.
     fn is_needed(&self) -> bool {
         let text = self.console.text();
         let bar = text.lines().next().unwrap_or_default();
         ["◐", " held", "FOR YOU"].iter().any(|word| bar.contains(word))
     }
 
-    /// Goes to what has waited longest, and does what it asks for.
+    /// Opens what has waited longest, and does what it asks for.
     fn attend(&mut self) {
         self.press(b"a");
         let shown = self.console.shown_until("a list of what waits", |text| {
@@ -208,7 +208,7 @@ impl Person<'_> {
         self.console.shows(" OBSERVE ");
     }
 
-    /// Reads the card and approves what removes a build, denies all else.
+    /// Reads the card; approves the removal of a build, denies everything else.
     fn decide(&mut self) {
         let folder = self.console.shown_until("the card of a call", |text| {
             let card = text.split_once("wants to run a command")?.1;
@@ -225,7 +225,7 @@ impl Person<'_> {
             self.write("keep the data");
         }
         self.console.wait_for("the decision counts", |screen| {
-            // The list above still shows the command, and the card of another call may have come.
+            // The list above still shows the command, and the card of another call may have appeared.
             let text = screen.contents();
             text.split_once("wants to run a command").is_none_or(|(_, card)| !card.contains(&folder))
         });
@@ -235,7 +235,7 @@ impl Person<'_> {
         self.console.shows(" OBSERVE ");
     }
 
-    /// Goes from one failed task to the next, and returns their commands.
+    /// Steps through the failed tasks and returns their commands.
     fn find_failed(&mut self, count: usize) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for _ in 0..count {
@@ -252,7 +252,7 @@ impl Person<'_> {
     }
 }
 
-/// Plays some rows to their end and checks that everything reached what it was meant for.
+/// Plays some rows to their end and checks that every answer reached its prompt.
 fn supervise(rows: Vec<Row>, pause: f64) {
     if std::process::Command::new("git").arg("--version").output().is_err() {
         return skip("there is no git");

@@ -1,5 +1,5 @@
-//! The guards over a program and what they are for: whoever is killed or stopped, nothing of a task
-//! lives on, and the terminal is as it was.
+//! The guards of a program and what they are for: whatever is killed or stopped, nothing of a task survives, and
+//! the terminal is restored.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -8,12 +8,12 @@ use crate::support::{Agent, Console, Family, HOLDERS, Home, Tag, children, paren
 
 const SIZE: (u16, u16) = (100, 30);
 
-/// Starts a command as a task without a terminal, which nothing hangs up.
+/// Starts a command as a task without a terminal, so that no hangup ends it.
 fn on_pipes(agent: &Agent, cmd: &str) -> String {
     agent.call("ExecCommand", &json!({"cmd": cmd, "yield_time_ms": 0})).task()
 }
 
-/// Ways out of a task. `$H` is the task host, `$R` the runtime; whoever got out sleeps for TAG seconds.
+/// Ways of escaping from a task. `$H` is the task host, `$R` the runtime; whatever escapes sleeps for TAG seconds.
 pub(crate) const ESCAPES: [(&str, &str); 8] = [
     (
         "its host is killed from a session without the mark",
@@ -43,7 +43,7 @@ pub(crate) const ESCAPES: [(&str, &str); 8] = [
     ),
 ];
 
-/// Tries one way out; returns once nothing of it is left.
+/// Tries one way of escaping; returns once nothing of it is left.
 pub(crate) fn escape(way: &str, line: &str) {
     let (home, tag) = (Home::new(), Tag::new());
     let mut served = home.serve();
@@ -191,12 +191,12 @@ fn what_the_program_itself_left_in_the_background_is_left_alone() {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     console.keys(b"\x1b[O");
-    // What waits for a person who looks elsewhere runs the hook, whose sleeper the keeper adopts.
+    // A task that waits while the person is away triggers the hook; the keeper adopts its orphaned sleep.
     agent.task("printf 'Name? '; read -r name");
     tag.asleep();
     let keeper = console.family().keeper();
     wait_until("the keeper has adopted it", || parent(tag.holders()[0]) == keeper);
-    // A host that is killed has the keeper's adopted looked at.
+    // When a host is killed, the keeper's adopted processes are checked.
     let doomed = on_pipes(&agent, "exec sleep 600");
     send(*hosts(console.family().program).last().expect("a host"), Signal::KILL);
     agent.call("TaskOutput", &json!({"task_id": doomed}));
@@ -208,7 +208,7 @@ fn what_the_program_itself_left_in_the_background_is_left_alone() {
     wait_until("it is gone", || tag.holders().is_empty());
 }
 
-/// How many rounds a long test goes: so many as its section says, or as asked for.
+/// The number of rounds of a long test: `usual`, or PILOTHOUSE_ROUNDS.
 fn rounds(usual: usize) -> usize {
     std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
@@ -252,7 +252,7 @@ fn long_f01_killed_consoles_leave_nothing() {
         on_pipes(&agent, &tag.hostile_tree());
         wait_until("the trees are there", || tag.holders().len() >= 2 * HOLDERS);
         let Family { guards, program } = console.family();
-        // The launcher, the keeper and the program in turn.
+        // Kill the launcher, the keeper and the program in turn.
         let victim = guards.get(round % 3).copied().unwrap_or(program);
         send(victim, Signal::KILL);
         console.exit();

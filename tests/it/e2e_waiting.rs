@@ -1,4 +1,4 @@
-//! What a program that waits for its terminal is seen to wait for: real ones, by what the kernel shows of them.
+//! Detecting what a program waits for at its terminal: real programs, judged by what the kernel shows of them.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ fn start(home: &Home, cmd: &str) -> String {
     started["data"]["task_handle"]["task_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned()
 }
 
-/// What a task waits for: kind and evidence; none while it does not.
+/// What a task is waiting for: kind and evidence; `None` if it is not waiting.
 fn waits(home: &Home, task: &str) -> Option<(String, String)> {
     let status = home.run(&["task", "status", task, "--output", "json"]);
     let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
@@ -61,7 +61,7 @@ fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_que
     }
     let home = Home::new();
     let mut served = home.serve();
-    // As vite does: keys are read all day, and the last line is whole.
+    // As vite does: it reads keys all the time, and its last line is complete.
     let server = start(
         &home,
         "node -e 'process.stdin.setRawMode(true); process.stdin.on(\"data\", () => {}); console.log(\"press h to show help\")'",
@@ -74,7 +74,7 @@ fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_que
         String::from_utf8_lossy(&home.run(&["task", "output", task, "--block=false"]).stdout).into_owned()
     };
     wait_until("both are up", || output(&server).contains("press h") && output(&clock).contains("working"));
-    // Whoever began later has been looked at as often.
+    // The others have been checked just as often by the time this later one is found waiting.
     let question = start(&home, QUESTION);
     comes_to_wait(&home, &question, "line", "tty_poll");
     assert_eq!((waits(&home, &server), waits(&home, &clock)), (None, None));
@@ -104,7 +104,7 @@ fn a_wait_in_poll_or_select_a_key_and_a_password_are_told_apart() {
     comes_to_wait(&home, &key, "key", "tty_read");
     comes_to_wait(&home, &secret, "secret", "echo_off");
     comes_to_wait(&home, &line, "line", "tty_read");
-    // What is weak is no call for the operator.
+    // Weak evidence does not alert the operator.
     let short = String::from_utf8_lossy(&home.run(&["status", "--short"]).stdout).into_owned();
     assert_eq!(short, "●3 ◐2\n");
     home.stop(&mut served);

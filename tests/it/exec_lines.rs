@@ -1,4 +1,4 @@
-//! `pilothouse exec`, line by line: what each kind of line is answered with.
+//! `pilothouse exec`, line by line: the answer to each kind of line.
 
 use serde_json::{Value, json};
 
@@ -270,12 +270,12 @@ fn a_line_that_takes_too_long_is_given_up_and_its_command_ended() {
     assert_eq!((ran.code, ran.codes(), ran.exits()), (Some(1), vec!["TIMEOUT"], vec![10]));
     assert_eq!(ran.of(1)["error"]["retryable"], false);
     wait_until("the command is gone", || tag.holders().is_empty());
-    // A line may take another time than the stream.
+    // A line may have a timeout other than the stream's.
     let patient = line(&json!({"_cmd": "command.run", "_opts": {"timeout": "20s"}, "cmd": "sleep 0.3"}));
     assert_eq!(exec(&home, &["--timeout", "100ms"], patient).code, Some(0));
 }
 
-/// What is known of a line that was ended early, beside its code.
+/// Checks what is known about a line that was ended early, apart from its error code.
 #[track_caller]
 fn assert_partial(answer: &Value, printed: &str) {
     let error = &answer["error"];

@@ -1,5 +1,5 @@
-//! What derives from the registry: manifest, reference, completions, manual page, and answers of the
-//! single command lines.
+//! Everything derived from the registry: manifest, reference, completions and manual page, and the answers of
+//! single commands.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ fn the_manifest_tells_all_about_every_command() {
     assert_eq!(data["commands"]["command.run"]["danger_level"], "destructive");
     assert_eq!(data["commands"]["task.list"]["danger_level"], "safe");
     assert_eq!(data["commands"]["serve"]["dispatchable"], false);
-    // The same from a line, and the same every time.
+    // The same as an answer to an input line, and the same every time.
     let home = Home::new();
     let ran = exec(&home, &[], "{\"_cmd\":\"manifest\"}\n{\"_cmd\":\"manifest\"}\n");
     assert_eq!((&ran.of(1)["data"], &ran.of(2)["data"]), (data, data));
@@ -148,7 +148,7 @@ fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
             let aliased = format!("pilothouse() {{ {program} \"$@\"; }}\n{line} --dry-run --output json");
             let output = sh.args(["-c", &aliased]).output().expect("sh runs");
             let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer");
-            // What an example speaks of need not be there.
+            // What an example refers to need not exist.
             let missing = [
                 "TASK_NOT_FOUND",
                 "QUESTION_NOT_FOUND",
@@ -194,7 +194,7 @@ fn completions_and_the_manual_page_are_written_from_the_registry() {
     let would = answer(&home, &["man", "--folder", "man1", "--dry-run", "--output", "json"]);
     assert!(!folder.exists(), "{would}");
     assert!(home.run(&["man", "--folder", "man1"]).status.success());
-    // Each page names those that are there.
+    // Pages refer only to pages that exist.
     for file in folder.read_dir().expect("the folder").flatten() {
         let page = std::fs::read_to_string(file.path()).expect("text").replace('\\', "");
         for named in page.lines().filter_map(|line| line.strip_suffix("(1)")) {
@@ -239,7 +239,7 @@ fn the_forms_of_an_answer_are_chosen_by_a_flag() {
     assert_eq!(text(&["version", "--output", "plain"]), format!("pilothouse {version}\n"));
     assert!(text(&["version", "--format", "table"]).starts_with("name            pilothouse\nversion"));
     assert_eq!(text(&["version", "--output", "jsonl"]).lines().count(), 1);
-    // What is no data goes to standard error.
+    // Anything that is not data goes to standard error.
     let refused = home.run(&["task", "status", "task_00000000", "--output", "plain"]);
     assert_eq!((refused.stdout.len(), refused.status.code()), (0, Some(5)));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("fix: call TaskList"));

@@ -1,5 +1,5 @@
-//! The guide's Python pattern, word for word, over the real program: with ten operations through a
-//! pipe, with ten thousand through a file.
+//! The guide's Python pattern, word for word, with the real program: ten operations through a pipe, ten thousand
+//! through a file.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! `pilothouse exec`, the stream: where lines come from, where answers go, and how it ends.
+//! The stream of `pilothouse exec`: where lines come from, where answers go, and how it ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_ran, wait_unti
 const VERSION: &str = r#"{"_cmd":"version"}"#;
 const CAP: usize = 65_536;
 
-/// One line of just so many bytes.
+/// One line of exactly this many bytes.
 fn padded(bytes: usize) -> String {
     format!("{VERSION}{}", " ".repeat(bytes - VERSION.len()))
 }
@@ -24,7 +24,7 @@ fn a_stream_without_a_line_says_so() {
         let ran = exec(&Home::new(), &[], input);
         assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]), "{input:?}");
     }
-    // The support of these tests gives every other program /dev/null.
+    // `Home` gives the program /dev/null as standard input.
     let ran = exec_ran(Home::new().run(&["exec"]));
     assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]));
 }
@@ -88,8 +88,8 @@ fn a_file_has_no_cap_and_one_that_cannot_be_read_is_named() {
     }
 }
 
-/// Starts exec with its answers in a file, waits for its end and returns the page faults of the
-/// processes it waited for: none when it started none.
+/// Runs exec with its answers in a file and returns the page faults of the child processes it waited for: 0 if it
+/// started none.
 fn faults_of_children(home: &Home, plan: &str) -> u64 {
     std::fs::write(home.workspace().join("plan.jsonl"), plan).expect("written");
     let answers = File::create(home.workspace().join("answers.jsonl")).expect("a file");
@@ -115,7 +115,7 @@ fn twelve_thousand_lines_start_no_process() {
     assert_eq!(faults_of_children(&home, &format!("{VERSION}\n").repeat(12_000)), 0);
     let answers = std::fs::read_to_string(home.workspace().join("answers.jsonl")).expect("answers");
     assert_eq!(answers.lines().count(), 12_000);
-    // The measure sees a process when there is one.
+    // The measurement does see a process if there is one.
     assert!(faults_of_children(&home, &"{\"_cmd\":\"command.run\",\"cmd\":\"true\"}\n".repeat(5)) > 0);
 }
 
@@ -124,13 +124,13 @@ fn a_caller_may_write_everything_before_it_reads() {
     let home = Home::new();
     let mut command = exec_command(&home, &[]);
     command.env("PILOTHOUSE_MAX_STDIN_BYTES", "1000000");
-    // All is written before anything is read: 240 kB, then as many lines.
+    // All input is written before any answer is read: 240 kB, then 12,000 answers.
     let ran = exec_by(&mut command, format!("{VERSION}\n").repeat(12_000));
     assert_eq!((ran.code, ran.lines.len()), (Some(0), 12_000));
     assert_eq!(ran.lines[11_999]["meta"]["_line"], 12_000);
 }
 
-/// Starts a stream that reads a named pipe; returns it and the writer of its lines.
+/// Starts a stream that reads a named pipe; returns it and the pipe's write end.
 fn reads_a_fifo(home: &Home) -> (Child, File) {
     let path = home.fifo("lines");
     let child = exec_command(home, &["--input-file", "lines"])

@@ -1,5 +1,5 @@
 #!/bin/bash
-# An agent in a few lines: asks the model it is given, runs what that wants in its shell, and tells it what came of it.
+# A minimal agent: asks its model, runs the requested command in its shell, and sends the model the result.
 prompt=$2 port=${ANTHROPIC_BASE_URL##*:}
 ask() {
   exec 3<>"/dev/tcp/127.0.0.1/$port" || exit 1

@@ -1,16 +1,16 @@
-//! The table of faults in `docs/reliability.md` against the tests there are.
+//! The table of faults in `docs/reliability.md`, checked against the existing tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rows of the table.
+/// The number of rows in the table.
 const ROWS: usize = 44;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A row: number, fault and what is expected, tests, what was measured or why there is none.
+/// A row: number, fault and expected behaviour, tests, and what was measured or why there is no test.
 fn rows() -> Vec<[String; 4]> {
     let page = fs::read_to_string(root().join("docs/reliability.md")).expect("docs/reliability.md");
     let cells = |line: &str| -> Option<[String; 4]> {
@@ -23,7 +23,7 @@ fn rows() -> Vec<[String; 4]> {
     page.lines().filter(|line| line.starts_with("| F")).filter_map(cells).collect()
 }
 
-/// The names of all functions in a folder's Rust files.
+/// The names of all functions in the Rust files below a folder.
 fn functions(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("a readable folder").flatten() {
         let path = entry.path();

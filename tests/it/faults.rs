@@ -1,4 +1,4 @@
-//! Faults that commands bring along: the rows of `docs/reliability.md` that no other file tests by their number.
+//! Faults that commands bring with them: the rows of `docs/reliability.md` that no other file tests by number.
 
 use std::process::Stdio;
 use std::time::Instant;
@@ -24,7 +24,7 @@ async fn f06_a_process_substitution_loses_no_output_and_delays_nothing() {
     let task = bench.completed(in_bash(&bench, "exec > >(tee kept); echo through; exit 3")).await;
     assert_eq!(task.ended.clone().expect("ended").exit_status, Some(3));
     assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
-    // One that goes on holds the pipe: it is named and ended.
+    // A process that keeps running holds the pipe: it is named and ended.
     let task = bench.completed(in_bash(&bench, "exec > >(tee kept; sleep 300); echo through")).await;
     assert_eq!(task.status, TaskStatus::Completed);
     assert!(!task.ended.clone().expect("ended").leftovers.is_empty());
@@ -71,7 +71,7 @@ async fn f40_stops_that_race_an_exit_make_one_end() {
         let told = [first.expect("told").effect, second.expect("told").effect];
         let ended = bench.end(&id).await;
         assert!(matches!(ended.status, TaskStatus::Completed | TaskStatus::Cancelled), "{told:?} {ended:?}");
-        // Once it has ended, nothing changes how.
+        // Once a task has ended, nothing changes how it ended.
         bench.runtime.stop(&agent, &id, Stop { force: true, signal: None }).await.expect("told");
         let later = bench.runtime.task(&id).expect("the task");
         assert_eq!((later.status, &later.ended), (ended.status, &ended.ended));
@@ -103,7 +103,7 @@ async fn f41_input_and_a_resize_that_race_an_exit_are_taken_or_refused() {
     bench.runtime.shutdown().await;
 }
 
-/// What becomes of a command in a login shell that reads a start file.
+/// The result of a command in a login shell that reads this start file.
 fn login(start_file: &str, timeout_ms: u64) -> serde_json::Value {
     let home = Home::new();
     std::fs::write(home.workspace().join("../.bash_profile"), start_file).expect("written");
@@ -143,8 +143,8 @@ fn f42_a_start_file_that_becomes_another_program_is_seen() {
     assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("instead"), "{result}");
 }
 
-/// Returns the program, as `then` runs it as `$0`, with its state folder on a file system of this size; it exits with 99
-/// where nothing may be mounted.
+/// Returns a command that runs `then` (with the program as `$0`) with its state folder on a file system of this
+/// size; it exits with 99 if mounting is not permitted.
 fn on_a_small_disk(home: &Home, size: &str, then: &str) -> std::process::Command {
     std::fs::create_dir_all(home.workspace().join("../state")).expect("a folder");
     let script =
@@ -155,8 +155,8 @@ fn on_a_small_disk(home: &Home, size: &str, then: &str) -> std::process::Command
     command
 }
 
-/// The state folder lies on a file system of 300 MB that is filled and freed: what runs goes on, nothing new starts, and
-/// then all is well again.
+/// The state folder is on a file system of 300 MB that is filled and freed: running tasks continue, nothing new
+/// starts, and then everything works again.
 #[test]
 fn f20_a_full_disk_refuses_new_commands_until_there_is_room() {
     if !rustix::process::geteuid().is_root() {
@@ -193,14 +193,14 @@ fn f20_a_full_disk_refuses_new_commands_until_there_is_room() {
     assert_eq!(last.expect("an answer").envelope["error"]["kind"], "low_disk_space");
     let read = agent.call("TaskOutput", &json!({"task_id": task, "block": false}));
     assert_eq!(read.result("/task/status"), "running", "{}", read.envelope);
-    // What runs can be typed into all the same.
+    // Running tasks can be typed into all the same.
     tell("free");
     wait_until("there is room again", || run().envelope["status"] == "success");
     agent.leave();
     home.stop(&mut served);
 }
 
-/// No runtime can be started where its record has no room: whoever needs one is told so, at once.
+/// No runtime starts if there is no room for its record: anything that needs one is told so, at once.
 #[test]
 fn f20_a_state_folder_without_room_starts_no_runtime_and_says_why() {
     if !rustix::process::geteuid().is_root() {

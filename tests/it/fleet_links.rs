@@ -1,5 +1,5 @@
-//! Many places behind links that are late, tear what they carry and die at random, in one hold: nothing that was answered is lost,
-//! nothing is typed twice, and what is shown is what is, or says that it is not.
+//! One fleet of many places behind links that are slow, split what they carry and die at random: no answered
+//! request is lost, nothing is typed twice, and what is shown is up to date, or marked as not.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::hosts::start;
 use crate::hosts_pipe::{behind_bad_lines, has_python};
 use crate::support::{Another, Home, skip, wait_until};
 
-/// How long a link lives, about, in milliseconds.
+/// The approximate lifetime of a link, in milliseconds.
 const LIFE: &str = "3000";
-/// How long all of them may take to be attached again.
+/// How long it may take until all links are attached again.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A runtime, held from this machine, with its tasks.
+/// A runtime behind such links, with its tasks.
 struct Far<'a> {
     workspace: Another<'a>,
     name: String,
     steady: Operator,
     tasks: Vec<TaskId>,
-    /// What was typed into each and taken.
+    /// The numbers typed into each task and accepted.
     taken: Vec<Vec<u32>>,
 }
 
@@ -33,7 +33,7 @@ fn seqs(snapshot: &Snapshot) -> BTreeSet<u64> {
     snapshot.calls.iter().map(|call| call.seq).collect()
 }
 
-/// Counts how often a place was lost, until it is told to stop.
+/// Counts how often a place is lost, until `is_over` is set.
 async fn count_deaths(fleet: Operator, deaths: Arc<AtomicUsize>, is_over: Arc<AtomicBool>) {
     let mut snapshots = fleet.snapshot();
     let mut was_live: BTreeSet<String> = BTreeSet::new();
@@ -97,13 +97,13 @@ async fn nothing_is_lost(places: usize, tasks: usize, most_deaths: usize) {
         }
         let after = unknown + all.iter().flat_map(|far| &far.taken).map(Vec::len).sum::<usize>();
         if before == after {
-            // With every place lost there is nobody to type to.
+            // While every place is lost there is nothing to type into.
             news.changed().await.expect("it goes on");
         }
     }
     is_over.store(true, Ordering::Relaxed);
     for far in &all {
-        // What the hold knows of a place once it is attached again is all that has happened there.
+        // Once a place is attached again, the fleet knows everything that has happened there.
         let whole = seqs(&far.steady.snapshot().borrow());
         let mut snapshots = fleet.snapshot();
         let known = snapshots.wait_for(|snapshot| {

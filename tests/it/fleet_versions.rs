@@ -1,5 +1,5 @@
-//! Places that speak different versions of the link in one hold: what may be done where, what is shown of all, and a place
-//! whose runtime is replaced by one of this version.
+//! Places that speak different versions of the link protocol in one fleet: what may be done where, what is shown of
+//! all of them, and a place whose runtime is replaced by one of this version.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl<'a> Mixed<'a> {
         Self { agents, older, speaking }
     }
 
-    /// Has each agent ask for a command; answers once both are told that they wait for the operator.
+    /// Has each agent request a command; returns once both have been told that the operator must decide.
     fn ask(&self) {
         for agent in &self.agents {
             let answer = agent.call("ExecCommand", &json!({"cmd": HELD, "yield_time_ms": 250}));
@@ -50,7 +50,7 @@ fn id(snapshot: &Snapshot, name: &str) -> PlaceId {
     place(snapshot, name).expect("a place").name.id.clone()
 }
 
-/// Asserts that a sentence names the place, its version and what to do.
+/// Asserts that a message names the place, its version and what to do.
 #[track_caller]
 fn is_whole(told: &str) {
     for part in ["older is read-only", &format!("version {}", VERSION - 1), "start this one"] {
@@ -64,7 +64,7 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     let mixed = tokio::task::block_in_place(|| Mixed::new(&here, &there));
     let end = mixed.speaking.speak(VERSION - 1);
     let fleet = Operator::Fleet(Fleet::of_this_machine(&here.places().locks(), None));
-    // Beside it, as the person there would: nothing of this goes through the hold.
+    // Connected directly to the place, not through the fleet.
     let socket = mixed.older.places().operator_socket();
     let beside = Operator::attach(&socket, mixed.older.folder().to_owned()).await.expect("attaches");
     let first = published(&fleet, "both", |snapshot| {
@@ -75,7 +75,7 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     let task = start(&fleet, &new, "new").await;
     let theirs = crate::hosts::start(&beside, "echo begun; read -r line; echo \"old <$line>\"; cat").await;
 
-    // What spans places is done where it can be, and where it cannot is said.
+    // A request that spans places is carried out where it can be; the error names the place where it cannot.
     let told =
         fleet.ask(Request::Pause { paused: true, nonce: None }).await.expect_err("in part").to_string();
     is_whole(&told);
@@ -87,7 +87,7 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     beside.ask(Request::Pause { paused: true, nonce: None }).await.expect("paused");
     tokio::task::block_in_place(|| mixed.ask());
 
-    // One list of all.
+    // One list of both.
     let all = published(&fleet, "what waits at both", |snapshot| {
         snapshot.gate.held.len() == 2 && [&task, &theirs].iter().all(|id| knows(snapshot, id))
     })
@@ -114,7 +114,7 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
         assert!(matches!(fleet.ask(read).await, Ok(Reply::Answer(_))), "{id}");
     }
 
-    // There nothing at all is done.
+    // At that place nothing is carried out.
     let before = Arc::clone(&beside.snapshot().borrow());
     for act in acts(&all, &old, &theirs) {
         let asked = format!("{act:?}");
@@ -125,7 +125,7 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     assert_eq!((after.tasks.len(), after.gate.held.len()), (before.tasks.len(), before.gate.held.len()));
     assert!(after.gate.paused.is_some() && !mixed.older.folder().join("ran").exists());
 
-    // Here all of it is.
+    // At this place everything is.
     fleet.ask(line(&task, "one")).await.expect("typed");
     shows(&fleet, &task, "new <one>").await;
     let slot = place(&all, "workspace").expect("a place").slot;
@@ -147,7 +147,7 @@ fn knows(snapshot: &Snapshot, id: &TaskId) -> bool {
     snapshot.tasks.iter().any(|task| task.id == *id)
 }
 
-/// Everything that may be done to a place with such a task and a held call.
+/// Everything that may be done at a place that has such a task and a held call.
 fn acts(all: &Snapshot, old: &PlaceId, task: &TaskId) -> Vec<Request> {
     let slot = all.places.iter().find(|place| place.name.id == *old).expect("a place").slot;
     let held = all.gate.held.iter().find(|held| pilothouse::runtime::Slot::of(held.ticket).0 == slot);
@@ -171,7 +171,7 @@ fn acts(all: &Snapshot, old: &PlaceId, task: &TaskId) -> Vec<Request> {
     ]
 }
 
-/// Lets a held call run, once it can have been read.
+/// Approves a held call, once there has been time to read it.
 async fn approve(fleet: &Operator, ticket: u64, hash: &str) {
     loop {
         let request = Request::Decide { ticket, hash: hash.into(), decision: Decision::Once, nonce: None };
@@ -206,7 +206,7 @@ async fn a_place_whose_runtime_is_replaced_by_one_of_this_version_can_be_driven_
     let known: Vec<TaskId> =
         place(&first, "older").expect("a place").snapshot.tasks.iter().map(|task| task.id.clone()).collect();
 
-    // The link alone breaks and comes back: the same, as it was.
+    // Only the link breaks and comes back: everything is as it was.
     end.cancel();
     let lost = published(&fleet, "that it is lost", is_lost).await;
     assert!(known.iter().all(|id| knows(&lost, id)), "what was known last stays");
@@ -218,7 +218,7 @@ async fn a_place_whose_runtime_is_replaced_by_one_of_this_version_can_be_driven_
         place(&first, "older").map(|place| place.slot)
     );
 
-    // Its runtime is replaced.
+    // The runtime of the place is replaced.
     end.cancel();
     published(&fleet, "that it is lost", is_lost).await;
     tokio::task::block_in_place(|| {
@@ -283,7 +283,7 @@ async fn a_console_over_both_drives_one_and_looks_at_the_other_until_it_is_repla
         mixed.ask();
         console.shows("2 held");
         console.keys(b"A");
-        // The one that has waited longest comes first.
+        // The call that has waited longest comes first.
         console.shows("workspace/claude wants to run a command");
         console.keys(b"\t");
         console.shows("older/claude wants to run a command");

@@ -1,11 +1,11 @@
-//! The corpora of the fuzz targets, run through what the targets do (`.ci/long fuzz` looks for more).
+//! The corpora of the fuzz targets, run through the targets' functions (`.ci/long fuzz` looks for more inputs).
 
 use std::path::{Path, PathBuf};
 
 #[path = "../fuzz/targets.rs"]
 mod targets;
 
-/// Runs each file of a corpus, and each with its end cut off at some places.
+/// Runs each file of a corpus, whole and truncated at several places.
 #[track_caller]
 fn replay(name: &str, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(name);

@@ -1,4 +1,4 @@
-//! The guide says what is so: its links lead somewhere, and its keys do what it says they do.
+//! The guide is true: its links lead somewhere, and its keys do what it says.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ fn every_page_of_the_guide_is_in_the_book() {
     }
 }
 
-/// The Rust files of a folder.
+/// The Rust files in a folder.
 fn code(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in folder.read_dir().expect("a folder of code").flatten() {
         match entry.path() {
@@ -54,7 +54,7 @@ fn code(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A heading as links name it.
+/// The anchor by which links refer to a heading.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     words.replace(' ', "-").chars().filter(|letter| letter.is_alphanumeric() || *letter == '-').collect()
@@ -81,7 +81,7 @@ fn every_section_of_the_contract_that_code_names_is_there() {
     assert!(named > 20, "{named}");
 }
 
-/// What follows `decision` or `decisions`, unless it stands in the brackets of a link.
+/// The text after each `decision` or `decisions` that is followed by a number, unless it is the text of a link.
 fn bare_decisions(text: &str) -> impl Iterator<Item = &str> {
     let number =
         |rest: &str| rest.trim_start_matches('s').trim_start().starts_with(|c: char| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What the guide says to type is typed: each line after a `$` is run as it stands there, page by page, in order.
+//! Everything that the guide says to type is run: each line after a `$`, exactly as written, page by page, in order.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Home, program};
 
-/// Lines that this suite cannot run, by how they begin, and why. Each must stand in the guide.
+/// Lines that this suite cannot run, by their beginnings, and why. Each must occur in the guide.
 const NOT_RUN: [(&str, &str); 11] = [
     ("cargo ", "builds the program"),
     ("claude ", "the agent itself: .ci/long agents"),
@@ -23,7 +23,7 @@ const NOT_RUN: [(&str, &str); 11] = [
     ("pilothouse --accessible", "a console: e2e_spoken"),
 ];
 
-/// The task that stands for all others in the guide.
+/// The task id that stands for any task in the guide.
 const TASK: &str = "task_4k2m9x7q";
 
 /// A line to type, and what the guide shows after it.
@@ -32,7 +32,7 @@ struct Shown {
     after: Vec<String>,
 }
 
-/// The lines of the blocks of a page that show a terminal.
+/// The lines of a page's `console` blocks.
 fn shown(text: &str) -> Vec<Shown> {
     let mut found: Vec<Shown> = Vec::new();
     for block in text.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
@@ -48,14 +48,14 @@ fn shown(text: &str) -> Vec<Shown> {
 }
 
 fn why_not(line: &str) -> Option<&'static str> {
-    // The bare word opens the console.
+    // The bare program name opens the console.
     if line == "pilothouse" {
         return Some("a console: e2e_leaving");
     }
     NOT_RUN.iter().find(|(start, _)| line.starts_with(start)).map(|(_, why)| *why)
 }
 
-/// Puts what the guide's commands work on into the workspace, and returns a task that runs.
+/// Creates the files in the workspace that the guide's commands need, and returns a running task.
 fn prepare(home: &Home) -> String {
     let at = home.workspace();
     let write = |name: &str, text: &str| std::fs::write(at.join(name), text).expect("written");
@@ -76,7 +76,7 @@ fn prepare(home: &Home) -> String {
     started["data"]["task_handle"]["task_id"].as_str().expect("a task").to_owned()
 }
 
-/// Runs the lines of a page; returns how many, and adds what went wrong.
+/// Runs the lines of a page; returns how many there were, and adds what went wrong.
 fn walk(page: &Path, wrong: &mut Vec<String>) -> usize {
     let text = std::fs::read_to_string(page).expect("text");
     let lines = shown(&text);
@@ -90,7 +90,7 @@ fn walk(page: &Path, wrong: &mut Vec<String>) -> usize {
     let mut run = 0;
     for Shown { line, after } in lines.iter().filter(|shown| why_not(&shown.line).is_none()) {
         if let Some(file) = line.strip_prefix("cat ") {
-            // What it shows is the file.
+            // What the guide shows is the content of the file.
             std::fs::write(home.workspace().join(file), format!("{}\n", after.join("\n"))).expect("written");
         }
         let mut shell = Command::new("bash");

@@ -1,5 +1,5 @@
-//! Hostile text on its way to a terminal or a model: one corpus, put into everything that others write, through every
-//! way out.
+//! Hostile text on its way to a terminal or a model: one corpus, put into every field that others can write, and
+//! checked at every output.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::console_fixture::{console, press, shown, snapshot};
 use crate::support::{Agent, Home};
 
-/// What a terminal obeys, and what a reader does not see.
+/// Things that a terminal acts on, or that a reader does not see.
 const HOSTILE: &[(&str, &str)] = &[
     ("a sequence", "\x1b[2J\x1b[31m"),
     ("the clipboard, ended by BEL", "\x1b]52;c;AA==\x07"),
@@ -32,16 +32,16 @@ const HOSTILE: &[(&str, &str)] = &[
     ("text written over", "good\rbad\x08\x08"),
 ];
 
-/// All of it as one text, without the characters that no file name has.
+/// All of it as one text, without characters that a file name cannot contain.
 fn corpus() -> String {
     let parts: String = HOSTILE.iter().map(|(_, text)| format!("<{text}>")).collect();
     format!("{parts}e{}", "\u{301}".repeat(300))
 }
 
-/// Ordinary text, which is to come out as it went in.
+/// Ordinary text, which must come out unchanged.
 const ORDINARY: &str = "naïve e\u{301} 你好 👩\u{200d}💻 ❤\u{fe0f} 1\u{fe0f}\u{20e3} می\u{200c}خواهم";
 
-/// Holds text against what may reach a terminal.
+/// Asserts that a text is safe for a terminal.
 #[track_caller]
 fn is_safe(place: &str, bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -56,7 +56,7 @@ fn is_safe(place: &str, bytes: &[u8]) {
     }
 }
 
-/// Runs the program in each form and holds both of its streams against it.
+/// Runs the program with each output format and checks both of its streams.
 #[track_caller]
 fn walk(home: &Home, args: &[&str]) -> Output {
     let mut last = None;

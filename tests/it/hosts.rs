@@ -1,5 +1,5 @@
-//! Runtimes behind a program that carries bytes: attached, driven, called by agents, listed. Most need no ssh: `env` runs
-//! what follows it, as `docker exec` does in a container.
+//! Runtimes reached through a program that carries bytes: attached to, driven, called by agents, listed. Most tests
+//! need no ssh: `env` runs its arguments, as `docker exec` does in a container.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::support::{Agent, Home, program, wait_until};
 
-/// Writes a program that is pilothouse in another home: what stands in PATH on another machine.
+/// Writes a script that runs pilothouse in another home: what PATH leads to on another machine.
 pub(crate) fn pilothouse_in(there: &Home) -> PathBuf {
     let mut settled = std::process::Command::new("x");
     there.settle(&mut settled);
@@ -39,7 +39,7 @@ fn host_by(via: &[&str], program: Option<&Path>, run: &Path) -> RemoteHost {
         .expect("a host")
 }
 
-/// The other home behind `env`.
+/// The other home, reached through `env`.
 fn host(there: &Home) -> RemoteHost {
     host_by(&["env"], Some(&pilothouse_in(there)), Path::new(""))
 }
@@ -48,7 +48,7 @@ pub(crate) fn place(there: &Home) -> String {
     there.places().workspace.display().to_string()
 }
 
-/// Makes `box` the other home in the settings of this one.
+/// Makes the other home the host `box` in this home's settings.
 pub(crate) fn configured(here: &Home, there: &Home) {
     let program = pilothouse_in(there).display().to_string();
     let text = format!("[hosts.box]\nvia = [\"env\", \"FROM_HERE=1\"]\nprogram = \"{program}\"\n");
@@ -86,7 +86,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     let beside = Operator::attach(&there.places().operator_socket(), "/".into()).await.expect("attaches");
     let way = Way::operator(host(&there), there.places().id);
     let operator = Operator::attach_by(&way, "/nowhere/here".into()).await.expect("attaches");
-    // Who is there is told in the other machine's words, and they are said to be that.
+    // The notice names who connected, as the other machine reports it, and through which carrier.
     let is_told = |snapshot: &Snapshot| {
         snapshot.notices.iter().any(|notice| notice.text.contains("connected: ada@laptop via env (pid"))
     };
@@ -96,7 +96,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     operator.ask(Request::Pause { paused: false, nonce: None }).await.expect("went on");
     assert_eq!((operator.only_looks(), operator.why_lost()), (None, None));
     let task = start(&operator, "pwd; while read -r line; do echo \"<$line>\"; done").await;
-    // A path of this machine means nothing there.
+    // A path of this machine means nothing there: the command runs in the workspace there.
     shows(&operator, &task, &place(&there)).await;
     let typed = Request::Send { task: task.clone(), input: Input::Raw(b"hello\r".to_vec()) };
     operator.ask(typed).await.expect("typed");
@@ -110,7 +110,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     assert!(paused.contains("ada@laptop via env"), "{paused}");
 }
 
-/// Every row on record in a home.
+/// Every row of a home's recordings.
 fn rows(home: &Home) -> Vec<String> {
     let recordings = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
     let texts = recordings
@@ -118,14 +118,14 @@ fn rows(home: &Home) -> Vec<String> {
     texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Sends a frame of the link.
+/// Sends a frame of the link protocol.
 async fn frame(stream: &mut UnixStream, value: &Value) {
     let bytes = value.to_string().into_bytes();
     stream.write_u32(u32::try_from(bytes.len()).expect("short")).await.expect("sent");
     stream.write_all(&bytes).await.expect("sent");
 }
 
-/// A runtime of another version: it refuses any other, and sends what this console only partly understands.
+/// A runtime of another version: it refuses every other version, and sends data that this console only partly understands.
 async fn other_version(listener: UnixListener, version: u32) {
     loop {
         let (mut stream, _) = listener.accept().await.expect("a console");
@@ -259,7 +259,7 @@ fn an_agent_whose_link_dies_in_a_call_is_told_that_it_is_not_known() {
     assert!(again.receipt.contains("again"), "{}", again.receipt);
 }
 
-/// Puts a systemd there that keeps note of what it is asked to run, with a logind of these answers; returns where it does.
+/// Puts a fake systemd there that logs what it is asked to run, and a logind with these answers; returns their folder.
 fn systemd_there(there: &Home, lingers: &str, kills_at_logout: &str) -> PathBuf {
     let bin = there.workspace().join("../bin");
     std::fs::create_dir(&bin).expect("a folder");
@@ -287,7 +287,7 @@ fn systemd_there(there: &Home, lingers: &str, kills_at_logout: &str) -> PathBuf 
     bin
 }
 
-/// Has an agent elsewhere start a runtime there; returns what systemd was asked for, if it was, and where it is.
+/// Has an agent elsewhere start a runtime there; returns what systemd was asked to run, if anything, and the fake's folder.
 fn started_from_elsewhere(there: &Home, lingers: &str, kills_at_logout: &str) -> (Option<String>, PathBuf) {
     let here = Home::new();
     configured(&here, there);
@@ -310,14 +310,14 @@ fn a_runtime_that_is_started_from_elsewhere_is_a_unit_of_the_users_systemd() {
             assert!(words.contains(word), "{word}: {words}");
         }
         let pid = std::fs::read_to_string(bin.join("asked.pid")).expect("its process");
-        // The unit's first process is the one that keeps watch over the runtime.
+        // The unit's first process is the one that guards the runtime.
         let runtime = u32::try_from(there.runtime_pid()).expect("a pid");
         assert_eq!(pid.trim(), crate::support::parent(runtime).to_string());
     }
 }
 
-/// A unit of a user who does not linger ends ten seconds after the last logout; a process of its own goes on where logouts
-/// end no processes, which most distributions have.
+/// A unit of a user without lingering ends ten seconds after the last logout; a separate process survives where
+/// logout kills no processes, which is the default of most distributions.
 #[test]
 fn a_runtime_is_no_unit_where_a_process_of_its_own_lives_longer() {
     let there = Home::new();
@@ -326,7 +326,7 @@ fn a_runtime_is_no_unit_where_a_process_of_its_own_lives_longer() {
     assert!(there.runtime_pid() > 0);
 }
 
-/// `docker exec -t` gives it one: it is never closed, so the connection would be kept for good, and bytes are changed.
+/// `docker exec -t` gives the relay a terminal: it never closes, so the connection would never end, and it changes bytes.
 #[test]
 fn a_relay_on_a_terminal_says_what_is_wrong_and_connects_to_nothing() {
     let home = Home::new();
@@ -338,7 +338,7 @@ fn a_relay_on_a_terminal_says_what_is_wrong_and_connects_to_nothing() {
     home.stop(&mut served);
 }
 
-/// The processes that carry to runtimes of this home.
+/// The relay processes that lead to runtimes of this home.
 fn relays(home: &Home) -> Vec<u32> {
     let workspace = place(home);
     let all = std::fs::read_dir("/proc").expect("/proc").flatten();

@@ -1,5 +1,5 @@
-//! A real container of podman, with nothing in it but the tools of busybox: installed into, attached, typed into, stopped and
-//! started again. PILOTHOUSE_STATIC names a program that needs no library, which `.ci/long containers` builds.
+//! A real podman container with nothing but busybox in it: installed into, attached to, typed into, stopped and
+//! started again. PILOTHOUSE_STATIC names a statically linked program, which `.ci/long containers` builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use crate::support::{Agent, Console, Home, skip};
 
 const BUSYBOX: &str = "/bin/busybox";
 
-/// A container, and the words that lead to podman's own folders of this test.
+/// A container, and the podman command line with this test's own storage.
 struct Container {
     podman: Vec<String>,
 }
 
 impl Container {
-    /// Starts one; says why not where that cannot be.
+    /// Starts one; returns the reason if that is not possible.
     fn start(folder: &Path) -> Result<Self, String> {
         let at = |name: &str| folder.join(name).display().to_string();
         let storage = ["--root", &at("store"), "--runroot", &at("run"), "--storage-driver", "vfs"];
-        // The usual runtime, then that of others: each knows control groups that another does not.
+        // The default OCI runtime, then others: they differ in the control groups that they support.
         let mut said = String::new();
         for runtime in [&[][..], &["--runtime", "crun"], &["--runtime", "runc"]] {
             let podman = [&["podman"], &storage[..], runtime].concat();
             let container = Self { podman: podman.into_iter().map(str::to_owned).collect() };
             container.try_podman(&["import", &at("tree.tar"), "tools"])?;
             let run = ["run", "--detach", "--name", "web", "--network=none"];
-            // No more than a process here may have: raising a limit is not for everybody.
+            // No more than a process here may have: not every user may raise a limit.
             let limits = ["--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"];
             let ran = container.try_podman(&[&run[..], &limits, &["tools", "sleep", "100000"]].concat());
             match ran.and_then(|_| container.try_podman(&["exec", "web", "true"])) {
@@ -66,7 +66,7 @@ impl Drop for Container {
     }
 }
 
-/// Writes an image that holds busybox under each of its names.
+/// Writes an image that contains busybox under each of its names.
 fn image(folder: &Path) {
     let tree = folder.join("tree");
     for name in ["bin", "dev", "etc", "proc", "root", "srv", "sys", "tmp"] {

@@ -1,5 +1,5 @@
-//! `host install` and `doctor --host`: the program is put on another machine, checked there, and what is missing is said
-//! with its cure.
+//! `host install` and `doctor --host`: the program is copied to another machine and checked there, and whatever is
+//! missing is reported with its fix.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, program};
 
-/// A home whose `box` is a user with an empty home of its own; `before` goes before the command there.
+/// A home, and the host `box`: a user with an empty home of its own.
 struct Empty {
     here: Home,
     there: PathBuf,
@@ -26,7 +26,7 @@ impl Empty {
         empty
     }
 
-    /// Leads there by these words and `env`.
+    /// Sets the command that leads there: `before`, then `env`.
     fn by(&self, before: &[&str]) {
         let home = format!("HOME={}", self.there.display());
         let path = "PATH=/usr/bin:/bin";
@@ -129,7 +129,7 @@ fn a_program_that_cannot_be_put_there_is_said_with_what_was_in_the_way() {
 fn a_carrier_that_does_not_carry_what_is_sent_is_a_problem() {
     let empty = Empty::new(&[]);
     assert_eq!(empty.finding("input")["state"], "ok");
-    // As `docker exec` without `-i`.
+    // As with `docker exec` without `-i`.
     empty.by(&["sh", "-c", "exec \"$@\" < /dev/null", "deaf"]);
     let input = empty.finding("input");
     assert_eq!(input["state"], "problem", "{input}");

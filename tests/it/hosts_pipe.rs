@@ -1,5 +1,5 @@
-//! Consoles over a line that is late, tears what it carries and dies at random: what was answered has happened, what was
-//! not may have, and nothing happens twice.
+//! Consoles over a connection that is slow, splits what it carries and dies at random: what was answered has
+//! happened, what was not may have happened, and nothing happens twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,12 +13,12 @@ use serde_json::json;
 use crate::hosts::{pilothouse_in, start};
 use crate::support::{Home, skip, wait_until};
 
-/// How late a piece is, in milliseconds each way.
+/// The delay of each piece, in milliseconds each way.
 const DELAY: &str = "80";
-/// How long a line lives, about, in milliseconds.
+/// The approximate lifetime of a connection, in milliseconds.
 const LIFE: &str = "1500";
 
-/// A machine that such a line leads to; without an end where that is "0".
+/// A host behind such a connection, which never dies if `life` is "0".
 pub(crate) fn behind_bad_lines(there: &Home, life: &str) -> RemoteHost {
     let pipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pipe.py").display().to_string();
     let via = ["python3", &pipe, DELAY, life].map(str::to_owned).to_vec();
@@ -43,7 +43,7 @@ struct Told {
     ran: Vec<u32>,
 }
 
-/// Types numbers and runs commands over lines, each until it dies, so many times.
+/// Types numbers and runs commands over one connection after another, each until it dies, `deaths` times.
 async fn drive(way: Way, number: usize, deaths: usize, home: std::path::PathBuf) -> Told {
     let steady = Operator::attach(&home.join("operator.sock"), "/".into()).await.expect("attaches");
     let task = start(&steady, &format!("while read -r line; do echo $line >> typed-{number}; done")).await;

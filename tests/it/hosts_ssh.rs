@@ -1,5 +1,5 @@
-//! Another machine behind a real OpenSSH: `sshd` of the distribution on a loopback port, as this very user, with a key, a
-//! host key and a configuration of its own. `.ci/run` has an ordinary user run them also where it is run by root.
+//! Another machine behind a real OpenSSH: the distribution's `sshd` on a loopback port, as the current user, with
+//! its own key, host key and configuration. When run as root, `.ci/run` also runs these tests as an ordinary user.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::hosts::{pilothouse_in, place, shows, start};
 use crate::support::{Agent, Home, below, name, send, skip, users, wait_until};
 
-/// A machine to log in to, with the configuration of OpenSSH that leads there as `box`.
+/// A machine to log in to, and the OpenSSH configuration in which it is called `box`.
 struct Machine {
     sshd: Child,
     config: PathBuf,
@@ -23,7 +23,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// Starts it; none where OpenSSH is not installed.
+    /// Starts it; `None` if OpenSSH is not installed.
     fn start() -> Option<Self> {
         let sshd = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"].map(Path::new);
         let sshd = sshd.into_iter().find(|path| path.exists());
@@ -33,7 +33,7 @@ impl Machine {
             return None;
         };
         if rustix::process::geteuid().is_root() {
-            // As the service of the distribution makes it; an ordinary user's needs none.
+            // The distribution's service creates this folder; an ordinary user's sshd needs none.
             let _ = fs::create_dir_all("/run/sshd");
         }
         let there = Home::new();
@@ -71,7 +71,7 @@ impl Machine {
         Some(Self { sshd, config: folder.join("ssh_config"), there })
     }
 
-    /// Asserts that everything there is this very user's: sshd, its session, what that carries to, and the runtime.
+    /// Asserts that everything there runs as the current user: sshd, all processes below it, and the runtime.
     #[track_caller]
     fn is_all_of_this_user(&self) {
         let sshd = self.sshd.id();
@@ -80,7 +80,7 @@ impl Machine {
         let mut names = Vec::new();
         for pid in [sshd, runtime].into_iter().chain(below(sshd)) {
             let (name, users) = (name(pid), users(pid));
-            // One that has ended meanwhile is nobody's.
+            // A process that has exited meanwhile has no users.
             if !users.is_empty() {
                 assert_eq!(users, [own; 4], "{name}");
                 names.push(name.trim_end().to_owned());
@@ -91,7 +91,7 @@ impl Machine {
             count("sshd") >= 2 && count("pilothouse") >= 2,
             "a session and what it carries to: {names:?}"
         );
-        // `.ci/run` waits for these words.
+        // `.ci/run` looks for these words.
         eprintln!("all of uid {own}: {}", names.join(", "));
     }
 
@@ -122,12 +122,12 @@ impl Drop for Machine {
     }
 }
 
-/// The folder of the sockets of masters that a home has.
+/// The folder of a home's OpenSSH control sockets.
 fn masters(home: &Home) -> PathBuf {
     home.places().runtime_dir.parent().expect("a folder").to_owned()
 }
 
-/// The masters of OpenSSH that a home has.
+/// The process ids of a home's OpenSSH masters.
 fn master_pids(home: &Home) -> Vec<u32> {
     let folder = masters(home).display().to_string();
     let all = fs::read_dir("/proc").expect("/proc").flatten();
@@ -140,7 +140,7 @@ fn master_pids(home: &Home) -> Vec<u32> {
     pids.filter(is_master).collect()
 }
 
-/// Ends the masters of a home, which would outlive the test by minutes.
+/// Ends the OpenSSH masters of a home, which would outlive the test by minutes.
 fn end_masters(home: &Home) {
     master_pids(home).into_iter().for_each(|pid| send(pid, rustix::process::Signal::TERM));
 }
@@ -173,7 +173,7 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     shows(&operator, &task, "<over ssh>").await;
     operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");
 
-    // An agent here, held there, let go from here.
+    // The agent runs here; its call is held there and approved from here.
     operator.ask(Request::Pause { paused: true, nonce: None }).await.expect("paused");
     let to = format!("box:{}", place(there));
     let (agent_home, asked) = (here, tokio::task::spawn_blocking);
@@ -191,7 +191,7 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     let mut snapshots = operator.snapshot();
     let snapshot = snapshots.wait_for(|snapshot| !snapshot.gate.held.is_empty()).await.expect("held").clone();
     let call = snapshot.gate.held[0].clone();
-    // Not before it can have been read.
+    // Not accepted before there has been time to read it.
     loop {
         let decision = Decision::Once;
         let (ticket, hash) = (call.ticket, call.hash.clone());
@@ -222,7 +222,7 @@ fn the_master_of_ssh_is_killed_in_the_middle_of_a_call() {
     let _fifo = there.fifo("go");
     let asked = agent.ask("ExecCommand", &json!({"cmd": "echo > begun; cat go", "yield_time_ms": 60_000}));
     wait_until("the command runs", || there.workspace().join("begun").exists());
-    // Here the runtime was started by way of the login.
+    // Here the runtime was started through the login.
     machine.is_all_of_this_user();
     let masters = master_pids(&here);
     assert_eq!(masters.len(), 1, "{masters:?}");

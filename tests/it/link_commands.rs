@@ -1,4 +1,4 @@
-//! The commands of the tools, in the workspace's runtime.
+//! The tool commands, run in the workspace's runtime.
 
 use crate::support::{Home, wait_until};
 
@@ -23,7 +23,7 @@ fn commands_share_the_runtime_of_the_workspace() {
     let (code, list) = said(&home.run(&["task", "list"]));
     assert_eq!(code, Some(0));
     assert!(list.contains("\"total\":1"), "{list}");
-    // A second runtime is refused as long as the first one lives.
+    // A second runtime is refused while the first one is running.
     assert_eq!(home.run(&["serve"]).status.code(), Some(6));
     assert_eq!(said(&home.run(&["serve", "--stop", "--output", "plain"])), (Some(0), "stopped\n".to_owned()));
     served.wait().expect("ends");
@@ -33,7 +33,7 @@ fn commands_share_the_runtime_of_the_workspace() {
     );
 }
 
-/// What TaskOutput says of the only task, once its runtime is gone and the next one is asked.
+/// What TaskOutput says about the only task after its runtime has ended and a new one is asked.
 fn told_of_the_past(home: &Home) -> String {
     let recording = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
     let tasks =

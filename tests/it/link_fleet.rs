@@ -1,4 +1,4 @@
-//! A hold on several runtimes: what is asked reaches the right one, and a link that stalls, breaks and comes back.
+//! A fleet of several runtimes: each request reaches the right one, and a link stalls, breaks and comes back.
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
@@ -20,7 +20,7 @@ use crate::support::Home;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits until the places look like that.
+/// Waits until the fleet publishes a snapshot that satisfies `fact`.
 pub(crate) async fn published(
     fleet: &Operator,
     what: &str,
@@ -42,7 +42,7 @@ pub(crate) fn is(snapshot: &Snapshot, name: &str, link: impl Fn(&PlaceLink) -> b
     place(snapshot, name).is_some_and(|place| link(&place.link))
 }
 
-/// Starts a command that answers lines, at a place.
+/// Starts a command at a place that answers each line it reads.
 pub(crate) async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> TaskId {
     let cmd = format!("while read -r line; do echo \"{says} <$line>\"; done");
     let input = json!({"cmd": cmd, "tty": true, "cols": 40, "rows": 6, "yield_time_ms": 0});
@@ -81,7 +81,7 @@ async fn two_runtimes_in_one_hold_are_asked_each_about_its_own() {
     let ids: Vec<PlaceId> = snapshot.places.iter().map(|place| place.name.id.clone()).collect();
     let [there, here] = &ids[..] else { panic!("two places: {ids:?}") };
 
-    // Without a place nothing is started anywhere.
+    // Without a place, nothing is started anywhere.
     let nowhere = fleet.ask(Request::call("ExecCommand", json!({"cmd": "touch ran"}))).await;
     assert!(nowhere.is_err_and(|error| error.to_string().contains("choose a place first")));
     let (one, two) = (start(&fleet, here, "here").await, start(&fleet, there, "there").await);
@@ -94,7 +94,7 @@ async fn two_runtimes_in_one_hold_are_asked_each_about_its_own() {
         fleet.ask(line(task, "a")).await.expect("typed");
         shows(&fleet, task, says).await;
     }
-    // Both have a call of that number, and each record is the one of its place.
+    // Both places have calls with the same numbers, and each record is the one of its own place.
     let calls = published(&fleet, "their calls", |snapshot| {
         snapshot.calls.iter().filter(|call| call.tool == "ExecCommand").count() >= 3
     })
@@ -104,7 +104,7 @@ async fn two_runtimes_in_one_hold_are_asked_each_about_its_own() {
         assert_eq!((record.seq, &record.actor), (call.seq, &call.actor));
         let (slot, _) = Slot::of(call.seq);
         let is_there = place(&calls, "web-fix").is_some_and(|place| place.slot == slot);
-        // The runtime beside was started by a command of its own.
+        // The other runtime was started by a command of its own.
         let cmd = record.input["cmd"].as_str().unwrap_or_default();
         assert_eq!(cmd.contains("there <") || cmd == "true", is_there, "{record:?}");
     }
@@ -112,12 +112,12 @@ async fn two_runtimes_in_one_hold_are_asked_each_about_its_own() {
     home.stop(&mut served);
 }
 
-/// A runtime as it is found by its lock, with something between that can stall and break.
+/// A runtime found by its lock, behind a proxy that can stall and break.
 struct Carried {
     locks: Locks,
     socket: PathBuf,
     real: PathBuf,
-    /// What comes from the console is passed on.
+    /// Whether bytes from the console are forwarded.
     passes: watch::Sender<bool>,
     _lock: File,
     _temp: tempfile::TempDir,
@@ -153,7 +153,7 @@ impl Carried {
         }
     }
 
-    /// Carries connections until the token is cancelled; then all of them break, and nobody listens.
+    /// Carries connections until the token is cancelled; then all of them break, and nothing listens.
     fn carry(&self) -> CancellationToken {
         let _ = std::fs::remove_file(&self.socket);
         let listener = UnixListener::bind(&self.socket).expect("bound");
@@ -212,7 +212,7 @@ async fn a_link_that_breaks_is_said_to_be_lost_and_what_was_under_way_is_never_s
     shows(&fleet, &task, "got <one>").await;
     let before = fleet.screen_generation(&task);
 
-    // The link stalls with a line on its way, and breaks.
+    // The link stalls while a line is on its way, and breaks.
     carried.passes.send_replace(false);
     let typed = tokio::spawn({
         let (fleet, request) = (fleet.clone(), line(&task, "lost"));

@@ -1,4 +1,4 @@
-//! Approvals that no person gave: scripts of the same user that speak the protocol of consoles.
+//! Approvals that no person gave: scripts of the same user that speak the console protocol.
 
 use std::time::Instant;
 
@@ -60,7 +60,7 @@ fn of_200_forged_approvals_none_counts() {
     assert!(one.ask(&pause)["Err"].is_null(), "a pause needs no card");
     assert!(!forged.exists(), "nothing ran");
 
-    // What came with its card, read for long enough, is an answer; and it is on record and told who gave it.
+    // The card's nonce, after enough time to read it, counts as an answer; it is recorded, and who gave it is reported.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let socket = home.places().operator_socket();
     let witness = runtime.block_on(Operator::attach(&socket, home.workspace())).expect("attaches");

@@ -63,7 +63,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     let seq = named.await.expect("told").calls.last().expect("a call").seq;
     assert_eq!(second.record(seq).await.map(|record| record.tool.clone()), Some("ExecCommand".to_owned()));
 
-    // A console that goes away, even in the middle, leaves everything as it is.
+    // A console that disconnects, even in the middle of something, leaves everything as it is.
     drop(first);
     assert!(second.snapshot().borrow().tasks.iter().any(|view| !view.status.is_terminal()));
     let mut connected = second.connected();
@@ -121,7 +121,7 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     let home = Home::new();
     let mut served = home.serve();
     let operator = attach(&home).await;
-    // The second process leaves the session: it is below the task host all the same.
+    // The second process leaves the session, but it is still below the task host.
     let task = start(
         &operator,
         "setsid sleep 600 & x=0; while [ $x -lt 300000 ]; do x=$((x+1)); done; echo spent; read y",

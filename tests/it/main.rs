@@ -1,4 +1,4 @@
-//! The integration tests: one binary, a module per front.
+//! The integration tests: one binary, one module per area.
 
 mod adopt;
 mod agent_fixtures;

@@ -1,5 +1,5 @@
-//! Masking against a real runtime: what is told of a command hides its secrets, what runs and what it
-//! prints is untouched.
+//! Masking in a real runtime: reports about a command hide its secrets, while what runs and what it prints is
+//! unchanged.
 
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::Handle;
@@ -40,7 +40,7 @@ impl Bench {
         answer.envelope.result().unwrap_or_else(|| panic!("failed: {}", answer.receipt))
     }
 
-    /// Every byte of the recording's record, once all is on disk.
+    /// Everything in the recording's files, once all of it is on disk.
     async fn recorded(self) -> String {
         let recording = self.runtime.snapshot().borrow().recording.clone();
         self.runtime.shutdown().await;
@@ -55,7 +55,7 @@ impl Bench {
 #[tokio::test]
 async fn a_secret_runs_and_is_told_nowhere() {
     let bench = Bench::start();
-    // The command proves that it has the secret without printing it: by its length.
+    // The command proves that it has the secret by printing only its length.
     let cmd = format!(
         "export API_TOKEN={SECRET}; set -- --password '{SECRET}'; printf '%s.%s' ${{#API_TOKEN}} ${{#2}}"
     );
@@ -72,7 +72,7 @@ async fn a_secret_runs_and_is_told_nowhere() {
     assert_eq!(Bench::result(&list)["tasks"][0]["cmd"], told);
     let asked = bench.runtime.call(waiting.seq).await.expect("on record");
     assert_eq!(asked.input["cmd"], told);
-    // The task itself has the command as it came: the operator may run it again.
+    // The task itself keeps the original command: the operator may run it again.
     let id = id.as_str().expect("an id").parse().expect("an id");
     assert_eq!(bench.runtime.task(&id).expect("the task").cmd, format!("TOKEN={SECRET}; sleep 100"));
     let typed = json!({ "task_id": id, "input": format!("export API_TOKEN={SECRET}\n") });

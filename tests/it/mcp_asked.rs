@@ -1,4 +1,4 @@
-//! A held call is asked about in the agent's own program too, where that can ask its person.
+//! A held call is also put to the person in the agent's own program, if that supports asking (elicitation).
 
 use pilothouse::runtime::READING;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::mcp_notices::call;
 use crate::support::{Home, Wire, wait_until};
 
-/// A shim, opened by a client that says that it can ask its person.
+/// A shim, initialized by a client that declares that it can ask its user.
 fn asking(home: &Home) -> Wire {
     let mut agent = Wire::start(home, &[]);
     let client = json!({"name": "claude-code", "version": "1.0"});
@@ -18,7 +18,7 @@ fn asking(home: &Home) -> Wire {
     agent
 }
 
-/// Reads lines until one says this method or id.
+/// Reads lines until one has this method or id.
 fn read_until(agent: &mut Wire, wanted: &str) -> Value {
     loop {
         let line = agent.read();
@@ -28,7 +28,7 @@ fn read_until(agent: &mut Wire, wanted: &str) -> Value {
     }
 }
 
-/// Waits as long as a person reads at least: an answer sooner does not count.
+/// Waits as long as a person needs to read at least: a faster answer does not count.
 #[expect(clippy::disallowed_methods, reason = "the rule is about time as the person has it")]
 fn read_it() {
     let asked = std::time::Instant::now();
@@ -72,7 +72,7 @@ fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_n
     let mut agent = asking(&home);
     send(&mut agent, "touch made", 30_000);
     let asked = read_until(&mut agent, "elicitation/create");
-    // Answers to what was not asked are nobody's.
+    // An answer to something that was not asked is ignored.
     agent.write(
         br#"{"jsonrpc":"2.0","id":4711,"result":{"action":"accept","content":{"decision":"run it"}}}"#,
     );
@@ -94,7 +94,7 @@ fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_n
     assert!(text.contains(" queued") && !home.workspace().join("made").exists(), "{text}");
 }
 
-/// Sends a tool call as the protocol of 2026-07-28 has it, with what the client adds to its parameters.
+/// Sends a tool call as in protocol version 2026-07-28, with the parameters that the client adds.
 fn send_modern(agent: &mut Wire, cmd: &str, wait_ms: u64, more: &Value) {
     let arguments = json!({"cmd": cmd, "yield_time_ms": wait_ms});
     let mut params = json!({"name": "ExecCommand", "arguments": arguments, "_meta": {
@@ -108,7 +108,7 @@ fn send_modern(agent: &mut Wire, cmd: &str, wait_ms: u64, more: &Value) {
     agent.send(json!("held"), "tools/call", params);
 }
 
-/// Sends the call again with this answer to its question, which has been read.
+/// Sends the call again with this answer to its question, after the time it takes to read it.
 fn answer_modern(agent: &mut Wire, cmd: &str, asked: &Value, decision: &Value) -> String {
     read_it();
     let response = json!({"action": "accept", "content": {"decision": decision}});
@@ -139,7 +139,7 @@ fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
     let text = answer_modern(&mut agent, cmd, &asked, run);
     assert!(text.ends_with("done"), "{text}");
     assert_eq!(made(), "x\n", "it ran once");
-    // The same answer once more is about nothing.
+    // The same answer a second time refers to nothing.
     let more = json!({"requestState": asked["result"]["requestState"], "inputResponses": {}});
     send_modern(&mut agent, cmd, 30_000, &more);
     let answer = read_until(&mut agent, "held");

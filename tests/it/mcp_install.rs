@@ -1,4 +1,4 @@
-//! `pilothouse mcp install`: agents' own files merged and taken back, and `mcp config`, which prints what to paste.
+//! `pilothouse mcp install`: agents' own files merged and restored; and `mcp config`, which prints what to paste.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ fn home_of(home: &Home) -> PathBuf {
     home.workspace().parent().expect("a home").to_owned()
 }
 
-/// Runs a command; its answer, and its exit code.
+/// Runs a command; returns its answer and its exit code.
 fn ask(home: &Home, args: &[&str]) -> (Value, i32) {
     let mut command = home.command(args);
     for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"] {
@@ -38,7 +38,7 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// Every file below a folder, but those of our own state, with its text.
+/// Every file below a folder with its text, except those in our own state folder.
 fn files(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {

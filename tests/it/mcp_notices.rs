@@ -1,4 +1,4 @@
-//! What an agent is told with its next answer: what happened without it, and what of its call was taken otherwise.
+//! Notices that an agent gets with its next answer: what happened without it, and what in its call was read differently.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, Wire, wait_until};
 
-/// Calls a tool; returns the receipt and the notices of its answer.
+/// Calls a tool; returns the answer's receipt and notices.
 pub(crate) fn call(agent: &mut Wire, tool: &str, arguments: Value) -> (String, Vec<String>) {
     let answer = agent.ask(json!("call"), "tools/call", json!({"name": tool, "arguments": arguments}));
     let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt").to_owned();
@@ -15,7 +15,7 @@ pub(crate) fn call(agent: &mut Wire, tool: &str, arguments: Value) -> (String, V
     (text, serde_json::from_value(notices.clone()).unwrap_or_default())
 }
 
-/// Writes lines to a console in plain lines; returns what it says.
+/// Writes lines to a plain-line console; returns its output.
 fn console(home: &Home, lines: &str) -> String {
     let mut console = home.command(&["--accessible"]);
     let mut console = console.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");

@@ -1,11 +1,11 @@
-//! An MCP client of another make: the Python SDK in all its modes, over the real shim.
+//! An independent MCP client: the Python SDK in all its modes, over the real shim.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::{Home, program, skip};
 
-/// Returns a Python that has the SDK.
+/// Returns a Python interpreter that has the SDK.
 fn python() -> Option<PathBuf> {
     let asked = std::env::var_os("PILOTHOUSE_PYTHON").map(PathBuf::from);
     asked.into_iter().chain([PathBuf::from("python3")]).find(|python| {

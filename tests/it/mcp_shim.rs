@@ -126,7 +126,7 @@ async fn cancelling_a_foreground_command_ends_it_and_hanging_up_does_not() {
     cancelled.cancel(None).await.expect("cancelled");
     wait_until("the first command has ended", || !process.exists());
 
-    // Longer than the 5 s for which answers are still taken after a client has hung up.
+    // Longer than the 5 s for which answers are still accepted after a client has hung up.
     let second = run("echo > started; sleep 6; echo > ended");
     let abandoned = agent.send_cancellable_request(second, options()).await.expect("sent");
     wait_until("the second command runs", || !note("started").is_empty());

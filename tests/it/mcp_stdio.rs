@@ -1,5 +1,5 @@
-//! `pilothouse mcp` line by line, as no client library would speak to it: far ahead, half broken, or not
-//! listening.
+//! `pilothouse mcp` line by line, in ways that no client library would use: many requests ahead, half a line, or
+//! never reading.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -59,7 +59,7 @@ fn a_health_check_starts_no_runtime_and_the_first_call_does() {
     assert!(home.places().agent_socket().exists());
     let listed_by_the_other = legacy.call("TaskList", json!({}));
     assert_eq!(listed_by_the_other["status"], "success");
-    // What a runtime answers is what the shim itself answers.
+    // The runtime's answer is the same as the shim's own.
     assert_eq!(legacy.ask(json!(9), "tools/list", json!({}))["result"], listed["result"]);
 }
 
@@ -133,7 +133,7 @@ fn two_sessions_of_one_agent_are_two_actors() {
     let status = second.call("TaskStatus", json!({"task_id": own}));
     assert_eq!(status["result"]["task"]["started_by"], "agent:claude-code#2", "{status}");
 
-    // The label of the first is free once it is gone, and its tasks come with it.
+    // The first one's label becomes free once it is gone, and the next one takes over its tasks.
     first.kill();
     let left = |row: &Value| row["label"] == "claude-code" && row["connected"] == false;
     wait_until("the first one is gone", || rows(&home, "agent").iter().any(left));
@@ -157,7 +157,7 @@ fn sessions_keep_their_labels_when_another_runtime_takes_over() {
     let home = Home::new();
     let mut first = Wire::open(&home, "claude-code");
     let mut second = Wire::open(&home, "claude-code");
-    // Who a command was started by; nothing while a runtime is leaving.
+    // Who started a command; null while a runtime is shutting down.
     let label = |wire: &mut Wire| {
         let started = wire.call("ExecCommand", json!({"cmd": "exec sleep 60", "yield_time_ms": 0}));
         let task = started["result"]["task_handle"]["task_id"].clone();
@@ -166,7 +166,7 @@ fn sessions_keep_their_labels_when_another_runtime_takes_over() {
     assert_eq!(label(&mut first), "agent:claude-code");
     assert_eq!(label(&mut second), "agent:claude-code#2");
     assert!(home.run(&["serve", "--stop"]).status.success());
-    // The second one comes first now.
+    // This time the second one reconnects first.
     wait_until("another runtime serves the second", || label(&mut second) == "agent:claude-code#2");
     wait_until("another runtime serves the first", || label(&mut first) == "agent:claude-code");
 }
@@ -174,7 +174,7 @@ fn sessions_keep_their_labels_when_another_runtime_takes_over() {
 #[test]
 fn a_console_shows_agents_that_have_not_called_yet_by_their_labels() {
     let home = Home::new();
-    // Two come before there is a runtime, one after.
+    // Two connect before there is a runtime, one after.
     let _first = Wire::open(&home, "claude-code");
     let _second = Wire::open(&home, "gemini-cli-mcp-client");
     let mut console = Console::open(&home, &[], (160, 40));
@@ -193,7 +193,7 @@ fn a_console_shows_an_agent_that_lacks_its_variables() {
     let home = Home::new();
     let console = Console::open(&home, &[], (120, 40));
     console.shows("no agent yet");
-    // As Codex starts its servers.
+    // With the environment in which Codex starts its servers.
     let mut command = home.command(&["mcp"]);
     command.env_remove("XDG_RUNTIME_DIR").env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
     let _codex = Wire::of(command).opened("codex-mcp-client");
@@ -251,12 +251,12 @@ fn idle_connections_of_one_process_are_limited_and_the_one_too_many_is_told_once
         .collect();
     let (mut refused, ack) = connect();
     assert_eq!((&ack["ok"], &ack["connection_limit"]), (&json!(false), &json!(64)), "{ack}");
-    // It has not even read the hello: that shows as a reset.
+    // The runtime has not even read the hello: the client may see that as a reset.
     assert!(
         refused.read_to_end(&mut Vec::new()).is_ok_and(|more| more == 0) || refused.write_all(b"x").is_err()
     );
 
-    // Others are served, up to the limit of all together; the call of one too many is answered with it.
+    // Others are served up to the overall limit; the call of one client too many is answered with that limit.
     let mut first = Wire::open(&home, "first");
     assert_eq!(first.call("TaskList", json!({}))["status"], "success");
     let mut second = Wire::open(&home, "second");
@@ -333,7 +333,7 @@ fn f31_an_agent_that_sends_and_never_reads_fills_a_bounded_queue() {
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
     assert!(peak < 100 << 10, "the peak of its memory is {peak} KiB");
-    // It has not lost anything: whoever reads gets the answers in full.
+    // Nothing is lost: a client that starts reading gets the answers in full.
     for _ in 0..20 {
         assert!(wire.read()["result"]["tools"].is_array());
     }
@@ -358,7 +358,7 @@ fn f32_the_shim_ends_when_its_agent_closes_its_end_whatever_is_in_flight() {
     wait_until("the shim ends", || busy.shim.try_wait().expect("asked").is_some());
     assert!(rows(&home, "answer").len() == 1, "and not because its call was answered");
 
-    // One that never read a line ends as well.
+    // A client that never read a line ends as well.
     let mut deaf = Wire::open(&home, "deaf");
     (0..200).for_each(|id| deaf.send(json!(id), "tools/list", json!({})));
     deaf.input = None;

@@ -1,4 +1,4 @@
-"""Runs what follows and carries its bytes as a bad line does: late, in pieces, and not for long.
+"""Runs a program and carries its bytes like a bad connection: delayed, in pieces, and not for long.
 
 pipe.py DELAY_MS LIVES_MS PROGRAM...
 """
@@ -9,7 +9,7 @@ child = subprocess.Popen(sys.argv[3:], stdin=subprocess.PIPE, stdout=subprocess.
 
 
 def carry(source, sink):
-    """Copies in pieces, each of them late; passes the end on as a half-close."""
+    """Copies in pieces, each delayed; passes on the end of input as a half-close."""
     queue, ready = [], threading.Condition()
 
     def read():

@@ -1,5 +1,5 @@
-//! Commands under task hosts: what they get, how they end, that nothing of them is left. Here: the
-//! bench the tests run them on.
+//! Commands under task hosts: what they get, how they end, and that nothing of them is left. This file: the bench
+//! that the tests run them on.
 
 mod end;
 mod io;
@@ -30,7 +30,7 @@ fn pty() -> Stdio {
     Stdio::Pty { size: Size::clamped(93, 31) }
 }
 
-/// A folder for one command and what it is started with.
+/// A folder for one command, and the spawner that starts it.
 struct Bench {
     folder: tempfile::TempDir,
     spawner: Spawner,
@@ -65,7 +65,7 @@ impl Bench {
         Task::of(self.spawner.spawn(self.command(cmd, stdio)).await.expect("starts"))
     }
 
-    /// Starts it with a terminal beside its streams.
+    /// Starts a command with a terminal beside its streams.
     async fn start_beside(&self, cmd: &str) -> Task {
         let host = self.spawner.begin(None, Some(Size::clamped(93, 31))).ready().await.expect("a host");
         let order = self.spawner.order(self.command(cmd, PIPES)).await.expect("streams");
@@ -138,7 +138,7 @@ impl Task {
         }
     }
 
-    /// Follows the order of life to its end; output is read to its end.
+    /// Follows the task to its end, and reads its output to the end.
     async fn outcome(mut self) -> Outcome {
         let exit = self.exit().await;
         let (leftovers, survivors) = self.finish(Leftovers::End).await;
@@ -150,7 +150,7 @@ impl Task {
         Outcome { exit, stdout, stderr, leftovers, survivors }
     }
 
-    /// Orders the finish; returns the names of leftovers and survivors.
+    /// Orders the host to finish; returns the names of leftovers and survivors.
     async fn finish(&mut self, leftovers: Leftovers) -> (Vec<String>, Vec<String>) {
         self.host.finish(leftovers);
         (self.leftovers().await, self.survivors().await)
@@ -170,7 +170,7 @@ impl Task {
         }
     }
 
-    /// Reads until the output holds `text`.
+    /// Reads until the output contains `text`.
     async fn read_until(&mut self, text: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(text) {
@@ -190,7 +190,7 @@ impl Task {
     }
 }
 
-/// What a stream delivers, read on a thread of its own.
+/// A stream's output, read on a thread of its own.
 struct Output {
     pieces: mpsc::Receiver<String>,
 }
@@ -213,7 +213,7 @@ impl Output {
     }
 }
 
-/// Reads what comes next; `None` at the end, which a terminal tells as EIO.
+/// Reads the next bytes; `None` at the end, which a terminal reports as EIO.
 fn read_some(fd: &OwnedFd) -> Option<String> {
     let mut bytes = vec![0; 65536];
     loop {

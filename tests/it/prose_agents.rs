@@ -1,5 +1,5 @@
-//! Agents that answer what a program asks (`--agent-answers`): a real client over `pilothouse mcp`, which may say what
-//! the program lets it say, and opens no gate.
+//! Agents that answer a program's questions (`--agent-answers`): a real client over `pilothouse mcp`, which may
+//! answer what the program allows, and cannot approve a gate.
 
 use std::process::Stdio;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::prose_cases::run_folder;
 use crate::support::{Agent, Home, wait_until};
 
-/// Waits for an open question whose text holds `text`.
+/// Waits for an open question whose text contains `text`.
 #[track_caller]
 fn question(agent: &Agent, text: &str) -> Value {
     let mut found = None;
@@ -55,7 +55,7 @@ fn an_agent_answers_what_it_may_and_opens_no_gate() {
         let mut command = home.command(&[&["run", "p.prose", "--plain"], args].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
     };
-    // Without the flag an agent may say nothing, and nobody else is there.
+    // Without the flag agents may not answer, and nobody else is there.
     let alone = start(&[]).wait_with_output().expect("ends");
     assert_eq!(alone.status.code(), Some(3));
     assert!(!home.workspace().join(".prose").exists());

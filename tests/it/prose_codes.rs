@@ -1,4 +1,4 @@
-//! The reference of codes is written from their table, and every rule of programs is shown by what it says.
+//! The reference of codes is generated from their table, and every rule for programs is shown by example.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn the_checked_in_reference_is_that_of_the_program() {
     );
 }
 
-/// A program of the rules, and what becomes of it.
+/// An example program of a rule, and what must come of it.
 struct Example {
     /// `check`, `strict`, `gives` or `fails`.
     how: String,
@@ -59,7 +59,7 @@ fn rule(section: &str) -> Rule {
     Rule { number: number.trim().parse().expect("a number"), examples: examples.collect(), tests }
 }
 
-/// The findings of a check as `CODE:LINE`.
+/// The diagnostics of a check as `CODE:LINE`.
 fn findings(program: &str, profile: Profile) -> String {
     let source = Source::new("p.prose", program).expect("short");
     let checked = check(&source, profile);
@@ -105,7 +105,7 @@ fn every_example_of_a_rule_comes_out_as_the_rule_says() {
     assert!(shown > 35, "{shown}");
 }
 
-/// Names of the functions with a test attribute in the sources below a folder.
+/// The names of all test functions in the sources below a folder.
 fn tests_below(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in folder.read_dir().expect("a folder").flatten() {
         let path = entry.path();
@@ -136,7 +136,7 @@ fn every_rule_has_a_number_and_an_example_or_a_test_that_is_there() {
             assert!(known.contains(test), "rule {number}: there is no test `{test}`");
         }
     }
-    // Of the cases of the language, one test each.
+    // Each case of the language has a test.
     for case in 1..=18 {
         let (before, after) = (format!("c{case:02}_"), format!("_c{case:02}"));
         let is_it = |name: &String| name.starts_with(&before) || name.ends_with(&after);
@@ -144,7 +144,7 @@ fn every_rule_has_a_number_and_an_example_or_a_test_that_is_there() {
     }
 }
 
-/// Rust files below a folder.
+/// The Rust files below a folder.
 fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = folder.read_dir().expect("a folder").flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
@@ -164,7 +164,7 @@ fn every_rule_that_is_referred_to_is_on_its_page() {
             named += 1;
         }
     }
-    // The page of programs refers to them in parentheses.
+    // The page on programs refers to the rules by number, in parentheses.
     for reference in read("docs/prose.md").split('(').skip(1).filter_map(|rest| rest.split_once(')')) {
         let numbers = reference.0.split(", ").map(str::parse::<usize>).collect::<Result<Vec<_>, _>>();
         for number in numbers.unwrap_or_default() {

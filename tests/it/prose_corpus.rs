@@ -1,4 +1,4 @@
-//! What is said about each program of the corpus, and its canonical form.
+//! The diagnostics of each program in the corpus, and its canonical form.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The canonical form of real programs and of what becomes of them by a slip of the hand.
+//! The canonical form of real programs, and of programs with a typo in them.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A slip of the hand, at a place given in thousandths of the lines or characters.
+/// A typo, at a position given in thousandths of the lines or characters.
 #[derive(Debug, Clone)]
 enum Slip {
     LineGone(usize),
@@ -127,14 +127,14 @@ fn slipped(text: &str, slip: &Slip) -> String {
     lines.join("\n")
 }
 
-/// What is said of a program, without the places.
+/// The diagnostics of a program, without their positions.
 fn said(source: &Source) -> Vec<String> {
     let of = |profile| check(source, profile).diagnostics;
     let all = [Profile::Compat, Profile::Strict].into_iter().flat_map(of);
     all.map(|one| format!("{} {}", one.code, one.message)).collect()
 }
 
-/// Everything but the spaces between words.
+/// The text without any whitespace.
 fn letters(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace()).collect()
 }

@@ -1,4 +1,4 @@
-//! Gates from the command line: listed, decided at a terminal, told afterwards; and by nobody else (docs/prose-rules.md#rule-27, #rule-28).
+//! Gates from the command line: listed, decided at a terminal only, reported (docs/prose-rules.md#rule-27, #rule-28).
 
 use std::process::{Child, Stdio};
 
@@ -26,7 +26,7 @@ fn waiting(home: &Home) -> Vec<Value> {
     data(home, &["prose", "gates"])["gates"].as_array().cloned().unwrap_or_default()
 }
 
-/// Opens the command that decides, and returns it with the word that it shows.
+/// Opens the command that decides, and returns it with the word that it asks for.
 fn deciding(home: &Home, args: &[&str], text: &str) -> (Console, String) {
     let console = Console::open(home, args, (100, 30));
     console.shows(text);
@@ -36,7 +36,7 @@ fn deciding(home: &Home, args: &[&str], text: &str) -> (Console, String) {
     (console, after.split_whitespace().next().expect("a word").to_owned())
 }
 
-/// Decides a gate: types the word, again as long as it came before anybody can have read the question.
+/// Decides a gate: types the word, and again as long as it comes too early to count.
 fn decides(home: &Home, args: &[&str], text: &str) {
     let (mut console, word) = deciding(home, args, text);
     console.asks_until(format!("{word}\r").as_bytes(), "gate deploy");

@@ -1,5 +1,5 @@
-//! Commands of a program that a person is asked about before they run (docs/prose-rules.md#rule-35): in the console, with nobody
-//! there, with a file, and by the settings.
+//! Commands of a program that a person must allow first (docs/prose-rules.md#rule-35): in the console, with nobody
+//! there, with an answers file, and by the settings.
 
 use crate::prose_cases::run_folder;
 use crate::support::{Console, Home};
@@ -18,7 +18,7 @@ fn said(home: &Home, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), text.concat())
 }
 
-/// Opens the question that the strip shows, and waits until a key counts.
+/// Opens the question shown in the strip, and waits until a key counts.
 fn open(console: &Console, of: &str) {
     console.shows(&format!("run this command?  {of}"));
     console.keys(b"\r");
@@ -40,7 +40,7 @@ fn the_person_at_the_console_lets_each_command_run_or_not() {
         ),
     );
     let mut console = Console::open(&home, &["run", "p.prose", "--exec", "ask"], (100, 40));
-    // Ahead of the dialog: nothing is approved by it.
+    // Typed ahead of the dialog: this approves nothing.
     console.shows("run this command?");
     assert!(!has(&home, "one"));
     console.keys(b"\ry");
@@ -48,7 +48,7 @@ fn the_person_at_the_console_lets_each_command_run_or_not() {
     console.shows(tail);
     console.shows(&home.workspace().display().to_string());
     assert!(!has(&home, "one"), "a key typed ahead has run nothing");
-    // Longer than the command may take: waiting is no part of its time.
+    // Longer than the command's timeout: waiting for the answer does not count towards it.
     console.shows("asked 2s ago");
     console.keys(b"y");
     open(&console, "touch two");
@@ -79,7 +79,7 @@ fn with_nobody_to_ask_nothing_runs_and_the_commands_are_told() {
         assert_eq!(code, Some(3), "{text}");
         assert!(text.contains("line 1: exec: touch one") && text.contains("line 2: exec"), "{text}");
     }
-    // The settings ask as well; the flag has the last word.
+    // The settings require asking as well; the flag has the last word.
     home.configure("config.toml", "[programs]\nexec = \"ask\"\n");
     assert_eq!(said(&home, &["run", "p.prose", "--plain"]).0, Some(3));
     assert!(!has(&home, "one") && !home.workspace().join(".prose").exists());

@@ -1,4 +1,4 @@
-//! Programs that others wrote, where a folder of them is at hand: each is read without an error.
+//! Programs by other people, if a folder of them is available: each is parsed without an error.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use pilothouse::prose::{Profile, Source, check, render};
 
 use crate::support::skip;
 
-/// Names the folder.
+/// The variable that names the folder.
 const FOLDER: &str = "PILOTHOUSE_PROSE_PROGRAMS";
 
 #[test]

@@ -1,11 +1,11 @@
-//! What holds for any text.
+//! Properties of arbitrary text.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use pilothouse::prose::{Checked, Profile, Source, check, format, render};
 
-/// Pieces of programs, so that random text gets somewhere.
+/// Fragments of programs, so that random text gets past the first error.
 const PIECES: [&str; 74] = [
     "\n",
     "\n  ",
@@ -93,7 +93,7 @@ fn programs() -> impl Strategy<Value = String> {
     pieces.prop_map(|pieces| pieces.concat())
 }
 
-/// Programs that are well formed, in any layout: depth, spaces, comments and empty lines at will.
+/// Well-formed programs in any layout: any indentation depth, spaces, comments and empty lines.
 fn well_formed() -> impl Strategy<Value = String> {
     let simple = prop::sample::select(vec![
         "exec \"true\"",
@@ -186,7 +186,7 @@ fn spans(tree: &Value, text: &str) {
     }
 }
 
-/// Takes the places out of a tree.
+/// Removes the source positions from a tree.
 fn shape(tree: &mut Value) {
     match tree {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Programs that are refused before anything of them is done (the case numbers are those of the language's text).
+//! Programs that are refused before any of it is run (the case numbers are those of the language's specification).
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ fn write(home: &Home, name: &str, text: &str) {
     std::fs::write(home.workspace().join(name), text).expect("written");
 }
 
-/// Runs `p.prose`, which must be refused with `code` and all of `said`, and must have done nothing.
+/// Runs `p.prose`, which must be refused with `code` and all of `said`, and must not have done anything.
 #[track_caller]
 fn refused(home: &Home, code: i32, said: &[&str]) {
     let output = home.run(&["run", "p.prose", "--plain"]);
@@ -42,7 +42,7 @@ fn a_broken_gate_or_name_is_an_error_before_the_first_command() {
 #[test]
 fn a_run_refuses_the_calls_that_check_refuses_and_no_others() {
     let home = Home::new();
-    // `late` is asked for when it is reached: a call may leave it out.
+    // `late` is asked for only when it is reached: a call may omit it.
     let lib =
         "input n: \"a name\"\nlet x = exec \"echo {n}\"\ninput late: \"later\"\noutput r = \"{x}{late}\"\n";
     write(&home, "lib.prose", lib);
@@ -56,7 +56,7 @@ fn a_run_refuses_the_calls_that_check_refuses_and_no_others() {
     }
     write(&home, "p.prose", &program("lib(n: \"a\", late: \"x\")").replace("got.r", "got.q"));
     refused(&home, 2, &["E028"]);
-    // What a call leaves out is a question, which nobody is there to answer.
+    // An omitted input becomes a question, which nobody is there to answer.
     write(&home, "p.prose", &program("lib(n: \"a\")"));
     assert_eq!(home.run(&["prose", "check", "p.prose"]).status.code(), Some(0));
     refused(&home, 3, &["lib.prose, line 3: input late"]);

@@ -1,4 +1,4 @@
-//! Runs that are cut off and go on, where they run, and who sees them.
+//! Interrupted runs that are resumed, where they run, and who sees them.
 
 use std::process::{Child, Command, Stdio};
 
@@ -32,7 +32,7 @@ fn text(output: &std::process::Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The program had its last word before the recording was closed: nothing had to be recovered.
+/// Asserts that the program wrote its end before the recording was closed: nothing had to be recovered.
 #[track_caller]
 fn is_closed(home: &Home) {
     let listed = home.run(&["audit", "list", "--output", "plain"]);
@@ -81,7 +81,7 @@ fn a_killed_run_goes_on_and_does_nothing_twice() {
 
 #[test]
 fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_not() {
-    // docs/prose-rules.md#rule-31. Cut off in the middle of any write: `src/prose/vm/tests/cut.rs`; here the process is really killed.
+    // docs/prose-rules.md#rule-31. `src/prose/vm/tests/cut.rs` tears any write; here the process is really killed.
     let program = "let a = exec \"echo one | tee -a log\"\na = \"{a}{a}\"\nfor x, n in a:\n  exec \"echo {x}-{n} >> log\"\n\
                    block f(p):\n  let m = exec \"echo {p} | tee -a log\"\n  exec \"echo {m}-again >> log\"\n\
                    try:\n  do f(\"two\")\n  exec \"echo three >> log; exit 3\"\ncatch as e:\n  exec \"echo four >> log\"\n\
@@ -103,7 +103,7 @@ fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_no
         write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
         let mut child = start(home.command(&["run", "p.prose", "--plain", "--private"]));
         wait_until("the row", || rows(&home) >= after);
-        // It may have come to its end just before.
+        // It may have just ended by itself.
         if let Some(family) = Family::find(child.id()) {
             send(family.program, Signal::KILL);
         }
@@ -119,7 +119,7 @@ fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_no
         let written = lines.len();
         lines.dedup();
         let expected = log(&whole);
-        // `a` is printed over two lines, which are equal by themselves.
+        // `a` is printed over two lines, which are equal anyway.
         let mut once: Vec<&str> = expected.lines().collect();
         let least = once.len();
         once.dedup();
@@ -230,7 +230,7 @@ fn a_run_that_failed_goes_on_at_the_command_that_failed() {
     assert_eq!(failed.status.code(), Some(1), "{}", text(&failed));
     let run = run_id(&home);
     assert!(text(&failed).contains(&format!("--resume {run}")), "{}", text(&failed));
-    // Nobody says that it may run again.
+    // Nobody allows it to run again.
     let refused = home.run(&["run", "p.prose", "--plain", "--resume", &run]);
     assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
     assert!(text(&refused).contains("exit code 7: why"), "{}", text(&refused));
@@ -247,7 +247,7 @@ fn a_run_that_failed_goes_on_at_the_command_that_failed() {
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
     assert_eq!(log(), "one\ntry\ntry\ntwo\n");
-    // An error of the program's own making stays one, however often it is walked.
+    // An error that the program throws itself stays an error, however often it is run.
     write(&home, "q.prose", "exec \"true\"\nthrow \"no\"\n");
     let thrown = home.run(&["run", "q.prose", "--output", "json"]);
     let value: serde_json::Value = serde_json::from_slice(&thrown.stdout).expect("JSON");
@@ -301,7 +301,7 @@ fn a_limit_ends_a_run_which_goes_on_without_its_file() {
             (&"interrupted".into(), &true.into())
         );
         wait_until("its command is gone", || tag.holders().is_empty());
-        // The run has its program: what became of the file makes no difference.
+        // The run keeps its own copy of the program: it does not matter what became of the file.
         std::fs::remove_file(home.workspace().join("p.prose")).expect("removed");
         write(&home, "second", "");
         write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");

@@ -1,4 +1,4 @@
-//! Sessions that a command answers, run for real: what the command is given, what becomes of it, and who may end it.
+//! Sessions answered by a command, run for real: what the command is given, what its result becomes, and who may end it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::prose_cases::run_folder;
 use crate::support::{Agent, Console, Family, Home, Tag, send, skip, wait_until};
 
-/// A home with a program, and a scripted agent: a shell script.
+/// A home with a program, and a scripted agent, which is a shell script.
 fn home(program: &str, agent: &str) -> Home {
     let home = Home::new();
     write(&home, "p.prose", program);
@@ -162,12 +162,12 @@ fn killed_during_a_session_it_is_asked_about_and_done_once() {
     wait_until("its command has gone with it", || tag.holders().is_empty());
     write(&home, "second", "");
     let id = run_folder(&home).file_name().expect("a name").to_string_lossy().into_owned();
-    // Nobody is there to decide: nothing is done.
+    // Nobody is there to decide, so nothing is done.
     let again = ["run", "p.prose", "--plain", "--resume", &id];
     ends(&home.run(&again), 3);
     assert_eq!(read(&home, "begun"), "x\n");
     write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
-    // Who answers was typed when it began.
+    // The command that answers its sessions was set when the run began.
     ends(&home.run(&[&again[..], &["--answers", "a.toml"]].concat()), 0);
     assert_eq!((read(&home, "begun"), read(&home, "log")), ("x\nx\n".into(), "one\ndone\n".into()));
 }
@@ -182,7 +182,7 @@ fn a_connected_agent_is_expected_where_the_settings_say_so() {
     let args = ["run", "p.prose", "--plain", "--session", "mcp"];
     let alone = home.run(&args);
     assert!(ends(&alone, 3).contains("session critic"), "{}", text(&alone));
-    // The shim greets its client before it reaches the runtime; a call answered is an agent that the runtime knows of.
+    // The shim answers its client before reaching the runtime; only an answered call shows that the runtime knows it.
     let agent = Agent::connect_first(&home, &["--label", "helper"]);
     let run = home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     let found = agent.call("Question", &json!({"block": true, "timeout_ms": 45_000}));
@@ -241,10 +241,10 @@ fn a_budget_stops_before_the_next_session() {
     ends(&run(&home, &["--budget", "soon"]), 2);
 }
 
-/// Kills a run at some moment and goes on with it until it ends; returns whether the effects are those of a run that was not killed.
+/// Kills a run up to twice, resumes it until it ends, and checks that nothing was lost or repeated unasked.
 fn killed_and_gone_on_with(round: u32) -> Result<(), String> {
     let tag = Tag::new();
-    // Each session says when it begins and when it is done, and takes a while in between.
+    // Each session logs when it begins and when it is done, and takes a while in between.
     let agent = format!(
         "task=$(head -1); echo \"begun $task\" >> log; sleep 0.0{}; : {}; echo \"done $task\" >> log; echo \"[$task]\"",
         round % 7 + 1,
@@ -283,7 +283,7 @@ fn killed_and_gone_on_with(round: u32) -> Result<(), String> {
         };
         if cut < 2 {
             let from = journal();
-            // Some way into what is left, told by the journal and not by a clock.
+            // Kill it some way into what is left, measured by the journal and not by a clock.
             let way = 80 + (round as usize * 37 + cut as usize * 211) % 1_700;
             while journal() < from + way && child.try_wait().is_ok_and(|ended| ended.is_none()) {
                 std::thread::yield_now();
@@ -318,7 +318,7 @@ fn killed_and_gone_on_with(round: u32) -> Result<(), String> {
             return Err(format!("round {round}: {task} was lost:\n{log}"));
         }
     }
-    // What was begun again was asked about first.
+    // Whatever was started again had been asked about first.
     let doubted = 4 + doubts;
     if begun > doubted {
         Err(format!("round {round}: {begun} begun, {doubts} asked about:\n{log}"))
@@ -342,8 +342,8 @@ fn long_killed_anywhere_no_session_is_lost_or_done_again_unasked() {
     eprintln!("{rounds} runs, killed up to twice each: none lost a session or did one again unasked");
 }
 
-/// The programs of others that are at hand beside the project: each that names no path or service of its author's machine runs
-/// to its end unattended.
+/// Programs by other people, if a folder of them is next to the project: each that names no path or service of its
+/// author's machine runs to its end unattended.
 #[test]
 fn programs_of_others_run_to_their_end_with_a_scripted_agent() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/openprose/programs");
@@ -365,7 +365,7 @@ fn programs_of_others_run_to_their_end_with_a_scripted_agent() {
             "task=\"$(cat)\"; case \"$task\" in *'yes or no?'*) echo yes;;\n\
              *'Choose one of these'*) printf '%s\\n' \"$task\" | sed -n 's/^- //p' | head -1;; *) echo done;; esac",
         );
-        // The one folder of its author's machine that a program names.
+        // The only folder of an author's machine that a program names.
         let repository = home.workspace().join("repository");
         let make = "git init -q repository && cd repository && echo x > README.md && git add . && \
                     git -c user.name=a -c user.email=a@b commit -qm one";
@@ -379,7 +379,7 @@ fn programs_of_others_run_to_their_end_with_a_scripted_agent() {
         inputs.iter().for_each(|input| args.extend(["--set", input]));
         let output = run(&home, &args);
         let said = text(&output);
-        // One ends with an error of its own, which nothing in it catches.
+        // One of them ends with an error that it throws itself and nothing in it catches.
         let is_its_end = said.contains("Validation failed: missing required fields");
         if output.status.code() != Some(0) && !is_its_end {
             let end: Vec<&str> = said.lines().rev().take(4).collect();

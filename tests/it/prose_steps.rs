@@ -1,5 +1,5 @@
-//! The commands of a program as the runtime runs them: sourced, anywhere, ended soon (the case numbers are those
-//! of `docs/prose.md`).
+//! The commands of a program as the runtime runs them: sourced, in any directory, ended early (the case numbers are
+//! those of `docs/prose.md`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ async fn every_way_to_end_a_command_tells_where_it_ended_and_keeps_its_status() 
     let bench = Bench::start();
     let d = bench.work().join("d");
     std::fs::create_dir(&d).expect("folder");
-    // Shape, status, does it tell.
+    // Command, status, and whether it reports the directory it ended in.
     let shapes = [
         ("cd d", 0, true),
         ("cd d; false", 1, true),

@@ -1,4 +1,4 @@
-//! Programs that `use` names: from the folders of the settings, and over https from a server on this machine, locked by digest.
+//! Programs that others `use`: from the folders in the settings, and over https from a local server, locked by digest.
 
 use std::process::{Child, Command, Output, Stdio};
 
@@ -36,13 +36,13 @@ struct Server(Child, u16);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Serves the folder `served` of a workspace over https; none where this machine has not what that takes.
+/// Serves the workspace's folder `served` over https; `None` if this machine lacks the tools for that.
 fn serve(home: &Home) -> Option<Server> {
     let made = Command::new("openssl")
         .args([
@@ -97,12 +97,12 @@ fn a_program_is_fetched_only_where_that_is_allowed_and_then_locked() {
     assert_eq!(fetched.status.code(), Some(0), "{}", text(&fetched));
     let lock = std::fs::read_to_string(home.workspace().join("prose.lock")).expect("a lock");
     assert!(lock.contains(&url) && lock.contains("sha256 = "), "{lock}");
-    // Another text at the same address changes nothing, and neither does no server.
+    // Neither a changed text at the same address nor a missing server makes a difference.
     write(&home, "served/greet.prose", "output said = exec \"echo evil\"\n");
     assert!(text(&run(&["--allow-fetch"])).contains("hello Bo"));
     drop(server);
     assert!(text(&run(&[])).contains("hello Bo"));
-    // What was kept is gone and the other one comes: it is not the one that is locked.
+    // With the local copy gone, the changed text is fetched: it does not match the lock.
     std::fs::remove_dir_all(home.workspace().join(".prose/programs")).expect("removed");
     std::fs::remove_file(home.workspace().join("port")).expect("removed");
     let server = serve(&home).expect("as before");

@@ -1,11 +1,11 @@
-//! Programs as people write them: each is run to its end, with a file that answers whatever it asks.
+//! Programs as people write them: each is run to its end, with a file that answers all its questions.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::{Home, skip};
 
-/// Every question gets an answer that lets the program come to its end.
+/// Every question gets an answer that lets the program reach its end.
 const ANSWERS: &str = r#"
 [[answer]]
 text = "Is this idea primarily"
@@ -28,10 +28,10 @@ kind = "text"
 answer = "done"
 "#;
 
-/// Where the author of a program had a repository; it gets one of its own in its place.
+/// Where a program's author had a repository; each program gets one of its own instead.
 const REPOSITORY: &str = "/home/raw/Documents/GitHub/prose";
 
-/// Programs that end with an error of their own making.
+/// Programs that end with an error that they throw themselves.
 const THROWING: [&str; 1] = ["22-error-handling.prose"];
 
 fn folder() -> Option<PathBuf> {

@@ -1,4 +1,4 @@
-//! The record of a runtime that died: nothing acknowledged is lost, every task has an end, nothing runs on.
+//! The record of a runtime that died: nothing acknowledged is lost, every task has an end, and nothing keeps running.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ fn recordings(home: &Home) -> Vec<Listed> {
     past::list(&home.places().recordings(), Some(&home.places().workspace))
 }
 
-/// Kills a runtime this test has started, as nothing else could.
+/// Kills a runtime that this test has started, with SIGKILL.
 fn kill(mut serve: Child) {
     signal(Family::of(serve.id()).program, Signal::KILL);
     serve.wait().expect("gone");
 }
 
-/// Calls a tool; again, while the shim still finds out that its runtime is gone.
+/// Calls a tool; retries while the shim has not yet noticed that its runtime is gone.
 fn call_next(agent: &Agent, tool: &'static str, input: &Value) -> Answer {
     let mut answer = agent.call(tool, input);
     wait_until("another runtime answers", || {
@@ -53,7 +53,7 @@ fn rows(recording: &Path, kind: &str) -> Vec<Value> {
     records.map(|record| record.data(recording).expect("data")).collect()
 }
 
-/// What must hold of every recording whose runtime is gone.
+/// The invariants of every recording whose runtime is gone.
 fn holds(recording: &Recording) {
     let report = journal::verify(&recording.folder).expect("verifies");
     // I2 and I5: the chain, and the files it names.
@@ -69,7 +69,7 @@ fn holds(recording: &Recording) {
             .count();
         assert_eq!(ends, 1, "{id}");
     }
-    // I6: a receipt follows from its envelope alone.
+    // I6: a receipt is derived from its envelope alone.
     for call in recording.calls.values().filter(|call| call.record.receipt.is_some()) {
         let envelope: Envelope =
             serde_json::from_value(call.record.envelope.clone().expect("an envelope")).expect("reads");
@@ -137,7 +137,7 @@ fn a_killed_runtimes_tasks_are_interrupted_and_that_is_said_once() {
     let dead = past::read(&all[0].folder).expect("reads");
     holds(&dead);
     assert_eq!(dead.closed, Some(true));
-    // I1: what was answered is on record, answer and all.
+    // I1: every answered call is recorded, including its answer.
     let told = dead.calls.values().filter(|call| call.record.receipt.is_some()).count();
     assert_eq!(told, answered);
     let recoveries = rows(&all[1].folder, "recovery");
@@ -145,7 +145,7 @@ fn a_killed_runtimes_tasks_are_interrupted_and_that_is_said_once() {
     assert_eq!(recoveries[0]["tasks"].as_array().map(Vec::len), Some(tasks.len()), "{recoveries:?}");
     holds(&past::read(&all[1].folder).expect("reads"));
 
-    // Once: a third runtime has nothing to say.
+    // Only once: a third runtime has nothing to report.
     let console = Console::open(&home, &[], (120, 40));
     console.shows("no agent yet");
     assert!(!console.text().contains("interrupted"), "{}", console.text());
@@ -183,12 +183,12 @@ fn what_outlives_runtime_and_host_is_ended_by_proof_of_what_it_is() {
     let home = Home::new();
     let (mut serve, tag) = (home.serve(), Tag::new());
     let agent = Agent::connect(&home, &[]);
-    // On pipes: a terminal that is gone hangs up whoever had it.
+    // On pipes: when a terminal goes away, its processes get a hangup.
     let input = json!({"cmd": format!("exec sleep {}", tag.0), "yield_time_ms": 0});
     let task = agent.call("ExecCommand", &input).task();
     tag.asleep();
     let host = parent(tag.holders()[0]);
-    // Whoever could see it: a guard that stands still clears nothing away.
+    // Stop the guards first: a stopped guard cleans nothing up.
     let Family { guards, program } = Family::of(serve.id());
     signal(program, Signal::STOP);
     guards.iter().for_each(|guard| signal(*guard, Signal::STOP));
@@ -223,7 +223,7 @@ fn an_orderly_end_interrupts_too_and_the_next_runtime_knows() {
     agent.leave();
 }
 
-/// Set in a process that writes until it is killed: the recording's folder and the size of a row.
+/// Set in a process that writes until it is killed: the row size and the recording's folder.
 const WRITER: &str = "PILOTHOUSE_TEST_WRITER";
 
 #[test]
@@ -257,8 +257,8 @@ fn new_journal(folder: &Path) -> Journal {
     Journal::create(folder, &meta, Clock::start(), Arc::default()).expect("a journal")
 }
 
-/// Kills a writer once it has acknowledged so many rows, at whatever it does then; returns how many
-/// were acknowledged in all, and whether its end was torn.
+/// Kills a writer once it has acknowledged `after` rows, whatever it is doing then; returns how many were
+/// acknowledged in total, and whether its last row was torn.
 fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
     let dir = tempfile::tempdir().expect("temp dir");
     let mut command = Command::new(std::env::current_exe().expect("this test"));
@@ -269,7 +269,7 @@ fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
     let mut words = BufReader::new(writer.stderr.take().expect("its words"));
     let mut line = String::new();
     while words.read_line(&mut line).is_ok_and(|read| read > 0) {
-        // One that it was killed in the middle of has no end, and acknowledges nothing.
+        // A line cut off by the kill has no line feed and acknowledges nothing.
         if let Some(n) = line.strip_suffix('\n').and_then(|line| line.strip_prefix("acknowledged ")) {
             acknowledged = n.parse().expect("a number");
             if acknowledged == after {
@@ -306,7 +306,7 @@ fn long_f24_a_thousand_killed_writers_of_each_size_lose_nothing() {
     for filling in [500, 8_000, 64_000] {
         let (mut rows, mut torn) = (0, 0);
         for round in 0..rounds {
-            // A fixed spread over the first hundred rows; the scheduler adds the rest of the chance.
+            // A fixed spread over the first hundred rows; the scheduler adds the rest of the randomness.
             let (acknowledged, was_torn) = kill_a_writer(filling, 1 + round * 37 % 101);
             rows += acknowledged;
             torn += u64::from(was_torn);
@@ -330,7 +330,7 @@ fn a_recording_that_is_over_opens_read_only_with_all_it_has() {
     agent.leave();
     kill(serve);
 
-    // Nobody has recovered it: it is shown as it ended all the same.
+    // Nobody has recovered it, but it can still be shown as it ended.
     let name = recordings(&home)[0].name.clone();
     for asked in ["latest", &name, &name[..name.len() - 1]] {
         let console = Console::open(&home, &["open", asked], (120, 40));
@@ -360,7 +360,7 @@ fn a_recording_that_is_over_opens_read_only_with_all_it_has() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("audit list"), "{refused:?}");
 }
 
-/// Runs the program and returns the `data` of its answer, with its exit code.
+/// Runs the program and returns its JSON answer with its exit code.
 fn answer(home: &Home, args: &[&str]) -> (Value, i32) {
     let output = home.run(args);
     let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
@@ -419,7 +419,7 @@ fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
 #[test]
 fn f20_while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be_ended() {
     let home = Home::new();
-    // A file that would grow beyond so many blocks is refused, as on a full disk.
+    // A file that would grow beyond this many blocks gets a write error, as on a full disk.
     let mut limited = Command::new("sh");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 60; exec \"$0\" serve"]).arg(program());
     home.settle(&mut limited);
@@ -438,7 +438,7 @@ fn f20_while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be
         refused.is_some()
     });
     let refused = refused.expect("an answer");
-    // A write that was cut short is taken for a full disk.
+    // A short write is treated as a full disk.
     assert_eq!(refused.envelope["error"]["kind"], "low_disk_space", "{}", refused.envelope);
     assert!(refused.receipt.contains("The record cannot be written"), "{}", refused.receipt);
     console.shows("NOT ON RECORD");

@@ -1,7 +1,7 @@
-//! A recording written by the first form of the program (journal version 1) is read as it was then: whole, with the
-//! same tasks, calls, agents and counters. It holds direct commands, a batch, promoted and kept commands, a terminal
-//! that asks for a password, a timeout, a death by signal, an approval, a denial, a pause, stops, a `.prose` program,
-//! a stream of commands and the end of a runtime while a command ran.
+//! A recording written with journal version 1 is read as it was then: completely, with the same tasks, calls,
+//! agents and counters. It contains direct commands, a batch, promoted and kept commands, a terminal that asks for
+//! a password, a timeout, a death by signal, an approval, a denial, a pause, stops, a `.prose` program, a stream of
+//! commands, and a runtime that ended while a command ran.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

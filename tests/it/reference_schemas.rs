@@ -1,4 +1,4 @@
-//! The JSON Schemas under docs/reference/schemas are those the program has, and they judge.
+//! The JSON Schemas in docs/reference/schemas are those of the program, and they reject invalid data.
 
 use std::path::{Path, PathBuf};
 

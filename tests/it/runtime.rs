@@ -303,7 +303,7 @@ async fn a_task_that_reads_a_line_or_a_secret_is_seen_to_wait() {
 async fn a_task_that_floods_its_terminal_is_never_seen_to_wait() {
     let bench = Bench::start();
     let flood = bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request("yes") }).await;
-    // Both are looked at in the same rounds: once the reader is seen, the flood was looked at too.
+    // Both are checked in the same rounds: once the reader has been seen waiting, the flood has been checked too.
     let reader =
         bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request("read x") }).await;
     let mut snapshot = bench.runtime.snapshot();

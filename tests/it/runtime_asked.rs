@@ -1,5 +1,5 @@
-//! What a command asks at the terminal beside its streams: seen, answered by the operator, part of no output; and what
-//! becomes of it when nobody answers.
+//! What a command asks on the terminal beside its streams: seen, answered by the operator, in no output; and what
+//! happens if nobody answers.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn bench(side_terminal: SideTerminal, ask_within: Duration) -> Bench {
     Bench::limited(Limits { side_terminal, ask_within, ..Limits::default() })
 }
 
-/// Waits until a task is seen to wait.
+/// Waits until a task is known to be waiting for input.
 async fn asks(bench: &Bench, id: &TaskId) -> Waiting {
     let mut snapshot = bench.runtime.snapshot();
     let waiting = |snapshot: &pilothouse::runtime::Snapshot| {

@@ -1,4 +1,4 @@
-//! What is too much or cannot be written: the task or the call fails by name, the rest goes on.
+//! Things that are too large or cannot be written: the task or call fails with a specific error, the rest continues.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ async fn a_command_that_writes_past_the_hard_stop_fails_by_name_and_keeps_what_i
     assert_eq!(result["error"]["kind"], "output_limit_exceeded", "{result}");
     assert!(result["stdout_preview"].as_str().is_some_and(|text| text.starts_with("y\ny\n")), "{result}");
     assert!(answer.receipt.contains("output_limit_exceeded"), "{}", answer.receipt);
-    // Just at the limit is not past it.
+    // Exactly at the limit is still allowed.
     let whole = exec(&runtime, &workspace, "head -c 100000 /dev/zero", 20_000).await;
     assert_eq!(whole.envelope.result().expect("a result")["exit_status"], 0);
     runtime.shutdown().await;

@@ -1,4 +1,4 @@
-//! Questions at a real runtime: asked, seen, settled, taken back; and what of it is on record.
+//! Questions in a real runtime: asked, seen, settled, withdrawn; and what is recorded of them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Bench {
         Self { runtime, dir }
     }
 
-    /// Asks beside the test and waits until everybody can see it.
+    /// Asks in the background and waits until the question is visible to everyone.
     async fn ask(&self, asking: Asking) -> (tokio::task::JoinHandle<Result<Settled, Error>>, Arc<Question>) {
         let runtime = self.runtime.clone();
         let known = self.runtime.questions().len();
@@ -48,7 +48,7 @@ impl Bench {
         self.dir
     }
 
-    /// Ends the runtime and returns what is on record about questions and programs.
+    /// Ends the runtime and returns what was recorded about questions and programs.
     async fn record(self) -> Vec<(String, Value)> {
         rows(self.shut_down().await.path())
     }

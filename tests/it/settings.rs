@@ -1,4 +1,4 @@
-//! `config.toml`: what it changes, what is said when it is wrong, and that its reference is true.
+//! `config.toml`: what it changes, what is reported when it is wrong, and that its reference is complete and true.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn json(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The keys of a schema with the tables above them, joined by dots.
+/// The keys of a schema, with their tables, joined by dots.
 fn keys(schema: &Value, path: &str, found: &mut Vec<String>) {
     for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };

@@ -1,4 +1,4 @@
-//! What the real agents execute, captured from runs (tests/corpus/shell): which of it becomes a task, and what is shown of it.
+//! What the real agents execute, captured in tests/corpus/shell: which calls become a task, and what is shown of each.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ struct Captured {
 struct Call {
     args: Vec<String>,
     marks: BTreeMap<String, String>,
-    /// What the model wrote; none for what the agent asks for itself.
+    /// What the model wrote; `None` for calls that the agent makes on its own account.
     command: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! An agent's own shell, ours: the same bytes, codes and signals as without us, and each command a task on record.
+//! Pilothouse as an agent's own shell: the same bytes, exit codes and signals; and each command is a recorded task.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,13 +12,13 @@ use serde_json::Value;
 
 use crate::support::{Agent, Console, Home, Tag, program, send, skip, wait_until};
 
-/// A home with the links by which an agent calls us as its shell.
+/// A home with the links through which an agent calls Pilothouse as its shell.
 pub(crate) struct Door {
     pub(crate) home: Home,
     shell: PathBuf,
 }
 
-/// What somebody saw of a command.
+/// What a caller saw of a command.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     ended: ExitStatus,
@@ -34,7 +34,7 @@ impl Door {
         Self { home, shell }
     }
 
-    /// A call as an agent makes it, by us or by the shell itself.
+    /// A call as an agent makes it, through Pilothouse or through the shell itself.
     pub(crate) fn call(&self, by_us: bool, script: &str) -> Command {
         let mut call = Command::new(if by_us { self.shell.clone() } else { PathBuf::from("/bin/bash") });
         self.home.settle(&mut call);
@@ -46,7 +46,7 @@ impl Door {
         call
     }
 
-    /// A call of Claude Code for its model.
+    /// A call that Claude Code makes for its model.
     pub(crate) fn of_claude(&self, session: &str, script: &str) -> Command {
         let mut call = self.call(true, script);
         call.envs([("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1")]);
@@ -59,14 +59,14 @@ impl Door {
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
-    /// The commands of all tasks, the last one first.
+    /// The commands of all tasks, the latest first.
     pub(crate) fn commands(&self) -> Vec<String> {
         let listed = self.json(&["task", "list", "--scope", "all"]);
         let tasks = listed["data"]["tasks"].as_array().expect("tasks").clone();
         tasks.iter().map(|task| task["cmd"].as_str().expect("a command").to_owned()).collect()
     }
 
-    /// The rows of the record, as text.
+    /// The rows of all recordings, as text.
     pub(crate) fn record(&self) -> String {
         let mut text = String::new();
         let recordings = std::fs::read_dir(self.home.places().recordings()).expect("recordings");
@@ -81,7 +81,7 @@ impl Door {
     }
 }
 
-/// The descriptors that agents give to a command.
+/// The kinds of stdout and stderr that agents give a command.
 #[derive(Debug, Clone, Copy)]
 enum Streams {
     TwoPipes,
@@ -121,7 +121,7 @@ fn see(mut call: Command, streams: Streams, file: &PathBuf) -> Seen {
     }
 }
 
-/// What is visible of a command does not depend on how fast it was.
+/// Scripts whose visible results do not depend on how fast they run.
 const SCRIPTS: [&str; 21] = [
     "exit 3",
     "exit 255",
@@ -154,7 +154,7 @@ fn every_byte_code_and_signal_is_what_it_would_be_without_us() {
     for streams in [Streams::TwoPipes, Streams::OneFile, Streams::TwoSockets] {
         for script in SCRIPTS {
             if matches!(streams, Streams::OneFile) && script.contains("late") {
-                // Nobody can wait for the end of a file.
+                // There is no way to wait for late output to a file.
                 continue;
             }
             let plain = see(door.call(false, script), streams, &file);
@@ -207,7 +207,7 @@ fn a_signal_to_the_shell_reaches_the_command_and_a_killed_shell_takes_it_along()
     wait_until("it is on record who ended it", || door.record().contains("its caller was killed"));
 }
 
-/// Starts a command and waits for the first line it writes.
+/// Starts a command and waits for its first line.
 fn begun(mut call: Command) -> Child {
     let mut child = call.stdout(Stdio::piped()).spawn().expect("starts");
     let mut line = [0; 6];
@@ -278,7 +278,7 @@ fn two_sessions_are_two_actors_and_their_secrets_are_on_no_record() {
 #[test]
 fn without_a_runtime_it_runs_plainly_and_says_so_or_does_not_run_as_the_settings_say() {
     let door = Door::new();
-    // Where its recordings would be lies a file: no runtime can begin.
+    // A file is in the way of the recordings' folder: no runtime can start.
     std::fs::create_dir_all(door.home.workspace().join("../state")).expect("a folder");
     std::fs::write(door.home.workspace().join("../state/pilothouse"), "").expect("written");
     let output = door.call(true, "echo ran; exit 4").output().expect("runs");
@@ -312,7 +312,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     let none = String::from_utf8_lossy(&door.home.run(&["status"]).stdout).into_owned();
     assert!(none.contains(" 2 commands ran without one."), "{none}");
 
-    // It is on record although no console is open, and waits for one.
+    // It is recorded although no console is open, and waits for one.
     drop(starting);
     let mut served = door.home.serve();
     let shown = || told(&["audit", "show", "latest", "--kind", "outside"]);
@@ -326,7 +326,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     console.shows(words);
     wait_until("nobody is told again", || told(&["status"]).lines().count() == 6);
 
-    // One that could not reach a runtime which is there is told of when somebody reaches it.
+    // A command that could not reach a running runtime is reported as soon as another one reaches it.
     let mark = pilothouse::runtime::Mark {
         at: pilothouse::clock::Clock::start().now().wall,
         agent: None,
@@ -341,7 +341,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
     door.home.stop(&mut served);
-    // And whoever opens the recording is told as well.
+    // A replay of the recording reports it as well.
     let mut replay = Console::open(&door.home, &["open", "latest"], (160, 30));
     replay.shows("1 command ran outside the record, because no runtime could be had: `make late`");
     replay.keys(b"q");

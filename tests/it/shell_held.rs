@@ -1,4 +1,4 @@
-//! What a person lets wait: an agent's own commands are held by the pause and by rules, and each agent is told what it can stand.
+//! Held calls: a pause and rules hold an agent's own commands, and each agent is told so in a form that it tolerates.
 
 use std::process::{Child, Stdio};
 
@@ -21,7 +21,7 @@ fn the_pause_holds_an_agents_own_command_until_it_goes_on() {
     let door = Door::new();
     let console = Console::open(&door.home, &[], SIZE);
     console.shows("no agent yet");
-    // The first one makes the agent known.
+    // The first call makes the agent known.
     assert!(door.of_claude("one", "true").status().expect("runs").success());
     console.keys(b"p");
     console.shows("PAUSED");
@@ -53,13 +53,13 @@ fn a_denied_command_says_so_in_one_line_and_exits_with_77() {
     assert!(!door.home.workspace().join("denied").exists());
 }
 
-/// Denies what is held, with a word.
+/// Denies a held call, with a message.
 fn deny(console: &Console, cmd: &str) {
     console.shows("needs approval");
     console.keys(b"A");
     console.shows("wants to run a command");
     console.shows(cmd);
-    // A key that comes before the question can have been read decides nothing.
+    // A key that comes before there has been time to read the question decides nothing.
     console.asks_until(b"n", "why not");
     console.keys(b"not that\r");
 }
@@ -71,7 +71,7 @@ fn a_start_of_codex_that_is_held_is_answered_and_runs_or_not_as_the_person_says(
     let console = Console::open(&home, &[], SIZE);
     console.shows("no agent yet");
     let mut codex = Codex::new(&home);
-    // Answered at once: its model can poll it, or stop it.
+    // Answered at once: the model can poll it, or stop it.
     codex.start("approved", "touch approved; echo done", &json!({}));
     console.shows("needs approval");
     assert!(!home.workspace().join("approved").exists());
@@ -94,7 +94,7 @@ fn a_start_of_codex_that_is_held_is_answered_and_runs_or_not_as_the_person_says(
     assert!(said.lines().count() == 1 && said.contains("not that"), "{said}");
     assert!(!home.workspace().join("denied").exists());
 
-    // One that Codex gives up while it waits never runs.
+    // A command that Codex gives up on while it is held never runs.
     codex.start("given up", "touch given-up", &json!({}));
     console.shows("needs approval");
     codex.ask("process/terminate", &json!({ "processId": "given up" }));
@@ -111,7 +111,7 @@ fn long_opencode_is_told_before_its_own_limit_that_its_command_was_not_run() {
     let mut call = door.call(true, "touch late");
     call.env("OPENCODE", "1").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut limited = std::process::Command::new("timeout");
-    // What opencode allows a command.
+    // The time limit that opencode has for a command.
     limited.arg("110").arg(call.get_program()).args(call.get_args()).current_dir(door.home.workspace());
     limited.envs(call.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = limited.output().expect("runs");

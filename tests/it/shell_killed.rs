@@ -1,5 +1,5 @@
-//! An agent's own commands whose runtime is killed at any moment, or whose agent is: none runs twice, each says what is known of
-//! it, and the record agrees.
+//! An agent's own commands while the runtime or the agent is killed at any moment: none runs twice, each reports
+//! what is known of its fate, and the record agrees.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Output, Stdio};
@@ -13,15 +13,14 @@ use serde_json::Value;
 use crate::shell_door::Door;
 use crate::support::{Console, Tag, send, wait_until};
 
-/// What the script of a round exits with.
+/// The exit code of a round's scripts.
 const CODE: i32 = 7;
-/// Commands at once, at most.
+/// The maximum number of concurrent commands.
 const BESIDE: u64 = 5;
-/// How long after the start of the commands the runtime is killed at most, where that depends on no fact: from before they connect
-/// to more than all of it takes.
+/// Upper limits of the random delay before the runtime is killed: from before the commands connect to after they are done.
 const MOMENTS_MS: [u64; 4] = [2, 15, 60, 250];
 
-/// Numbers from a seed: a round that fails can be had again.
+/// Seeded random numbers: a failing round can be reproduced.
 struct Random(u64);
 
 impl Random {
@@ -34,12 +33,12 @@ impl Random {
     }
 }
 
-/// Lets a random time pass: the one thing here that is no fact.
+/// Waits for a random time: the only thing here that waits for no condition.
 fn let_pass(time: Duration) {
     let _ = poll(&mut [], Timespec::try_from(time).ok().as_ref());
 }
 
-/// How a command came out.
+/// How a command ended, as its caller saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Task,
@@ -49,7 +48,7 @@ enum Outcome {
     Unknown,
 }
 
-/// A command of a round, by the file that it marks its begin and its end in.
+/// A command of a round, and the file in which it marks its start and its end.
 struct Started {
     file: String,
     child: Child,
@@ -69,7 +68,7 @@ impl Started {
     }
 }
 
-/// Tells how a command came out by what its caller saw; what no command may come to is an error.
+/// Tells how a command ended from what its caller saw; an ending that must not occur is an error.
 fn outcome(output: &Output) -> Result<Outcome, String> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines: Vec<&str> = said.lines().collect();
@@ -91,7 +90,7 @@ fn outcome(output: &Output) -> Result<Outcome, String> {
     }
 }
 
-/// What the record has of a command.
+/// What the record says about a command.
 #[derive(Debug, Default)]
 struct OnRecord {
     was_asked: bool,
@@ -111,27 +110,27 @@ impl OnRecord {
     }
 }
 
-/// The rows of all recordings; the last one of a killed runtime may be half a row.
+/// The rows of all recordings; a killed runtime may leave half a row at the end.
 fn rows(door: &Door) -> Vec<Value> {
     door.record().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// What the rounds came to.
+/// Totals over all rounds.
 #[derive(Debug, Default)]
 struct Tally {
     commands: usize,
-    /// Runtimes that were ended.
+    /// How many runtimes were ended.
     ended: usize,
     outcomes: BTreeMap<Outcome, usize>,
     wrong: Vec<String>,
 }
 
-/// Starts up to five commands at once, kills the runtime with SIGKILL at a moment that the seed says, and looks what became of each.
+/// Starts up to five commands at once, ends the runtime at a moment that depends on the seed, and checks each outcome.
 fn round(seed: u64, tally: &mut Tally) {
     let mut random = Random(seed);
     let (door, tag) = (Door::new(), Tag::new());
     let place = door.home.places();
-    // One that serves already, or the one that the first command starts.
+    // Either a runtime is running already, or the first command starts one.
     let mut served = (random.below(4) > 0).then(|| door.home.serve());
     let scripts = ["true", "sleep 0.03", "sleep 0.1"];
     let begun: Vec<Started> = (0..=random.below(BESIDE))
@@ -149,7 +148,7 @@ fn round(seed: u64, tally: &mut Tally) {
     let latest_ms = MOMENTS_MS[usize::try_from(random.below(4)).expect("small")];
     let_pass(Duration::from_micros(random.below(latest_ms * 1_000)));
     if let Some(address) = Holder::of(&place).address() {
-        // Now and then it ends in order, which is to leave as little unsaid.
+        // Sometimes it is ended with SIGTERM instead: even then every command must report what happened to it.
         let signal = if random.below(8) > 0 { Signal::KILL } else { Signal::TERM };
         send(address.pid, signal);
         tally.ended += 1;
@@ -175,13 +174,13 @@ fn round(seed: u64, tally: &mut Tally) {
     }
 }
 
-/// Tells whether a command has come so far; one whose caller has ended comes no further.
+/// Tells whether a command has written this mark, or never will because its caller has exited.
 fn is_marked(started: &Started, door: &Door, mark: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", started.child.id())).unwrap_or_default();
     started.marks(door).contains(mark) || stat.contains(") Z")
 }
 
-/// Compares what its caller saw of a command with what it did and with the record.
+/// Compares what a command's caller saw with what the command did and with the record.
 fn agrees(outcome: Outcome, marks: &str, record: &OnRecord) -> Result<(), String> {
     let (begun, ended) = (marks.matches("begun").count(), marks.matches("ended").count());
     if begun > 1 {
@@ -189,16 +188,16 @@ fn agrees(outcome: Outcome, marks: &str, record: &OnRecord) -> Result<(), String
     }
     let is_so = match outcome {
         Outcome::Task => ended == 1 && record.was_asked && record.has_started,
-        // It may have been asked for and refused, but was never begun here.
+        // It may have been requested and refused, but was never started by the runtime.
         Outcome::Plainly => ended == 1 && !record.has_started,
         Outcome::HadBegun | Outcome::WasEnded => record.was_asked && record.has_started,
-        // What ran was on record before it did.
+        // Whatever ran had been recorded first.
         Outcome::Unknown => begun == 0 || record.was_asked,
     };
     if is_so { Ok(()) } else { Err(format!("{outcome:?} is not so")) }
 }
 
-/// Plays so many rounds, or rounds until there were so many commands; fails where one thing was not as promised.
+/// Runs rounds until there have been this many commands; fails if any guarantee was broken.
 fn kill_runtimes(commands: usize) {
     let mut tally = Tally::default();
     let mut seed = 0;
@@ -227,7 +226,7 @@ fn long_runtimes_killed_at_any_moment_run_nothing_twice() {
 fn agent(door: &Door, script: &str) -> Command {
     let call = door.of_claude("one", script);
     let mut agent = Command::new("sh");
-    // Not by way of `exec`: the shell stays above its command.
+    // Without `exec`: the shell stays the parent of its command.
     agent.args(["-c", "\"$0\" \"$@\"; :"]).arg(call.get_program()).args(call.get_args());
     for (name, value) in call.get_envs() {
         match value {
@@ -251,7 +250,7 @@ fn a_killed_agent_takes_its_command_along_though_the_shell_it_called_lives() {
     tag.asleep();
     send(agent.id(), Signal::KILL);
     agent.wait().expect("ends");
-    // Its caller waits for it, and would go on doing so.
+    // Its caller is waiting for it, and would go on waiting.
     wait_until("the command is gone with its agent", || tag.holders().is_empty());
     wait_until("it is on record who ended it", || door.record().contains("its caller was killed"));
 }

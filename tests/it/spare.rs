@@ -1,4 +1,4 @@
-//! A host that is kept ready for the next command: when there is one, who gets it, and that nobody keeps it for long.
+//! A spare host, ready for the next command: when there is one, which command gets it, and that it is not kept for long.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::runtime::Bench;
 use crate::support::{Agent, Family, Home, children, parent, send, state, wait_until};
 
 const HALF_A_MINUTE: Duration = Duration::from_secs(30);
-/// Commands after which one must have found a host ready.
+/// The number of commands within which one must have found a spare host.
 const TRIES: usize = 100;
 
 fn peer() -> AgentPeer {
     AgentPeer { client: "test 1".into(), pid: 1, uid: 0, profile: "receipt" }
 }
 
-/// Runs commands until one has a host that was there before it; returns how many that took.
+/// Runs commands until one gets a host that existed before it; returns how many that took.
 async fn runs_until_one_is_ready(bench: &Bench) -> Option<usize> {
     for run in 0..TRIES {
         let before = children(std::process::id());
@@ -31,7 +31,7 @@ async fn runs_until_one_is_ready(bench: &Bench) -> Option<usize> {
     None
 }
 
-/// Returns the host that is kept ready: it is promised to nobody any more then.
+/// Returns the spare host; by then its id has been taken, so no command can get it.
 async fn kept(bench: &Bench) -> Option<u32> {
     for _ in 0..TRIES {
         if let Some(host) = host_of(&bench.runtime.next_id()) {
@@ -74,7 +74,7 @@ async fn a_host_that_is_kept_is_let_go_half_a_minute_after_the_last_command() {
     assert!(!is_gone(host));
     tokio::time::advance(Duration::from_secs(2)).await;
     tokio::time::resume();
-    // The driver has had its turn when it answers.
+    // When it answers, the driver has had its turn.
     assert!(
         bench
             .runtime
@@ -86,7 +86,7 @@ async fn a_host_that_is_kept_is_let_go_half_a_minute_after_the_last_command() {
     bench.runtime.shutdown().await;
 }
 
-/// Has a host kept in the runtime of a program.
+/// Makes a program's runtime keep a spare host.
 fn kept_by(runtime: u32, agent: &Agent) -> u32 {
     let is_host = |pid: &u32| {
         std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "pilothouse-host\n")

@@ -1,4 +1,4 @@
-//! `task export`: one task in every form, while it runs and after; and nothing that its terminal hid.
+//! `task export`: one task in every format, while it runs and afterwards; and nothing that its terminal did not echo.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ fn exported(home: &Home, id: &str, form: &str) -> String {
     let output = home.run(&["task", "export", id, "--as", form, "--output", "json"]);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     let content = answer["data"]["content"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
-    // In a pipe or a file it is what stands in it, and nothing else.
+    // On a pipe the output is the file's content, and nothing else.
     let piped = home.run(&["task", "export", id, "--as", form]).stdout;
     assert_eq!(String::from_utf8_lossy(&piped).trim_end(), content.trim_end());
     content
 }
 
-/// The events of a recording of one kind: when, and what.
+/// The events of one kind in a recording: time and data.
 fn events(cast: &str, kind: &str) -> Vec<(f64, String)> {
     let lines = cast.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let of_kind = lines.filter(|event| event[1] == kind);

@@ -1,5 +1,5 @@
-//! The terminal against another emulator: short sequences, the same text and cursor at the end. Where they differ, the
-//! corpus says why.
+//! The terminal compared with another emulator: short sequences, the same text and cursor at the end. The corpus
+//! explains any differences.
 #![expect(clippy::unwrap_used, reason = "a broken corpus has to stop the test")]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::{self, NamedColor, Processor};
 use pilothouse::terminal::{Cell, CellStyle, Color, Cursor, Modes, Origin, Size, Terminal};
 
-/// What is compared of two terminals.
+/// What is compared.
 trait Emulator {
     fn feed(&mut self, bytes: &[u8]);
     fn size(&self) -> Size;
@@ -45,7 +45,7 @@ impl Emulator for Terminal {
     }
 }
 
-/// The terminal of alacritty, as far as the comparison goes.
+/// Alacritty's terminal, as far as the comparison needs it.
 struct Oracle {
     term: Term<VoidListener>,
     parser: Processor,
@@ -144,7 +144,7 @@ fn color(color: ansi::Color) -> Color {
     }
 }
 
-/// What has to agree, one line each row of the screen.
+/// Everything that must agree, one line per row of the screen.
 fn outcome(emulator: &dyn Emulator, styles: bool) -> String {
     let size = emulator.size();
     let mut text = String::new();

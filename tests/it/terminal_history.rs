@@ -9,7 +9,7 @@ fn size() -> Size {
     Size::clamped(SIZE.0, SIZE.1)
 }
 
-/// The marks a runtime writes for a log: one each `every` bytes.
+/// The marks that a runtime writes for a log: one every `every` bytes.
 fn marks(log: &[u8], every: usize) -> Vec<Mark> {
     let feeds = |to: usize| log[..to].iter().filter(|byte| **byte == b'\n').count() as u64;
     (0..log.len())

@@ -1,4 +1,4 @@
-//! The terminal as a whole: what any stream of bytes must leave intact.
+//! The terminal as a whole: invariants that hold for any stream of bytes.
 
 use pilothouse::terminal::{
     Cell, CellStyle, Contents, Cursor, Modes, Origin, Size, Terminal, Transcript, clean,
@@ -17,7 +17,7 @@ fn shown(terminal: &Terminal) -> (Vec<Vec<Cell<'static>>>, Cursor, Modes) {
     ((0..size.rows()).map(row).collect(), terminal.cursor(), terminal.modes())
 }
 
-/// Text, sequences and rubbish, in the proportions that find trouble.
+/// Text, sequences and garbage, in proportions that find bugs.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let fixed = |text: &'static str| Just(text.as_bytes().to_vec());
     prop_oneof![

@@ -1,4 +1,4 @@
-//! ExecCommandBatch against real processes: order, rejections, times, stops, and what is counted.
+//! ExecCommandBatch against real processes: order, rejections, timings, stops, and counters.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Bench {
         call(&self.runtime, &self.caller(), "ExecCommandBatch", input).await
     }
 
-    /// Waits for a state of the runtime.
+    /// Waits until the runtime's snapshot satisfies `fact`.
     async fn sees(&self, what: &str, fact: impl FnMut(&Snapshot) -> bool) {
         let mut fact = fact;
         let mut snapshot = self.runtime.snapshot();

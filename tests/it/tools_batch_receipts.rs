@@ -1,4 +1,4 @@
-//! What agents get of a batch: the canonical envelope and the receipt made from it, for made-up ends of items.
+//! What agents get for a batch: the canonical envelope and the receipt made from it, for made-up outcomes of items.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn rejected(kind: &str, message: &str) -> ItemOutcome {
     ItemOutcome::Rejected(kind.into(), message.into())
 }
 
-/// Lays both forms out as one block, and checks what holds for every answer.
+/// Prints both forms as one block, and checks what must hold for every answer.
 fn answer(envelope: &Envelope) -> String {
     let receipt = render(envelope);
     let json = serde_json::to_string_pretty(envelope).expect("JSON");
@@ -75,7 +75,7 @@ fn answer(envelope: &Envelope) -> String {
     format!("{json}\n\n{receipt}\n")
 }
 
-/// A batch with every end an item can have.
+/// A batch with every outcome that an item can have.
 pub(crate) fn all_ends() -> Envelope {
     let limited = TaskView { timeout_ms: Some(10), ..ran(Some(124), None) };
     let timed_out = amend(limited, |ended| ended.timed_out = true);
@@ -190,7 +190,7 @@ fn batches_that_were_cut_short() {
     insta::assert_snapshot!(envelopes.iter().map(answer).collect::<Vec<_>>().join("\n"));
 }
 
-/// An item that printed so much, in lines of so many characters.
+/// An item with a random amount of output, in lines of a random length.
 fn printed() -> impl Strategy<Value = ItemOutcome> {
     let stream =
         || (0_usize..300_000, 1_usize..400, prop_oneof![Just("x"), Just("é"), Just("{\""), Just("\n")]);

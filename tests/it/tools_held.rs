@@ -37,7 +37,7 @@ impl Bench {
         answer
     }
 
-    /// Calls while somebody else decides.
+    /// Makes a call in the background, while somebody else decides.
     fn ask(&self, tool: &'static str, input: Value) -> tokio::task::JoinHandle<Answer> {
         let (runtime, caller) = (self.runtime.clone(), self.caller.clone());
         tokio::spawn(async move { call(&runtime, &caller, tool, input).await })
@@ -65,7 +65,7 @@ fn denied(note: &str) -> Decision {
     Decision::Deny { note: note.into() }
 }
 
-/// Shows envelope and receipt side by side, without what differs from run to run.
+/// Prints the envelope and the receipt side by side, without what differs from run to run.
 fn shown(answer: &Answer) -> String {
     let envelope = serde_json::to_string_pretty(&answer.envelope.to_value()).expect("json");
     let text = format!("{envelope}\n\n{}", answer.receipt);

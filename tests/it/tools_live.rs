@@ -38,7 +38,7 @@ impl Bench {
         answer
     }
 
-    /// Runs a command by /bin/sh, without a profile; `more` overrides.
+    /// Runs a command with /bin/sh, without a profile; `more` overrides fields.
     async fn exec(&self, cmd: &str, more: Value) -> Answer {
         let mut input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false});
         for (name, value) in more.as_object().expect("fields") {

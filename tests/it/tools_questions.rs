@@ -1,4 +1,4 @@
-//! Questions as agents and attached consoles meet them: what they are shown, and what they may say.
+//! Questions as agents and attached consoles see them: what they are shown, and what they may answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn page(answers: &[(&str, Envelope)]) -> String {
 
 #[test]
 fn questions_listed() {
-    // docs/prose-rules.md#rule-41: with no question open the tool says so.
+    // docs/prose-rules.md#rule-41: when no question is open, the tool says so.
     let mut judged = question(3, yes_no(), "the tests pass");
     judged.evidence.bindings =
         vec![binding("tests", "211 passed; 1 failed", Some(101)), binding("branch", "main", Some(0))];
@@ -104,7 +104,7 @@ fn questions_listed() {
         ("a long one in a list", list(vec![long], false)),
     ];
     insta::assert_snapshot!(page(&answers));
-    // A list of tools must not change under a client: they are there whatever goes on.
+    // The list of tools must not change while a client is connected: these are always in it.
     for name in ["QuestionList", "QuestionAnswer"] {
         assert!(pilothouse::tools::TOOLS.iter().any(|tool| tool.name == name), "{name}");
     }
@@ -253,7 +253,7 @@ async fn neither_agent_nor_command_line_opens_a_gate() {
     assert_eq!(value(asked).await.1, "operator");
 }
 
-/// Answers once the question can have been read.
+/// Answers once there has been time to read the question.
 async fn taken(operator: &Operator, question: &QuestionId, given: Given) {
     read(async || answer(operator, question, &given).await).await;
 }
@@ -263,7 +263,7 @@ async fn answer(operator: &Operator, question: &QuestionId, given: &Given) -> Re
     operator.ask(request).await.map(drop)
 }
 
-/// Does again what is declined because it came too soon, until it counts.
+/// Retries an act that is refused for coming too soon, until it is accepted.
 async fn read(act: impl AsyncFn() -> Result<(), Error>) {
     let counts = async {
         loop {
@@ -294,7 +294,7 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
     let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |client| {
         let (runtime, end) = (runtime.clone(), end.clone());
         async move {
-            // A console that has hung up is no failure of this test.
+            // A console that hangs up is not a failure of this test.
             let _ = serve_operator(client, runtime, end.clone(), end).await;
         }
     }));

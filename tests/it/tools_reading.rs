@@ -1,4 +1,4 @@
-//! Reading on in what an answer left out: by lines and by pattern, of commands that completed at once and of tasks.
+//! Reading what an answer left out: by lines and by pattern, of commands that completed within their call and of tasks.
 
 use std::path::PathBuf;
 
@@ -35,14 +35,14 @@ impl Bench {
         self.call("ExecCommand", json!({"cmd": cmd, "shell": "/bin/sh", "yield_time_ms": 30_000})).await
     }
 
-    /// Reads on in the output with this id.
+    /// Reads more of the output with this id.
     async fn read(&self, id: &str, more: Value) -> Answer {
         let mut input = json!({"task_id": id});
         input.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
         self.call("TaskOutput", input).await
     }
 
-    /// Reads everything, page by page, as each answer says; returns the lines without their numbers.
+    /// Reads everything page by page, following each answer's `next`; returns the lines without their numbers.
     async fn read_all(&self, id: &str, stream: &str) -> Vec<String> {
         let (mut lines, mut next) = (Vec::new(), json!("1-"));
         while next.is_string() {
@@ -199,7 +199,7 @@ async fn a_task_that_runs_is_read_at_once_and_from_where_its_marker_says() {
     let input = json!({"cmd": cmd, "shell": "/bin/sh", "yield_time_ms": 0, "accepts_input": true});
     let started = bench.call("ExecCommand", input).await;
     let id = result(&started)["task_handle"]["task_id"].as_str().expect("a task").to_owned();
-    // Wait for what is there by its cursor, then go on from it.
+    // Wait until enough lines are there, using the cursor, and then read on from it.
     let mut cursor = json!("c0");
     while task(&bench.read(&id, json!({"lines": "500"})).await)["output_preview"] != "500: 500" {
         cursor = task(&bench.read(&id, json!({"since": cursor})).await)["next_cursor"].clone();

@@ -1,5 +1,5 @@
-//! What agents get: the canonical envelope and the receipt made from it, side by side. The command
-//! lines and outputs are made up; everything between them and the answer is the real thing.
+//! What agents get: the canonical envelope and the receipt made from it, side by side. The command lines and
+//! outputs are made up; everything from there to the answer is the real code.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ fn text(text: &str) -> Text {
     Text::Whole(text.into())
 }
 
-/// What the file sink would have done.
+/// What the file sink would have done: set the path of the artifact.
 fn filed(mut shown: StreamPreview, path: &str) -> StreamPreview {
     if shown.truncated() {
         shown.artifact = Some(PathBuf::from(path));
@@ -187,7 +187,7 @@ fn renumbered(mut task: TaskView, number: u32, id: &str) -> TaskView {
     task
 }
 
-/// Lays both forms out as one block, and checks what holds for every answer.
+/// Prints both forms as one block, and checks what must hold for every answer.
 fn answer(title: &str, envelope: &Envelope) -> String {
     must_be_an_envelope(&envelope.to_value());
     let receipt = render(envelope);
@@ -202,14 +202,14 @@ fn answer(title: &str, envelope: &Envelope) -> String {
     format!("## {title}\n\n{json}\n\n{receipt}\n\n")
 }
 
-/// Answers with what they show.
+/// Answers, each with a title.
 type Cases = Vec<(&'static str, Envelope)>;
 
 fn page(answers: Cases) -> String {
     answers.iter().map(|(title, envelope)| answer(title, envelope)).collect()
 }
 
-/// Every answer of this file: all tools, all forms, all kinds of errors.
+/// Every answer in this file: all tools, all forms, all kinds of errors.
 pub(crate) fn gallery() -> Cases {
     [
         exec_command_completed_cases(),

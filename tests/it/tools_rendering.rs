@@ -1,5 +1,5 @@
-//! Rendering and compaction of every answer there is: a receipt for each, never too long, the same
-//! after writing and reading; and in every budget an envelope of the same shape again.
+//! Rendering and compaction of every possible answer: each has a receipt that is never too long and survives
+//! serialization, and every budget yields an envelope of the same shape.
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Envelope, ErrorKind, ToolError, compact, length};
@@ -70,7 +70,7 @@ fn every_kind_of_error_has_a_receipt_that_says_what_to_do() {
     }
 }
 
-/// Puts a text in the place of every string of a result that may be any text.
+/// Replaces every free-text string of a result with `text`.
 fn inflate(value: &mut Value, text: &str) {
     match value {
         Value::String(old) if !old.starts_with("task_") => *old = text.to_owned(),
@@ -105,7 +105,7 @@ fn inflate(value: &mut Value, text: &str) {
 fn no_text_makes_a_receipt_too_long_or_lose_its_outcome() {
     let of = |part: &str, chars: usize| part.repeat(chars / part.chars().count());
     let long = RECEIPT_CHARS + 1_000;
-    // Names of hidden characters make the third longer than the others.
+    // Escaped control characters make the third text longer, so it is repeated less often.
     let texts = [of("x", long), of("é\n", long), of("\u{1b}[31m\r\t", long / 3), of("a b ", long)];
     for (title, envelope) in gallery() {
         for text in &texts {
@@ -122,7 +122,7 @@ fn no_text_makes_a_receipt_too_long_or_lose_its_outcome() {
     }
 }
 
-/// What a program may print: prose, logs, one endless line, JSON, nothing much.
+/// What a program may print: prose, logs, one endless line, JSON, almost nothing.
 fn stream() -> impl Strategy<Value = String> {
     prop_oneof![
         "(?s)\\PC{0,300}",
@@ -133,7 +133,7 @@ fn stream() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Returns the beginning and the end of a preview that was cut, without the marker.
+/// Returns the head and tail of a truncated preview, without the marker.
 fn ends(preview: &str) -> Option<(&str, &str)> {
     let (head, rest) = preview.split_once("...\n[output truncated: ")?;
     Some((head, rest.split_once("]\n...\n")?.1))
@@ -157,7 +157,7 @@ proptest! {
         prop_assert!(receipt.chars().count() <= RECEIPT_CHARS);
         prop_assert!(receipt.starts_with("Process exited with code 3"));
         prop_assert_eq!(judged(&envelope.to_value()), Ok(()));
-        // A receipt is not rendered again from storage to more than it was.
+        // Compaction to a budget that the envelope already fits leaves the receipt unchanged.
         let compacted = compact(&read, length(&read));
         prop_assert_eq!(render(&compacted), receipt);
     }
@@ -190,7 +190,7 @@ proptest! {
         cut in 0_usize..80,
     ) {
         let whole = String::from_utf8_lossy(&bytes).into_owned();
-        // Controls beyond ASCII act on a terminal; they are no text.
+        // C1 control characters act on a terminal; they are not text.
         prop_assume!(!whole.chars().any(char::is_control));
         let mut transcript = Transcript::new(Origin::Pipe, Size::default());
         let (first, rest) = bytes.split_at(cut.min(bytes.len()));

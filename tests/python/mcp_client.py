@@ -2,7 +2,7 @@
 
 usage: mcp_client.py PROGRAM MODE PROFILE
 
-MODE is how the SDK opens the conversation: legacy, auto or 2026-07-28. PROFILE is receipt or
+MODE is how the SDK starts the session: legacy, auto or 2026-07-28. PROFILE is receipt or
 structured. Prints one line at the end; any failed expectation is an exception.
 """
 
@@ -18,7 +18,7 @@ TOOLS = ["ExecCommand", "ExecCommandBatch", "TaskList", "TaskStatus", "TaskOutpu
 
 
 class Agent:
-    """Calls tools and looks at every result the same way."""
+    """Calls tools and checks every result in the same way."""
 
     def __init__(self, client, profile):
         self.client = client
@@ -78,7 +78,7 @@ async def a_conversation_with_a_task(agent):
                 break
             await anyio.sleep(0.02)
 
-    # Progress comes while a call blocks, and giving up the call leaves the task alone.
+    # Progress arrives while a call blocks, and cancelling the call leaves the task running.
     beats = []
 
     async def beat(progress, total, message):
@@ -114,7 +114,7 @@ async def main(program, mode, profile):
     args = ["mcp", "--profile", profile, "--label", f"python-{mode}"]
     server = StdioServerParameters(command=program, args=args, env=dict(os.environ))
     async with Client(stdio_client(server), mode=mode) as client:
-        # A client that names the revision at once never asks who the server is.
+        # A client that sends the protocol revision at once never asks for the server's identity.
         if mode in ("legacy", "auto"):
             assert "operator" in client.instructions, client.instructions
         agent = Agent(client, profile)

@@ -1,4 +1,4 @@
-//! A console attached to a runtime in another process beside one that has its own: keys, and the price of a flood.
+//! A console attached to a runtime in another process, compared with one that has its own: keys, and the cost of a flood.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::house::House;
 use super::proc;
 use super::report::{self, Target, median, ms, percentile};
 
-/// The same amount in the same time, whoever takes it.
+/// The same amount in the same time, whoever reads it.
 const FLOOD: &str = "while :; do seq 1000000 1040000; sleep 0.02; done";
 const ROUNDS: usize = 5;
 const KEYS: usize = 112;
@@ -26,7 +26,7 @@ pub(crate) fn run() {
             for (at, letter) in LETTERS.chars().cycle().take(KEYS).enumerate() {
                 let key = letter.to_string();
                 times.push(ms(house.tty.time_to(&key, &key)));
-                // At no fixed distance from the last frame.
+                // At varying distances from the last frame.
                 house.tty.rest(Duration::from_millis(10 + (at as u64 * 7919) % 31));
             }
         }
@@ -51,7 +51,7 @@ pub(crate) fn run() {
     report::line("attached / embedded", median(&ratios), "x", Target::AtMost(1.3));
 }
 
-/// Returns the processor time of console and runtime per second, beside a flood of steady rate.
+/// Returns the processor time of console and runtime per second, during a flood at a steady rate.
 fn flooded(mut house: House) -> f64 {
     house.start(FLOOD);
     house.tty.type_in("2z");

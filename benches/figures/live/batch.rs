@@ -1,5 +1,5 @@
-//! Twelve short commands as one batch, from an agent's call to its receipt, against a shell that starts the same
-//! twelve in a loop, and against twelve calls.
+//! Twelve short commands as one batch, from an agent's call to its receipt, compared with a shell that runs the
+//! same twelve in a loop, and with twelve calls.
 
 use std::process::Command;
 use std::time::Instant;

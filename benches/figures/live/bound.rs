@@ -1,5 +1,5 @@
-//! What nobody who keeps a record can do without: a row on the same disk, synced, then a shell whose output is read to its
-//! end. It stands beside the figures of starts, so that the machine's part of them can be seen.
+//! The lower bound for anything that keeps a record: a row on the same disk, synced, then a shell whose output is
+//! read to its end. It is printed beside the figures of starts, to show the machine's share of them.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 /// Bytes of a row.
 const ROW: [u8; 1 << 10] = [b'a'; 1 << 10];
 
-/// The file for the rows.
+/// The file that the rows are written to.
 pub(crate) struct Bound(File);
 
 impl Bound {
@@ -18,7 +18,7 @@ impl Bound {
         Self(file.expect("make the file for the rows"))
     }
 
-    /// Starts `true` by a shell as often as said, one after the other, each behind its row.
+    /// Runs `true` with a shell `count` times, one after the other, each after its row.
     pub(crate) fn start(&mut self, shell: &str, count: usize) {
         for _ in 0..count {
             self.0.write_all(&ROW).expect("write a row");

@@ -1,4 +1,4 @@
-//! A long log through a pane, against a bare terminal that is only read, and against other multiplexers.
+//! A long log through a pane, compared with a bare terminal that is only read, and with other multiplexers.
 
 use std::io::Write;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn timed<T>(house: &House, log: &Path, run: impl FnOnce(&str) -> T) -> f64 {
         log.display(),
         result = result.display()
     );
-    // What it returns holds the terminal open until the log is through.
+    // The returned value keeps the terminal open until the log is through.
     let _open = run(&cmd);
     house::until("the log to be through", || result.exists());
     let nanoseconds = std::fs::read_to_string(&result).expect("read the result");

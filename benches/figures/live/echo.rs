@@ -1,4 +1,4 @@
-//! From a key to the frame that shows its echo, typed into a focused task while others are silent or flood.
+//! From a key to the frame that shows its echo, in a focused task while others are silent or flood.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::tty::Tty;
 
 const KEYS: usize = 300;
 const PANES: usize = 50;
-/// Reads each key and writes it back: what is measured goes through a program, not only its terminal.
+/// Reads each key and writes it back: the measured path includes a program, not only its terminal.
 pub(crate) const ECHO: &str = "stty raw -echo; printf ready; exec cat";
 const FLOOD: &str = "while :; do seq 1000000 1100000; done";
 /// Letters that the console itself never shows.
@@ -46,10 +46,10 @@ fn in_console(floods: usize) -> Vec<f64> {
     typed(&mut house.tty, Tty::time_to)
 }
 
-/// Starts the task that echoes, in a pane as wide as the terminal, with the keys in it.
+/// Starts the task that echoes, in a pane as wide as the terminal, and gives it the keys.
 pub(crate) fn type_into_echo(house: &mut House) {
     house.start(ECHO);
-    // The newest task is selected by itself.
+    // The newest task is selected automatically.
     house.tty.wait("the echo task", |seen| seen.shows("ready"));
     house.tty.type_in("2z");
     house.tty.rest(Duration::from_millis(500));
@@ -57,7 +57,7 @@ pub(crate) fn type_into_echo(house: &mut House) {
     house.tty.wait("the input mode", |seen| seen.shows("INPUT"));
 }
 
-/// The same tasks as windows of tmux, the one that is typed into in front.
+/// The same tasks as windows of tmux, with the one that gets the keys in front.
 fn in_tmux(floods: usize) -> Vec<f64> {
     let folder = tempfile::tempdir().expect("make a folder");
     let mut commands = vec![IDLE.to_owned(); PANES - 1 - floods];
@@ -76,7 +76,7 @@ fn typed(tty: &mut Tty, time: fn(&mut Tty, &str, &str) -> Duration) -> Vec<f64> 
     for (at, letter) in LETTERS.chars().cycle().take(KEYS).enumerate() {
         let key = letter.to_string();
         times.push(ms(time(tty, &key, &key)));
-        // At no fixed distance from the last frame.
+        // At varying distances from the last frame.
         tty.rest(Duration::from_millis(20 + (at as u64 * 7919) % 41));
     }
     times

@@ -1,4 +1,4 @@
-//! A stream of commands in one process against one process for each command.
+//! A stream of commands in one process, compared with one process per command.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use super::report::{self, Target, median};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 /// Lines of the stream.
 const LINES: usize = 12_000;
-/// Processes of the other way: enough for a median.
+/// Processes in the comparison: enough for a median.
 const PROCESSES: usize = 200;
 const RUNS: usize = 5;
 

@@ -1,5 +1,5 @@
-//! One console over twenty places of another machine with a thousand tasks, behind a line that is late: from a key to the frame
-//! that shows its echo, beside what the line itself takes.
+//! One console over twenty places on another machine with a thousand tasks, behind a slow connection: from a key to
+//! the frame that shows its echo, compared with the connection itself.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -17,9 +17,9 @@ use super::tty::Tty;
 const PLACES: usize = 20;
 const TASKS: usize = 50;
 const KEYS: usize = 200;
-/// How late a piece is, in milliseconds each way.
+/// The delay of each piece, in milliseconds each way.
 const DELAY: &str = "80";
-/// Milliseconds beyond the round trip.
+/// Milliseconds allowed beyond the round trip.
 const BEYOND: f64 = 20.0;
 
 pub(crate) fn run() {
@@ -65,7 +65,7 @@ fn late() -> [String; 4] {
     ["python3", pipe, DELAY, "0"].map(str::to_owned)
 }
 
-/// Writes a program that is the one of another machine: in its home.
+/// Writes a script that stands for the program on another machine: it runs in that home.
 fn program_of(there: &Path) -> PathBuf {
     let mut script = "#!/bin/sh\ncd /\n".to_owned();
     for (name, value) in surroundings(there) {
@@ -86,7 +86,7 @@ fn write_settings(here: &Path, program: &Path) {
     std::fs::write(folder.join("config.toml"), settings).expect("write the settings");
 }
 
-/// The same line with nothing behind it but what sends each byte back.
+/// The same connection with nothing behind it but an echo of each byte.
 struct Line(std::process::Child);
 
 impl Line {

@@ -1,5 +1,5 @@
-//! One console over eight runtimes of this machine with four hundred tasks: what it holds, and what it costs while
-//! nothing happens.
+//! One console over eight runtimes on this machine with four hundred tasks: its memory, and its cost while nothing
+//! happens.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -30,7 +30,7 @@ pub(crate) fn run() {
     // Ages below a minute are shown in seconds.
     tty.rest(Duration::from_secs(61));
     report::line("memory of the console", proc::resident_all(&program), "MiB", Target::AtMost(200.0));
-    // The clock on the screen shows minutes: that frame is no idle one.
+    // The clock on the screen shows minutes: a frame for it would not be an idle one.
     let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() % 60);
     if !(5..45).contains(&second) {
         tty.rest(Duration::from_secs((65 - second) % 60));

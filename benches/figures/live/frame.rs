@@ -1,21 +1,21 @@
-//! Four busy tasks side by side at 200x60: what a frame costs the console, and how quickly a key is answered.
+//! Four busy tasks side by side at 200x60: what a frame costs the console, and how quickly a key is echoed.
 
 use std::time::Duration;
 
 use super::house::House;
 use super::report::{self, Target, ms, percentile};
 
-/// Dense coloured rows at a steady rate, without an end: each row in other colours than the one before.
+/// Dense coloured rows at a steady rate, endlessly: each row in colours other than the previous one's.
 const BUSY: &str = "n=0; while :; do i=0; while [ $i -lt 60 ]; do \
     printf '\\033[38;5;%dm%s\\033[48;5;%dm%s\\033[0;1;3%dm %06d |%s\\033[0m\\r\\n' \
     $((n % 256)) 'the quick brown fox jumps over the lazy dog' $((n % 240 + 16)) ' 0123456789abcdef ' $((n % 8)) $n \
     'pack my box with five dozen liquor jugs'; n=$((n + 1)); i=$((i + 1)); done; sleep 0.02; done";
-/// Reads each key and writes it back: what is measured goes through a program, not only its terminal.
+/// Reads each key and writes it back: the measured path includes a program, not only its terminal.
 const ECHO: &str = "stty raw -echo; printf ready; exec cat";
 const KEYS: usize = 300;
 /// Keys in a row.
 const ROW: usize = 28;
-/// How long frames are watched.
+/// How long the frames are counted.
 const WATCHED: Duration = Duration::from_secs(10);
 /// Letters that the console itself never shows.
 const LETTERS: &str = "абвгдежзиклмнопрстуфхцчшщэюя";
@@ -26,7 +26,7 @@ pub(crate) fn run() {
     keys();
 }
 
-/// All four panes busy: how many frames go out, and what each costs from the state to the terminal.
+/// All four panes busy: how many frames are drawn, and what each costs, from the state to the terminal.
 fn frames() {
     let mut house = House::open();
     for _ in 0..4 {
@@ -55,17 +55,17 @@ fn frames() {
     report::line("frame, drawn and written, p99", figure("p99_us"), "ms", Target::AtMost(16.0));
 }
 
-/// A key typed into one of four, while the other three are busy.
+/// Keys typed into one pane while the other three are busy.
 fn keys() {
     let mut house = House::open();
     for _ in 0..3 {
         house.start(BUSY);
     }
     house.start(ECHO);
-    // The newest task is selected by itself.
+    // The newest task is selected automatically.
     house.tty.wait("the echo task", |seen| seen.shows("ready"));
     house.tty.rest(Duration::from_millis(500));
-    // Written as a line first, then key by key: that way the square stays on screen.
+    // First written as a line, then key by key: that way the square stays on screen.
     house.tty.type_in("i\t");
     house.tty.wait("the input mode", |seen| seen.shows("INPUT"));
     house.tty.rest(Duration::from_secs(1));
@@ -73,12 +73,12 @@ fn keys() {
     for (at, letter) in LETTERS.chars().cycle().take(KEYS).enumerate() {
         let key = letter.to_string();
         if at % ROW == 0 {
-            // A pane in a square shows the left part of a row.
+            // A pane in a square shows only the left part of a row.
             house.tty.type_in("\r\n");
             house.tty.rest(Duration::from_millis(100));
         }
         times.push(ms(house.tty.time_to(&key, &key)));
-        // At no fixed distance from the last frame.
+        // At varying distances from the last frame.
         house.tty.rest(Duration::from_millis(20 + (at as u64 * 7919) % 41));
     }
     report::line("key to frame, p50", percentile(&times, 50), "ms", Target::None);

@@ -17,10 +17,10 @@ pub(crate) const PANE: (u16, u16) = (200, 50);
 /// What an idle task runs.
 pub(crate) const IDLE: &str = "printf ready; exec sleep 100000";
 
-/// The processes behind a console.
+/// The processes that belong to a console.
 pub(crate) struct Processes {
     pub(crate) program: Vec<u32>,
-    /// One a task; what they have started is not in here.
+    /// One per task; the processes that they have started are not included.
     pub(crate) hosts: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Processes {
 pub(crate) struct House {
     pub(crate) tty: Tty,
     dir: tempfile::TempDir,
-    /// The runtime, where it is another process than the console.
+    /// The runtime, if it is a separate process.
     runtime: Option<Child>,
 }
 
@@ -57,7 +57,7 @@ impl House {
         Self { tty, dir, runtime: Some(runtime) }
     }
 
-    /// Returns the processes of console and runtime with what guards them, and those of the task hosts.
+    /// Returns the processes of console and runtime with their guards, and the task hosts.
     pub(crate) fn processes(&self) -> Processes {
         let mut found = Processes { program: Vec::new(), hosts: Vec::new() };
         let mut next: Vec<u32> = vec![self.tty.pid()];
@@ -83,21 +83,21 @@ impl House {
         self.dir.path().to_owned()
     }
 
-    /// Returns the program as another process of this workspace.
+    /// Returns a command that runs the program in this workspace as another process.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(PROGRAM);
         command.current_dir(self.dir.path()).env_clear().envs(environment(self.dir.path()));
         command
     }
 
-    /// Returns the last line of the program's log that holds a text.
+    /// Returns the last line of the program's log that contains a text.
     pub(crate) fn log(&self, text: &str) -> String {
         let path = self.path("state").join("pilothouse/logs/pilothouse.log");
         let log = std::fs::read_to_string(&path).unwrap_or_default();
         log.lines().rfind(|line| line.contains(text)).unwrap_or_default().to_owned()
     }
 
-    /// Starts a task with a terminal; it is one at once.
+    /// Starts a command on a terminal, as a task from the beginning.
     pub(crate) fn start(&self, cmd: &str) -> String {
         let (cols, rows) = PANE;
         let input = json!({
@@ -112,7 +112,7 @@ impl House {
             .to_owned()
     }
 
-    /// Starts so many idle tasks.
+    /// Starts this many idle tasks.
     pub(crate) fn start_idle(&self, count: usize) {
         for _ in 0..count {
             self.start(IDLE);
@@ -123,14 +123,14 @@ impl House {
 impl Drop for House {
     fn drop(&mut self) {
         if let Some(runtime) = &mut self.runtime {
-            // Its guards end what it has started.
+            // Its guards end everything that it has started.
             let _ = runtime.kill();
             let _ = runtime.wait();
         }
     }
 }
 
-/// Returns the program's environment: nothing of the caller's but the path.
+/// Returns the program's environment: nothing of the caller's except the path.
 pub(crate) fn environment(dir: &Path) -> Vec<(&'static str, String)> {
     let folder = |name: &str| {
         let folder = dir.join(name);
@@ -159,7 +159,7 @@ pub(crate) fn console(dir: &Path) -> CommandBuilder {
     command
 }
 
-/// Waits for a fact that nobody tells us.
+/// Polls until `fact` holds, for facts without a notification.
 #[track_caller]
 pub(crate) fn until(what: &str, mut fact: impl FnMut() -> bool) {
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! What it costs when nothing happens, and when little does.
+//! The cost while nothing happens, and while little does.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -33,9 +33,9 @@ pub(crate) fn run() {
     report::line("processor, the program", share, "%", Target::AtMost(2.0));
 }
 
-/// Returns frames and percent of a processor, of the program and of its hosts.
+/// Returns the number of frames, and the percentage of a processor used by the program and by its hosts.
 fn watch(house: &House) -> (f64, f64, f64) {
-    // The clock on the screen shows minutes: that frame is no idle one.
+    // The clock on the screen shows minutes: a frame for it would not be an idle one.
     let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() % 60);
     if !(5..45).contains(&second) {
         house.tty.rest(Duration::from_secs((65 - second) % 60));

@@ -1,4 +1,4 @@
-//! A call that runs nothing, from an agent's request to its answer: with nothing behind it, and with 10,000 commands that
+//! A call that runs nothing, from an agent's request to its answer: with no history, and with 10,000 commands that
 //! have ended.
 
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use super::report::{self, Target, median, ms, percentile};
 use super::spawn::Agent;
 
 const ENDED: usize = 10_000;
-/// Streams that run them, side by side.
+/// Streams that run these commands in parallel.
 const STREAMS: usize = 4;
 const RUNS: usize = 1_000;
 

@@ -1,4 +1,4 @@
-//! Two hundred tasks that print without end: memory, keys, and answers to scripts.
+//! Two hundred tasks that print endlessly: memory, keys, and answers to scripts.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::report::{self, Target, ms, percentile};
 const TASKS: usize = 200;
 const KEYS: usize = 150;
 const LISTS: usize = 40;
-/// How long it goes on; `PILOTHOUSE_LONG` makes it a minute.
+/// How long it runs; `PILOTHOUSE_LONG` makes it a minute.
 const SHORT: Duration = Duration::from_secs(15);
 const LONG: Duration = Duration::from_secs(60);
 
@@ -42,7 +42,7 @@ pub(crate) fn run() {
     report::line("TaskList, as the record has it, p50", percentile(&lists, 50), "ms", Target::AtMost(5.0));
 }
 
-/// Asks for the list as a script does; returns what the runtime took for it, in ms.
+/// Asks for the list as a script does; returns the time that the runtime took, in ms.
 fn listed(house: &House) -> f64 {
     let output =
         house.command().args(["task", "list", "--output", "json"]).output().expect("ask for the list");

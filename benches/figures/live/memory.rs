@@ -1,14 +1,14 @@
-//! Memory of panes full of output, and after much output through one.
+//! Memory of panes full of output, and after a lot of output through one.
 
 use super::house::{self, House};
 use super::proc;
 use super::report::{self, Target};
 
 const PANES: usize = 50;
-/// Full-width rows on the screen and above it, then the alternate screen: all that a pane can hold.
+/// Full-width rows on the screen and in the scrollback, then the alternate screen: the most that a pane can hold.
 const FULL: &str =
     "yes \"$(printf '%0199d' 7)\" | head -n 600; printf '\\033[?1049hfull'; : >\"$DONE\"; exec sleep 100000";
-/// The same rows, and once told to go on the rest of a gigabyte.
+/// The same rows, and, once told to continue, the rest of a gigabyte.
 const GIGABYTE: &str = "yes \"$(printf '%0199d' 7)\" | head -n 600; : >\"$DONE\"; read on <'$GO'; \
     yes 'a line of output as long as most lines are in the logs of most programs' | head -c 1000000000; \
     : >\"$DONE\"; exec sleep 100000";
@@ -43,17 +43,17 @@ pub(crate) fn run() {
     );
 }
 
-/// Starts a task and waits until all it prints has been taken in.
+/// Starts a task and waits until all its output has been parsed.
 fn filled(house: &House, script: &str) {
     house.start(&format!("DONE='{}'; {script}", house.path("done").display()));
     taken_in(house);
 }
 
-/// Waits until a task says that it has printed all, and that is parsed.
+/// Waits until a task reports that it has printed everything, and that has been parsed.
 fn taken_in(house: &House) {
     let done = house.path("done");
     house::until("the task's output", || done.exists());
     std::fs::remove_file(done).expect("remove the mark");
-    // Printed is not yet parsed; the ages on screen change all the time, so the screen is no sign.
+    // Printed does not mean parsed; and the screen cannot tell, because the ages on it change all the time.
     house.tty.rest(std::time::Duration::from_millis(300));
 }

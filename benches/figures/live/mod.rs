@@ -1,4 +1,4 @@
-//! The built program under load, in a terminal as a person has it: what it costs and how long it takes.
+//! The built program under load, in a terminal as a person uses it: what it costs and how long things take.
 
 pub(crate) mod attach;
 pub(crate) mod batch;

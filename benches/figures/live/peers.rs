@@ -1,4 +1,4 @@
-//! Other terminal multiplexers, where they are installed: the same command in one pane of theirs.
+//! Other terminal multiplexers, if installed: the same command in one of their panes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use portable_pty::CommandBuilder;
 use super::house::PANE;
 use super::tty::Tty;
 
-/// A multiplexer to measure beside us.
+/// A multiplexer to compare with.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Peer {
     Tmux,
@@ -42,7 +42,7 @@ impl Peer {
     pub(crate) fn open(self, folder: &Path, cmd: &str) -> Tty {
         let (cols, rows) = PANE;
         let mut command = CommandBuilder::new(self.name());
-        // One row more for a status line; a list of processes beside the pane.
+        // One row more for a status line; mprocs has a list of processes beside the pane.
         let size = match self {
             Self::Tmux => {
                 command.args(["-S", &socket(folder), "-f", "/dev/null", "new-session", "/bin/sh", "-c", cmd]);
@@ -61,12 +61,12 @@ impl Peer {
         Tty::start(surroundings(command, folder), size)
     }
 
-    /// Ends what stays when its terminal is gone: the server of tmux.
+    /// Ends what stays after its terminal is gone: tmux's server.
     pub(crate) fn close(self, folder: &Path) {
         if self == Self::Tmux {
             let mut command = Command::new("tmux");
             command.args(["-S", &socket(folder), "kill-server"]).stderr(Stdio::null());
-            // It is gone already when its last window has ended.
+            // The server has already exited if its last window has closed.
             let _ = command.status();
         }
     }
@@ -105,7 +105,7 @@ fn surroundings(mut command: CommandBuilder, folder: &Path) -> CommandBuilder {
     command
 }
 
-/// Writes a command into a file and returns its path: neither takes one as it is.
+/// Writes a command to a file and returns its path: neither Zellij nor mprocs accepts it as it is.
 fn script(folder: &Path, cmd: &str) -> String {
     let path = folder.join("script");
     std::fs::write(&path, cmd).expect("write the script");

@@ -10,7 +10,7 @@ use super::house::{PANE, environment, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 
-/// A runtime in a workspace of its own; ended with it.
+/// A runtime in a workspace of its own; dropping it ends the runtime.
 pub(crate) struct Place {
     runtime: Child,
     home: PathBuf,
@@ -44,13 +44,13 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Its guards end what it has started.
+        // Its guards end everything that it has started.
         let _ = self.runtime.kill();
         let _ = self.runtime.wait();
     }
 }
 
-/// Returns the command that opens a console over the places of a home, and over those of the hosts.
+/// Returns the command that opens a console over the places of a home and of the given hosts.
 pub(crate) fn console(home: &Path, hosts: &[&str]) -> CommandBuilder {
     let mut console = CommandBuilder::new(PROGRAM);
     console.arg("fleet");
@@ -61,7 +61,7 @@ pub(crate) fn console(home: &Path, hosts: &[&str]) -> CommandBuilder {
     console
 }
 
-/// Returns the environment of everything in a home.
+/// Returns the environment shared by everything in a home.
 pub(crate) fn surroundings(home: &Path) -> Vec<(&'static str, String)> {
     let locks = home.join("locks").to_string_lossy().into_owned();
     environment(home).into_iter().chain([("PILOTHOUSE_LOCK_DIR", locks)]).collect()

@@ -1,4 +1,4 @@
-//! What the kernel says about processes: memory, processor time, children.
+//! What the kernel reports about processes: memory, processor time, children.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub(crate) fn resident(pid: u32) -> f64 {
     kib(&file(pid, "status"), "VmRSS:") / 1024.0
 }
 
-/// Memory in MiB, of what is shared only this process's share.
+/// Memory in MiB, counting only this process's share of shared pages.
 pub(crate) fn share(pid: u32) -> f64 {
     kib(&file(pid, "smaps_rollup"), "Pss:") / 1024.0
 }
@@ -23,7 +23,7 @@ fn kib(text: &str, key: &str) -> f64 {
     line.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Processor time of processes so far.
+/// The processor time of several processes so far.
 pub(crate) fn cpu_all(pids: &[u32]) -> Duration {
     pids.iter().copied().map(cpu).sum()
 }
@@ -37,7 +37,7 @@ fn cpu(pid: u32) -> Duration {
     Duration::from_nanos(spent.sum())
 }
 
-/// Resident memory of several processes together, in MiB.
+/// The resident memory of several processes together, in MiB.
 pub(crate) fn resident_all(pids: &[u32]) -> f64 {
     pids.iter().copied().map(resident).sum()
 }

@@ -48,7 +48,7 @@ pub(crate) fn run() {
     report::line("the same, p95", percentile(&ready, 95), "ms", Target::None);
 }
 
-/// Runs a command to its end.
+/// Runs a command to completion and times it.
 fn timed(mut command: Command) -> f64 {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! A program of 1,000 commands, one after the other, against a shell that starts as many.
+//! A program of 1,000 commands, one after the other, compared with a shell that starts as many.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -23,7 +23,7 @@ pub(crate) fn run() {
         plain.push(started.elapsed().as_secs_f64());
         let mut bound = Bound::within(dir.path());
         let started = Instant::now();
-        // The shell of a program is bash.
+        // Programs run their commands with bash.
         bound.start("/bin/bash", COMMANDS);
         least.push(started.elapsed().as_secs_f64());
         let mut command = Command::new(PROGRAM);

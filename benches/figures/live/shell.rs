@@ -1,4 +1,4 @@
-//! A command of an agent's own shell against the shell alone: through a runtime, switched off, and passed through.
+//! A command of an agent's own shell, compared with the shell alone: through a runtime, switched off, and passed through.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use super::report::{self, Target, median, ms, percentile};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 const BASH: &str = "/bin/bash";
-/// Commands of each kind, in turn.
+/// Commands of each kind, interleaved.
 const ROUNDS: usize = 400;
-/// Before it is measured, each runs so often.
+/// Warm-up runs of each kind.
 const WARM: usize = 10;
 
 /// A way to run a command.
@@ -42,7 +42,7 @@ impl Way {
 pub(crate) fn run() {
     report::head("an agent's own shell: `bash -c true`, added to bash alone");
     let dir = tempfile::tempdir().expect("make a folder");
-    // As agents call it, each by its place.
+    // Through the links by which agents call it.
     let links = dir.path().join("pilothouse/shells");
     let [told, gemini] = ["told", "gemini"].map(|folder| {
         let folder = links.join(folder);

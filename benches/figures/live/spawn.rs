@@ -1,4 +1,4 @@
-//! A short command as an agent has it run, from its call over MCP to the receipt, against a plain shell: one after the
+//! A short command run by an agent, from its MCP call to the receipt, compared with a plain shell: one after the
 //! other, twenty at once, and one after a pause.
 
 use std::io::{BufRead, BufReader, Write};
@@ -12,12 +12,12 @@ use super::house::House;
 use super::report::{self, Target, median, ms, percentile};
 
 const RUNS: usize = 200;
-/// Calls that are under way together.
+/// Concurrent calls.
 const AT_ONCE: usize = 20;
 const ROUNDS: usize = 20;
-/// What a shell does to start as many.
+/// The same number of commands in a plain shell.
 const TOGETHER: &str = "i=0; while [ $i -lt 20 ]; do /bin/sh -c true & i=$((i+1)); done; wait";
-/// Nothing on the way of a start is given up after a pause, so that a longer one shows the same.
+/// Nothing needed for a start is released during a pause, so a longer one gives the same figures.
 const PAUSE: Duration = Duration::from_secs(10);
 const PAUSES: usize = 5;
 
@@ -100,7 +100,7 @@ impl Agent {
         agent
     }
 
-    /// Runs `true` so many times at once.
+    /// Runs `true` `count` times at once.
     fn exec_true(&mut self, count: usize) {
         let params = json!({ "name": "ExecCommand", "arguments": { "cmd": "true", "login": false } });
         for _ in 0..count {
@@ -109,7 +109,7 @@ impl Agent {
         (0..count).for_each(|_| drop(self.answer()));
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.ask(method, &params);
         let answer = self.answer();
@@ -143,7 +143,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.shim.kill();
         let _ = self.shim.wait();
     }

@@ -1,4 +1,4 @@
-//! From the start of the program to its first whole frame.
+//! From the start of the program to its first complete frame.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::report::{self, Target, median, ms, percentile};
 use super::tty::Tty;
 
 const RUNS: usize = 20;
-/// What the others show first.
+/// What the other multiplexers show first.
 const READY: &str = "printf ready; exec sleep 100";
 
 pub(crate) fn run() {

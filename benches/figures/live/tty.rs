@@ -1,4 +1,4 @@
-//! A program in a terminal of its own, drained all the time: what came out, when, and in how many frames.
+//! A program in a terminal of its own that is drained all the time: its output, when it came, and in how many frames.
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// The console holds each frame together with mode 2026: this ends one.
+/// The console brackets each frame with mode 2026: this ends one.
 const FRAME_END: &[u8] = b"\x1b[?2026l";
-/// So much of the output is kept to look into.
+/// How much of the output is kept for searching.
 const KEPT: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -20,7 +20,7 @@ pub(crate) struct Tty {
     _master: Box<dyn MasterPty + Send>,
 }
 
-/// What has come out so far.
+/// The output so far.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) bytes: u64,
@@ -28,14 +28,14 @@ pub(crate) struct Seen {
     /// When the first bytes came, and the end of the first frame.
     pub(crate) first: (Option<Instant>, Option<Instant>),
     text: Vec<u8>,
-    /// Wanted, and with what after it; and when that came.
+    /// What is searched for, what must follow it, and when that was found.
     needle: Option<(Vec<u8>, &'static [u8])>,
     found: Option<Instant>,
     ended: bool,
 }
 
 impl Seen {
-    /// Tells whether a text is among the last output, unbroken by cursor motion.
+    /// Tells whether a text is in the recent output, not interrupted by cursor motion.
     pub(crate) fn shows(&self, text: &str) -> bool {
         memchr::memmem::find(&self.text, text.as_bytes()).is_some()
     }
@@ -43,7 +43,7 @@ impl Seen {
     fn take(&mut self, bytes: &[u8], now: Instant) {
         self.bytes += bytes.len() as u64;
         self.first.0.get_or_insert(now);
-        // A mark may be cut in two by a read.
+        // A read may cut a mark in two.
         let from = self.text.len().saturating_sub(FRAME_END.len() - 1);
         self.text.extend_from_slice(bytes);
         let ends = memchr::memmem::find_iter(&self.text[from..], FRAME_END).count() as u64;
@@ -64,7 +64,7 @@ impl Seen {
 }
 
 impl Tty {
-    /// Starts a program in a terminal of so many columns and rows.
+    /// Starts a program in a terminal of this size.
     pub(crate) fn start(command: CommandBuilder, (cols, rows): (u16, u16)) -> Self {
         let size = PtySize { cols, rows, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("open a terminal");
@@ -91,17 +91,17 @@ impl Tty {
         Self { seen, writer, child, _master: pair.master }
     }
 
-    /// Returns the process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.process_id().expect("a started program has a pid")
     }
 
-    /// Returns what `read` finds in what was seen.
+    /// Returns what `read` finds in the output.
     pub(crate) fn seen<R>(&self, read: impl FnOnce(&Seen) -> R) -> R {
         read(&self.seen.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits for a fact about the output.
+    /// Waits until `fact` holds for the output.
     #[track_caller]
     pub(crate) fn wait(&self, what: &str, fact: impl Fn(&Seen) -> bool) {
         let seen = self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +110,7 @@ impl Tty {
         assert!(fact(&seen), "waited for {what}; the last output is {:?}", end_of(&seen.text));
     }
 
-    /// Lets so much time pass, while the output is drained.
+    /// Waits for some time while the output is drained.
     pub(crate) fn rest(&self, time: Duration) {
         std::thread::sleep(time);
     }
@@ -121,12 +121,12 @@ impl Tty {
         self.writer.flush().expect("type");
     }
 
-    /// Types, and returns how long it took until a whole frame with `needle` had come out.
+    /// Types keys; returns the time until a complete frame with `needle` has come out.
     pub(crate) fn time_to(&mut self, keys: &str, needle: &str) -> Duration {
         self.timed(keys, needle, FRAME_END)
     }
 
-    /// Types, and returns how long it took until `needle` had come out, of a program that marks no frames.
+    /// Types keys; returns the time until `needle` has come out, for programs that do not mark frames.
     pub(crate) fn time_to_text(&mut self, keys: &str, needle: &str) -> Duration {
         self.timed(keys, needle, b"")
     }
@@ -143,7 +143,7 @@ impl Tty {
         self.seen(|seen| seen.found.map_or(Duration::MAX, |found| found - started))
     }
 
-    /// Waits until the program has ended.
+    /// Waits until the program has exited.
     pub(crate) fn end(&mut self) {
         self.child.wait().expect("wait for the program");
     }
@@ -151,7 +151,7 @@ impl Tty {
 
 impl Drop for Tty {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

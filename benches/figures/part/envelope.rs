@@ -1,5 +1,5 @@
-//! What an answer costs: from a megabyte of output to the receipt, as ratios to checking the same
-//! megabyte for UTF-8 in the same run.
+//! What an answer costs: from a megabyte of output to the receipt, as ratios to checking the same megabyte for
+//! UTF-8 in the same run.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::report::{self, Target};
 
 const OUTPUT: usize = 1 << 20;
 const RUNS: usize = 15;
-/// Budgets in characters: the usual one and the largest.
+/// Budgets in characters: the default and the largest.
 const BUDGETS: [usize; 2] = [32_000, 256_000];
 
 pub(crate) fn run() {

@@ -1,4 +1,4 @@
-//! Reading back: a page far up in a long log, and a search through all of it.
+//! Reading back: a page early in a long log, and a search through all of it.
 
 use std::hint::black_box;
 use std::time::Instant;

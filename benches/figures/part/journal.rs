@@ -1,5 +1,5 @@
-//! What a row on record costs, as ratios to a plain loop of the same system calls in the same run: numbers a
-//! second say more about the disk than about the code.
+//! What a recorded row costs, as ratios to a plain loop of the same system calls in the same run: rows per second
+//! say more about the disk than about the code.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::report::{self, Target, median};
 
 const RUNS: usize = 5;
-/// Bytes of a row: a call with a short command.
+/// The size of a row: a call with a short command.
 const FILLING: usize = 700;
 
 pub(crate) fn run() {
@@ -41,7 +41,7 @@ fn row(n: usize) -> Value {
     json!({"kind": "call", "data": {"seq": n, "actor": "agent:bench", "tool": "ExecCommand", "text": "x".repeat(FILLING)}})
 }
 
-/// Returns rows a second through the journal.
+/// Returns the rows per second through the journal.
 async fn journal(rows: usize, durability: Option<Durability>) -> f64 {
     let dir = tempfile::tempdir().expect("a folder");
     let journal = create(dir.path());
@@ -50,7 +50,7 @@ async fn journal(rows: usize, durability: Option<Durability>) -> f64 {
     for _ in 0..rows {
         match durability {
             Some(durability) => journal.append(&row, durability).await.expect("appends"),
-            // What sends faster than the disk writes is refused: the figure is that of the writer.
+            // Rows sent faster than the disk writes are refused: retrying makes this the writer's figure.
             None => {
                 while journal.note(&row, Durability::Written).is_err() {
                     std::thread::yield_now();
@@ -62,7 +62,7 @@ async fn journal(rows: usize, durability: Option<Durability>) -> f64 {
     rows as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Returns rows a second of `write` and, after each group, `fdatasync`.
+/// Returns the rows per second with `write` and, after each group, `fdatasync`.
 fn loop_of_calls(rows: usize, group: usize) -> f64 {
     let dir = tempfile::tempdir().expect("a folder");
     let mut file =
@@ -81,7 +81,7 @@ fn loop_of_calls(rows: usize, group: usize) -> f64 {
     rows as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Prints what it takes to read and check a long recording.
+/// Prints how long it takes to read and check a long recording.
 fn recover(runtime: &tokio::runtime::Runtime) {
     let dir = tempfile::tempdir().expect("a folder");
     let rows = 50_000;

@@ -1,4 +1,4 @@
-//! Parts of the program by themselves, against the plainest way to do the same.
+//! Parts of the program in isolation, compared with the simplest way to do the same.
 
 pub(crate) mod envelope;
 pub(crate) mod history;
@@ -7,8 +7,8 @@ pub(crate) mod parse;
 mod payloads;
 pub(crate) mod terminal;
 
-/// Seconds of the processor that this thread spends on it: on a busy machine the clock on the wall counts the others
-/// as well.
+/// The processor seconds that this thread spends on `work`: on a busy machine, wall-clock time would include other
+/// processes.
 fn thread_time(work: impl FnOnce()) -> f64 {
     let now = || {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -1,4 +1,4 @@
-//! How fast programs are read. Twice the text must take twice the time.
+//! How fast programs are parsed. Twice the text must take twice the time.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use pilothouse::prose::{Profile, Source, check, format, parse};
 
 use crate::report::{self, Target, median};
 
-/// Writes the piece of a program that has a number.
+/// Writes the numbered piece of a program.
 type Piece = fn(usize) -> String;
 
 const RUNS: usize = 9;
@@ -22,7 +22,7 @@ pub(crate) fn run() {
     }
 }
 
-/// Programs of one kind each: what varies is what the time goes into.
+/// Kinds of programs that differ in what the time is spent on.
 fn kinds() -> [(&'static str, Piece, Target); 4] {
     let fast = Target::AtLeast(60.0);
     [
@@ -48,7 +48,7 @@ fn prompt(n: usize) -> String {
     format!("session \"\"\"\nPart {n}: {words}\n\"\"\"\n")
 }
 
-/// Prints the figures of one size; returns the megabytes parsed in a second.
+/// Prints the figures for one size; returns the megabytes parsed per second.
 fn sized(piece: Piece, size: usize, target: Target) -> f64 {
     let text = text(piece, size);
     let source = Source::new("bench.prose", &text).expect("within the limit");

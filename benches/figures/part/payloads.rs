@@ -1,4 +1,4 @@
-//! Output of the kinds that differ in what a screen does with them.
+//! Kinds of output that differ in what a screen has to do.
 
 const LENGTH: usize = 4 * 1024 * 1024;
 
@@ -6,7 +6,7 @@ const LENGTH: usize = 4 * 1024 * 1024;
 pub(crate) struct Payload {
     pub(crate) name: &'static str,
     pub(crate) bytes: Vec<u8>,
-    /// The largest piece in which no line is skipped.
+    /// The largest chunk in which no line is skipped.
     pub(crate) piece: usize,
 }
 

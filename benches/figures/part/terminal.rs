@@ -1,5 +1,5 @@
-//! How fast output gets onto a screen, as ratios to bare vt100 on the same bytes: megabytes a second say more about
-//! the machine than about the code.
+//! How fast output gets onto a screen, as ratios to bare vt100 with the same bytes: megabytes per second say more
+//! about the machine than about the code.
 
 use std::hint::black_box;
 
@@ -10,12 +10,12 @@ use super::thread_time;
 use crate::report::{self, Target, median};
 
 const RUNS: usize = 7;
-/// What a flood is fed in.
+/// The size of the chunks that a flood is fed in.
 const WHOLE: usize = 256 * 1024;
-/// The columns of a pane beside another one, and how often it is drawn.
+/// The width of a pane beside another one, and how often it is drawn.
 const NARROW: u16 = 40;
 const DRAWN: usize = 101;
-/// Lines that are joined to a long one: about 1,500 characters.
+/// How many lines are joined into a long one: about 1,500 characters.
 const JOINED: usize = 14;
 
 pub(crate) fn run() {
@@ -66,9 +66,9 @@ fn transcript(size: Size, payload: &Payload) {
     report::line(payload.name, bare / text, "x", Target::None);
 }
 
-/// What a pane of another width costs a frame, beside what its own screen costs.
+/// What a pane of another width costs per frame, compared with a pane of the screen's own width.
 fn reflow(size: Size, payload: &Payload) {
-    // Whole lines are joined: a sequence that is cut in two is another payload.
+    // Only whole lines are joined: a sequence cut in two would be another payload.
     let long: Vec<u8> = payload
         .bytes
         .split(|byte| *byte == b'\n')
@@ -95,7 +95,7 @@ fn reflow(size: Size, payload: &Payload) {
     }
 }
 
-/// Resident memory of a terminal full of output, from what fifty of them add.
+/// Resident memory of a terminal full of output, measured by adding fifty of them.
 fn memory(size: Size, output: &[u8]) {
     const TERMINALS: usize = 50;
     report::head("memory of a terminal, its scrollback and both screens full");

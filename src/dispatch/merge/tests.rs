@@ -1,4 +1,4 @@
-//! What is added is taken out again, and nothing else changes.
+//! Whatever was added is removed again, and nothing else changes.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -9,7 +9,7 @@ fn added(format: Format, text: &str, settings: &Value) -> String {
     format.add(text, settings).expect(text).text
 }
 
-/// Adds settings, changes the text, and takes out what was added.
+/// Adds settings, changes the text, and removes what was added.
 fn undone(format: Format, text: &str, settings: &Value, change: impl Fn(&str) -> String) -> String {
     let merged = format.add(text, settings).expect(text);
     format.remove(&change(&merged.text), &merged.added).expect("still readable").text
@@ -141,7 +141,7 @@ fn yaml_gets_lines_below_its_key() {
     assert_eq!(null, format!("extensions:\n{ours}b: 1\n"));
 }
 
-/// JSON with comments, trailing commas and line breaks anywhere they may stand.
+/// JSON with comments, trailing commas and line breaks anywhere that they are allowed.
 fn jsonc() -> impl Strategy<Value = String> {
     let gap =
         || prop_oneof![4 => Just(""), 1 => Just(" // note\n"), 1 => Just(" /* x */ "), 2 => Just("\n  ")];

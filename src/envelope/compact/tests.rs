@@ -1,4 +1,4 @@
-//! Compaction against random envelopes of every shape: monotone, stable, and true about what it took.
+//! Compaction of random envelopes of every shape: monotonic, stable, and honest about what it removed.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -115,7 +115,7 @@ fn envelope() -> impl Strategy<Value = Envelope> {
     ]
 }
 
-/// Everything but previews, flags, details, commands and items: what must survive.
+/// Everything except previews, flags, details, commands and items: this must survive.
 fn kept(envelope: &Envelope) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -135,7 +135,7 @@ fn kept(envelope: &Envelope) -> Value {
     value
 }
 
-/// What is left of the items of a batch: each stands for one it had, none is gone unsaid.
+/// Checks the remaining items of a batch: each is one of the original items, and the omitted ones are counted.
 fn items_left(compacted: &Envelope, whole: &Envelope) -> Result<(), TestCaseError> {
     let of = |envelope: &Envelope| {
         let items = envelope.result().map(|result| result["items"].clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Masking by table: what is hidden, how far, and what is no secret; and against random text.
+//! Table-driven tests of masking: what is hidden, how much of it, and what is not a secret; and tests with random text.
 
 use proptest::prelude::*;
 use serde_json::json;

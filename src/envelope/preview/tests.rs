@@ -1,4 +1,4 @@
-//! Previews against random texts: never too long, never torn, true at both ends.
+//! Previews of random texts: never too long, never torn, and true to the text at both ends.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Every call that can fail, failing: no acknowledged row is lost, nothing panics.
+//! Every call that can fail does fail: no acknowledged row is lost, and nothing panics.
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn what_the_disk_refuses_waits_and_is_written_later() {
     assert_eq!(stage.read(), (vec![1, 2, 3, 4], Vec::new()));
 }
 
-/// Writes `rows` rows of all durabilities, some large; returns those acknowledged.
+/// Writes `rows` rows with all durabilities, some of them large; returns the acknowledged ones.
 async fn write_all(journal: &Journal, rows: u64) -> Vec<u64> {
     let mut acknowledged = Vec::new();
     for n in 1..=rows {
@@ -31,7 +31,7 @@ async fn write_all(journal: &Journal, rows: u64) -> Vec<u64> {
     acknowledged
 }
 
-/// Lets the calls from the k-th on fail, for every k; returns how many k there were.
+/// Makes `count` calls from the k-th on fail, for every k; returns how many k there were.
 async fn fail_each(call: Call, way: Way, count: usize) -> usize {
     const BOUNDS: Bounds = Bounds { line: 2_048, segment: 6_000, journal: 1 << 20 };
     for k in 1.. {
@@ -81,7 +81,7 @@ async fn f21_whichever_call_fails_no_acknowledged_row_is_lost() {
     }
 }
 
-/// A disk on which a write is cut short and what it left cannot be taken back.
+/// A disk on which a write is cut short and the partial line cannot be truncated.
 #[derive(Clone, Debug)]
 struct Stuck(Failing);
 

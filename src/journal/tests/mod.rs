@@ -1,4 +1,4 @@
-//! The record against everything that can happen to it: cut anywhere, flipped anywhere, every call
+//! The journal against everything that can happen to it: truncated anywhere, a bit flipped anywhere, every call
 //! failing, two writers, a reader beside the writer.
 
 use std::fs;
@@ -57,7 +57,7 @@ impl Stage {
         layout::segment_path(self.path(), number)
     }
 
-    /// What the rows say, in order, and what is wrong.
+    /// The rows that can be read, in order, and the problems found.
     fn read(&self) -> (Vec<u64>, Vec<Problem>) {
         let (mut said, mut problems) = (Vec::new(), Vec::new());
         for item in Reader::open(self.path()).expect("opens") {
@@ -80,13 +80,13 @@ impl Stage {
     }
 }
 
-/// Writes a file anew: over an old one the file system would wait for the disk.
+/// Writes a new file: replacing the content of an old one would make the file system wait for the disk.
 fn put(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
     let _ = fs::remove_file(&path);
     fs::write(path, bytes)
 }
 
-/// A disk on which nothing fails and nothing waits: these tests kill no machine.
+/// A disk on which nothing fails and nothing is synced: these tests never crash the machine.
 fn unsynced() -> Failing {
     Failing::nth(Call::Rename, usize::MAX / 2, 1, Way::Full)
 }
@@ -161,7 +161,7 @@ async fn f23_cut_at_every_byte_of_the_last_three_rows_the_rest_is_recovered_exac
         let report = verify(stage.path()).expect("verifies");
         let told: Vec<(u64, u64)> =
             report.problems.iter().map(|problem| (problem.first, problem.last)).collect();
-        // What was synced is missed, to the last row.
+        // Every missing synced row is noticed, up to the last one.
         assert_eq!((told[0].0, told[told.len() - 1].1), (rows + 1, 8), "cut at {cut}");
         let repaired = stage.repair();
         assert_eq!(repaired.torn.is_some(), is_torn, "cut at {cut}");
@@ -215,7 +215,7 @@ async fn a_deleted_a_repeated_and_a_moved_row_are_noticed() {
     for (twice, of) in [(&[1, 2, 2, 3, 4, 5][..], 2), (&[1, 2, 3, 4, 5, 3], 3), (&[1, 2, 3, 4, 5, 1], 1)] {
         assert_eq!(order(twice), [(ProblemKind::Repeated, of, of)], "{twice:?}");
     }
-    // As where a segment takes over from one whose end may not be on disk.
+    // As when a segment takes over from one whose end may not have reached the disk.
     let takes_over = |rows: &[usize]| {
         let text: String = rows.iter().map(|at| format!("{}\n", lines[at - 1])).collect();
         put(stage.segment(2), text).expect("writes");
@@ -294,7 +294,7 @@ async fn segments_turn_and_the_oldest_goes_with_a_word() {
     assert!(size <= bounds.journal, "{size}");
     let report = verify(stage.path()).expect("verifies");
     assert!(report.is_whole(), "{report:?}");
-    // Somebody who removes one more is found out.
+    // If somebody removes another segment, that is detected.
     fs::remove_file(stage.segment(numbers[0])).expect("removed");
     assert_eq!(verify(stage.path()).expect("verifies").problems[0].kind, ProblemKind::Missing);
 }
@@ -325,7 +325,7 @@ async fn what_stands_in_place_of_a_segment_is_an_error_and_no_trap() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Rows, a crash anywhere, a repair, more rows, and again: always a prefix of what was written.
+    /// Rows, a crash anywhere, a repair, more rows, and so on: the record is always a prefix of what was written.
     #[test]
     fn after_any_crash_the_record_is_a_prefix(lives in prop::collection::vec((1..12_usize, 0..900_usize, any::<prop::sample::Index>()), 1..4)) {
         let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! The seal of a recording: without it nobody can tell whether its end was cut.
+//! The seal of a recording: without it nobody can tell whether the end was cut off.
 
 use super::*;
 
@@ -38,7 +38,7 @@ async fn a_killed_writer_leaves_a_seal_from_its_first_moment_and_a_cut_end_outli
     journal.append(&row(2, 0), Durability::Written).await.expect("append");
     let (rows, head) = (fs::read(stage.segment(1)).expect("rows"), fs::read(layout::head_path(stage.path())));
     journal.close();
-    // As a kill leaves it: more rows than were sealed, and nothing is wrong with that.
+    // As after a kill: there are more rows than were sealed, and nothing is wrong with that.
     put(stage.segment(1), &rows).expect("writes");
     put(layout::head_path(stage.path()), head.expect("the seal")).expect("writes");
     assert!(verify(stage.path()).expect("verifies").is_whole());

@@ -1,4 +1,4 @@
-//! The cases that need no run: what is refused before anything happens.
+//! The cases that need no run: programs that are refused before anything happens.
 
 use super::{compat, expect, expect_strict, told};
 use crate::prose::ast::{Expr, Part, StatementKind};

@@ -1,9 +1,9 @@
-//! Each code that a check can give, by the shortest program that gives it.
+//! Each code that a check can report, shown by the shortest program that triggers it.
 
 use super::{compat, strict, told};
 use crate::prose::{Code, When};
 
-/// Programs that give a code in `compat`. Others may be given beside it.
+/// Programs that trigger a code in `compat`. Others may be reported as well.
 const PROGRAMS: &[(&str, &str)] = &[
     ("E001", "session \"a\n"),
     ("E002", "session \"\\q\"\n"),
@@ -121,7 +121,7 @@ fn program(code: Code) -> Option<String> {
 fn every_code_is_given_by_a_program_and_weighs_what_the_table_says() {
     for code in Code::ALL.iter().copied().filter(|code| code.row().when == When::Check) {
         let Some(text) = program(code) else {
-            // Given in `strict` in place of another one, or only where used programs are at hand.
+            // Reported only in `strict`, in place of another code, or only if `use`d programs are available.
             let elsewhere = [Code::E022, Code::E026, Code::E027, Code::E028, Code::HPE026];
             assert!(elsewhere.contains(&code), "no program gives {code}");
             continue;
@@ -129,7 +129,7 @@ fn every_code_is_given_by_a_program_and_weighs_what_the_table_says() {
         let found = compat(&text).diagnostics.into_iter().find(|one| one.code == code);
         let found = found.unwrap_or_else(|| panic!("{code} is not given: {:?}", told(&compat(&text), &text)));
         assert_eq!(found.severity, code.in_profile(crate::prose::Profile::Compat).1, "{code}");
-        // A string that ends with its line in `strict` hides what would come after it there.
+        // A string that ends with its line in `strict` hides the errors that would follow it.
         let (stricter, severity) = code.in_profile(crate::prose::Profile::Strict);
         let checked = strict(&text);
         let found = checked.diagnostics.iter().find(|one| one.code == stricter);

@@ -78,7 +78,7 @@ fn strings_are_not_touched_but_for_the_ends_of_their_lines() {
 fn what_is_no_program_is_not_formatted() {
     let source = Source::new("t.prose", "if **it is so**\n  exec \"y\"\n").expect("short");
     assert!(format(&source).is_err());
-    // What is merely wrong is.
+    // A program with mere errors of meaning is formatted.
     becomes("exec  \"{nope}\"\n", "exec \"{nope}\"\n");
 }
 

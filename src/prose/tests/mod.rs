@@ -1,4 +1,4 @@
-//! The front end as a whole: what is said about small programs.
+//! The front end as a whole: the diagnostics of small programs.
 
 mod cases;
 mod codes;

@@ -1,4 +1,4 @@
-//! The rules of `docs/prose-rules.md` that a check shows; one test each.
+//! The rules of `docs/prose-rules.md` that a check can show; one test each.
 
 use super::{compat, expect, expect_strict};
 use crate::prose::ast::{Condition, Expr, StatementKind};
@@ -132,7 +132,7 @@ fn a_missing_colon_is_named() {
     for word in ["try", "do", "loop", "parallel"] {
         let text = format!("{word}\n  exec \"true\"\n");
         let checked = compat(&text);
-        // Without a colon it is a `try` all the same, and has no `catch`.
+        // Even without its colon it is parsed as a `try`, and one without a `catch`.
         let errors = checked.diagnostics.iter().filter(|one| one.is_error() && one.code.as_str() != "HPE014");
         let errors: Vec<&str> = errors.map(|one| one.message.as_str()).collect();
         assert_eq!(errors, [format!("expected `:` after `{word}`, found the end of the line")]);
@@ -241,6 +241,6 @@ fn single_quotes_are_no_quotes() {
 fn many_names_and_many_mistakes_do_not_multiply() {
     let names: String = (0..20_000).map(|n| format!("let v{n} = \"x\"\n")).collect();
     let text = names + &"exec \"{nope}\"\n".repeat(20_000);
-    // Each mistake against each name would take minutes.
+    // Comparing each mistake with each name would take minutes.
     assert!(compat(&text).has_errors());
 }

@@ -1,4 +1,4 @@
-//! Any text is read, told about and formatted without a panic, and the canonical form stays as it is.
+//! Any text can be parsed, checked and formatted without a panic, and the canonical form is stable.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A program as a tree without places.
+/// A program as a tree without source positions.
 fn shape(source: &Source) -> serde_json::Value {
     let mut tree = serde_json::to_value(check(source, Profile::Compat).program).expect("JSON");
     strip(&mut tree);

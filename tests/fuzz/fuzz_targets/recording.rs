@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 #[allow(dead_code)]
 mod targets;
 
-/// One folder for each fuzzing process, written anew for each input.
+/// One folder per fuzzing process, rewritten for each input.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("pilothouse-fuzz-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");

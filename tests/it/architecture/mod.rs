@@ -1,4 +1,4 @@
-//! The house keeps its shape: imports go downwards only, files stay small, no test is forgotten.
+//! The code keeps its structure: imports go downwards only, files stay small, no test is forgotten.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 mod purity;
 mod rooms;
 
-/// The layers from top to bottom. A layer imports only from those below it; those in one row are
-/// peers and never import each other.
+/// The layers from top to bottom. A layer imports only from those below it; layers in the same row never import
+/// each other.
 const LAYERS: [&[&str]; 12] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
@@ -24,11 +24,11 @@ const LAYERS: [&[&str]; 12] = [
     &["files"],
 ];
 
-/// Crates that live in one layer only.
+/// Crates that only one layer may use.
 const AT_HOME: [(&str, &str); 4] =
     [("ratatui", "console"), ("crossterm", "console"), ("rmcp", "agent"), ("clap", "cli")];
 
-/// Lines of a file before its tests.
+/// The maximum number of lines in a file before its tests.
 const LINES: usize = 400;
 
 fn root() -> PathBuf {
@@ -52,7 +52,7 @@ fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Source files by their path below `src`, with what stands before their tests.
+/// Source files by their path below `src`, each with the part before its tests.
 fn sources() -> BTreeMap<String, String> {
     let src = root().join("src");
     let read = |path: PathBuf| {
@@ -76,7 +76,7 @@ fn rank(layer: &str) -> usize {
         .unwrap_or_else(|| panic!("the layer `{layer}` stands in no row: name it here and in the docs"))
 }
 
-/// The layers a text names after `crate::`, comments left out.
+/// The layers named after `crate::` in a text, ignoring comments.
 fn imports(code: &str) -> Vec<String> {
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let after = |line: &str| -> Vec<String> {
@@ -152,7 +152,7 @@ const SINKS: [&str; 8] = [
     "cli/gate.rs",
     "cli/print.rs",
     "cli/probe.rs",
-    // It writes nothing there: it hands the descriptors to the command.
+    // It writes nothing there: it passes the descriptors to the command.
     "cli/shell/run.rs",
     "cli/stdout.rs",
     "console/io/plain.rs",
@@ -171,11 +171,11 @@ fn only_the_known_sinks_write_to_a_terminal() {
         "\"/dev/tty\"",
     ];
     let writes = |code: &str| {
-        // A terminal that is opened by `File::open` is only read.
+        // A terminal opened with `File::open` is only read.
         let reads = |line: &str| line.contains("File::open(\"/dev/tty\")");
         let lines = code.lines().filter(|line| !line.trim_start().starts_with("//") && !reads(line));
         lines.flat_map(|line| ways.iter().filter_map(move |way| line.split_once(way))).any(|(_, rest)| {
-            // Asking what it is, or whether it is there, writes nothing.
+            // Asking whether it is a terminal, or whether it exists, writes nothing.
             !rest.starts_with(".is_terminal()") && !rest.starts_with(").is_ok()")
         })
     };
@@ -211,7 +211,7 @@ fn unsafe_code_stands_in_one_file() {
     assert_eq!(found, ["process/sys.rs"]);
 }
 
-/// A test that leaves itself out in its own way would be counted as passed and named nowhere.
+/// A test that skipped itself in some other way would be counted as passed and listed nowhere.
 #[test]
 fn a_skipped_test_says_so_in_one_way() {
     let word = ["SKIP", "PED"].concat();

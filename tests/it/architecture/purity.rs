@@ -1,8 +1,8 @@
-//! Pure modules: what they say depends on what they are given alone. No files, no clock, no tasks, no threads.
+//! Pure modules: their results depend only on their arguments. No files, no clock, no tasks, no threads.
 
 use super::sources;
 
-/// The modules `docs/architecture.md` calls pure, as beginnings of paths below `src`.
+/// The modules that `docs/architecture.md` calls pure, as path prefixes below `src`.
 const PURE: [&str; 17] = [
     "facts/",
     "envelope/",
@@ -41,9 +41,9 @@ const EFFECTS: [&str; 14] = [
     "Timestamp::now",
 ];
 
-/// Exceptions, and why: beginning of a path, what it names.
+/// Exceptions, and why: a path prefix and what it may name.
 const ALLOWED: [(&str, &str); 2] = [
-    // The walk of a program waits for its branches and effects; it does so without a runtime of its own.
+    // The interpreter of a program waits for its branches and effects, without a runtime of its own.
     ("prose/vm/", "tokio::"),
     // New ids are random.
     ("envelope/ids.rs", "rustix::"),

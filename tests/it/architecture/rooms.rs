@@ -1,19 +1,19 @@
-//! Inside a layer: its rooms are the direct children of its folder, and no more than three of them form a cycle.
+//! Inside a layer: its rooms are the direct children of its folder, and at most three of them may form an import cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sources;
 
-/// The most rooms that may import each other in a circle.
+/// The maximum number of rooms that may import each other in a cycle.
 const CYCLE: usize = 3;
 
-/// The layer's own file, `mod.rs`, where it holds more than a list of rooms.
+/// The layer's own file, `mod.rs`, when it holds more than a list of rooms.
 const ITSELF: &str = "mod";
 
-/// Modules by their path, with the code of each.
+/// Modules by path, each with its code.
 type Modules = BTreeMap<Vec<String>, String>;
 
-/// Rooms of one layer, and the rooms each imports.
+/// The rooms of one layer, and the rooms that each imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 fn module_path(file: &str) -> Vec<String> {
@@ -33,13 +33,13 @@ fn without_comments(code: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Every path in a text that begins with `crate`, `super` or `self`, groups in braces taken apart.
+/// Every path in a text that begins with `crate`, `super` or `self`, with groups in braces expanded.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for root in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(root) {
             let before = code[..at].chars().next_back();
-            // The middle of a longer path or word.
+            // Not the middle of a longer path or word.
             if !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
                 expand(&code[at..], &[], &mut found);
             }
@@ -76,7 +76,7 @@ fn expand<'a>(text: &'a str, prefix: &[String], found: &mut Vec<Vec<String>>) ->
     if next == 0 && !rest.starts_with([',', '}']) { rest.get(1..).unwrap_or_default() } else { &rest[next..] }
 }
 
-/// A path as it is seen from the root of the crate.
+/// Resolves a path relative to the crate root.
 fn absolute(own: &[String], path: &[String]) -> Vec<String> {
     let mut base = own.to_vec();
     let mut rest = path;
@@ -93,7 +93,7 @@ fn absolute(own: &[String], path: &[String]) -> Vec<String> {
     base
 }
 
-/// What the layer's own `mod.rs` passes on from its rooms: name -> room.
+/// What the layer's own `mod.rs` re-exports from its rooms: name -> room.
 fn re_exports(layer: &str, modules: &Modules) -> BTreeMap<String, String> {
     let Some(code) = modules.get([layer.to_owned()].as_slice()) else { return BTreeMap::new() };
     let mut passed = BTreeMap::new();
@@ -120,7 +120,7 @@ fn imports(layer: &str, modules: &Modules) -> Imports {
     let mut graph: Imports = inside().map(|(path, _)| (path[1].clone(), BTreeSet::new())).collect();
     let passed = re_exports(layer, modules);
     let rooms: BTreeSet<String> = graph.keys().cloned().collect();
-    // What is neither a room nor passed on from one is defined in the layer's own file.
+    // Anything that is neither a room nor re-exported from one is defined in the layer's own file.
     let own_file = || ITSELF.to_owned();
     for (own, code) in inside() {
         for path in paths(code) {
@@ -149,7 +149,7 @@ fn reached(graph: &Imports, from: &str) -> BTreeSet<String> {
     seen
 }
 
-/// The sets of rooms that import each other in a circle.
+/// The sets of rooms that import each other in a cycle.
 fn cycles(graph: &Imports) -> BTreeSet<BTreeSet<String>> {
     let reach: BTreeMap<&String, _> = graph.keys().map(|room| (room, reached(graph, room))).collect();
     let around = |room: &String| -> BTreeSet<String> {

@@ -1,4 +1,4 @@
-//! Reads what `tmux capture-pane -e` prints: text with the attributes it changes, a line for each row.
+//! Parses the output of `tmux capture-pane -e`: text with the attributes that change, one line per row.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::picture::Seen;
 const JOINER: char = '\u{200D}';
 const EMOJI_PRESENTATION: char = '\u{FE0F}';
 
-/// The line drawing set, from 0x60 on.
+/// The line drawing character set, from 0x60 on.
 const DRAWING: &str = "◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·";
 
-/// How many columns tmux gives to a character of several code points; versions differ.
+/// How many columns tmux gives to a character made of several code points; this differs between versions.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Widths {
-    /// Those of the first one.
+    /// As many as its first code point has.
     OfTheFirst,
-    /// Two for everything that is an emoji.
+    /// Two for every emoji.
     OfEmoji,
 }
 
-/// Attributes and how to read on.
+/// The current attributes and character set.
 #[derive(Debug, Clone, Default)]
 struct Pen {
     style: CellStyle,
@@ -30,13 +30,13 @@ struct Pen {
     is_drawing: bool,
 }
 
-/// Reads all rows.
+/// Parses all rows.
 pub(super) fn rows(capture: &str, widths: Widths) -> Vec<Vec<Seen>> {
     let mut pen = Pen::default();
     capture.lines().map(|line| row(line, &mut pen, widths)).collect()
 }
 
-/// The columns of a row.
+/// The width of a row in columns.
 pub(super) fn columns(row: &[Seen]) -> usize {
     row.iter().map(|seen| seen.columns).sum()
 }
@@ -70,9 +70,9 @@ fn row(line: &str, pen: &mut Pen, widths: Widths) -> Vec<Seen> {
     row
 }
 
-/// Adds a character to a row, or to the character before.
+/// Adds a character to a row, or joins it to the previous one.
 fn put(row: &mut Vec<Seen>, pen: &Pen, c: char, widths: Widths) {
-    // The soft hyphen has a column in the tables of the C library.
+    // The C library gives the soft hyphen one column.
     let columns = if c == '\u{AD}' { 1 } else { c.width().unwrap_or(0) };
     if let Some(last) = row.last_mut()
         && (columns == 0 || last.text.ends_with(JOINER) || widths.joins(&last.text, c))
@@ -87,7 +87,7 @@ fn put(row: &mut Vec<Seen>, pen: &Pen, c: char, widths: Widths) {
 }
 
 impl Widths {
-    /// Tells whether a character with columns of its own is part of the one before.
+    /// Tells whether a character that has columns of its own is part of the previous one.
     fn joins(self, before: &str, c: char) -> bool {
         let is_lone_flag = before.chars().count() == 1 && before.chars().all(is_flag);
         matches!(self, Self::OfEmoji)
@@ -106,7 +106,7 @@ impl Pen {
         drawn.unwrap_or(c).to_string()
     }
 
-    /// Takes the parameters of one sequence.
+    /// Applies the parameters of one sequence.
     fn take(&mut self, parameters: &str) {
         let mut parameters = parameters.split(';');
         while let Some(parameter) = parameters.next() {

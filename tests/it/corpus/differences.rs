@@ -1,4 +1,4 @@
-//! What may differ between a pane and tmux, and why: the list under tests/corpus, held against what was found.
+//! What may differ between a pane and tmux, and why: the list in tests/corpus, compared with the actual differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use super::picture::Found;
 
-/// What was found in one session, by checkpoint or by the name of the sample.
+/// The differences found in one session, by checkpoint or by sample name.
 pub(super) type Places = BTreeMap<String, Found>;
 
 /// The list.
 #[derive(Deserialize)]
 struct List {
-    /// The version of tmux it was made with.
+    /// The version of tmux that it was made with.
     tmux: String,
     sessions: BTreeMap<String, BTreeMap<String, Entry>>,
 }
@@ -31,12 +31,12 @@ fn list() -> List {
     toml::from_str(&text).expect("a list")
 }
 
-/// The version of tmux the list was made with.
+/// The version of tmux that the list was made with.
 pub(super) fn listed_version() -> String {
     list().tmux
 }
 
-/// Asserts that a session differs where the list says so, and nowhere else.
+/// Asserts that a session differs exactly where the list says so.
 pub(super) fn must_be_as_listed(session: &str, places: &Places) {
     let mut list = list();
     let listed = list.sessions.remove(session).unwrap_or_default();

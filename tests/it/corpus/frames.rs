@@ -1,4 +1,4 @@
-//! What the console draws of a task's screen: in the terminal around it stand the very cells of the pane.
+//! What the console draws of a task's screen: the terminal around it shows exactly the cells of the pane.
 
 use std::path::PathBuf;
 
@@ -11,18 +11,18 @@ use super::samples::UNICODE;
 use super::session::has;
 use crate::support::{Console, Home, skip, wait_until_or};
 
-/// The console's own rows above and below the pane of a task that is typed into.
+/// The number of console rows above a pane that is being typed into, and the size of the terminal.
 const ABOVE: u16 = 2;
 const SIZE: (u16, u16) = (80, 24);
 
-/// A console with one task, which is typed into.
+/// A console with one task that is being typed into.
 struct Focus<'a> {
     console: Console,
     home: &'a Home,
 }
 
 impl<'a> Focus<'a> {
-    /// Starts a command, which is born at the size of its pane and typed into, and waits until it shows `ready`.
+    /// Starts a command, whose terminal has the size of its pane, with the keys in it, and waits until it shows `ready`.
     fn on(home: &'a Home, cmd: &str, ready: &str) -> Self {
         let console = Console::open(home, &[], SIZE);
         console.shows("o starts a command here");
@@ -42,7 +42,7 @@ impl<'a> Focus<'a> {
         self
     }
 
-    /// Waits until every cell of the pane is that of the task's screen, drawn anew from its log, and the cursor too.
+    /// Waits until every cell of the pane equals the task's screen, redrawn from its log, and the cursor too.
     #[track_caller]
     fn is_drawn_whole(&self) -> &Self {
         let differs = std::cell::RefCell::new(String::new());
@@ -63,7 +63,7 @@ impl<'a> Focus<'a> {
         self
     }
 
-    /// The task's screen, out of its log and the sizes it had.
+    /// The task's screen, from its log and its sizes.
     fn told(&self) -> Picture {
         let folder = self.folder();
         let log = std::fs::read(log_path(&folder)).expect("the log");
@@ -131,7 +131,7 @@ fn git_log_is_drawn_whole_by_the_console() {
     let home = Home::new();
     repository(&home.workspace());
     let git = Focus::on(&home, "GIT_PAGER='less -R' git log --graph --color=always --stat", "\n:");
-    // Where less stands after its window has shrunk is its own affair.
+    // `less` decides for itself which part it shows after its window has shrunk.
     git.types("g").shows("(HEAD -> main)").is_drawn_whole();
     git.types("/side 3\r").shows("港 🚢").is_drawn_whole().types("G").shows("(END)").is_drawn_whole();
 }

@@ -1,4 +1,4 @@
-//! Programs that draw the whole screen.
+//! Programs that use the full screen.
 
 use super::material::CODE;
 use super::session::Stage;
@@ -72,7 +72,7 @@ fn top_looks_the_same_in_a_pane_and_in_tmux() {
     let Some(stage) = Stage::with("top", &["top"]) else { return };
     let mut top = stage.run("top -d 100");
     top.shows("PID").checkpoint("opened");
-    // Of several keys at once it takes the first.
+    // Of several keys at once it takes only the first.
     top.is_answered("z").is_answered("t").shows("[").checkpoint("in colour");
     top.is_answered("V").shows("`-").checkpoint("as a tree");
     top.is_answered("h").shows("Help for Interactive Commands").checkpoint("help").types("q").shows("PID");
@@ -83,7 +83,7 @@ fn top_looks_the_same_in_a_pane_and_in_tmux() {
 #[test]
 fn tmux_inside_looks_the_same_in_a_pane_and_in_tmux() {
     let Some(stage) = Stage::with("tmux inside", &["tmux"]) else { return };
-    // As fast as a test types, it would take keys for a paste.
+    // Tests type so fast that it would take keys for a paste.
     let stage =
         stage.file("tmux.conf", "set -g assume-paste-time 0\nset -g default-command 'PS1=\"$ \" exec sh'\n");
     let mut inner = stage.run("tmux -u -S ../inner.sock -f tmux.conf new-session");

@@ -1,4 +1,4 @@
-//! Programs that write lines: shells, tools, dialogues.
+//! Line-oriented programs: shells, tools, dialogues.
 
 use std::process::Command;
 
@@ -140,7 +140,7 @@ fn curses_look_the_same_in_a_pane_and_in_tmux() {
 fn git_log_looks_the_same_in_a_pane_and_in_tmux() {
     let Some(stage) = Stage::with("git", &["git", "less"]) else { return };
     repository(&stage.workspace());
-    // The short ones fit the screen, and the pager leaves them there at once.
+    // Short output fits the screen, and the pager prints it and exits at once.
     let mut git = stage.run(
         "export GIT_PAGER='less -R'; git log --graph --color=always --stat; clear
         git diff --color-words HEAD~3; git status; read next",
@@ -155,7 +155,7 @@ fn git_log_looks_the_same_in_a_pane_and_in_tmux() {
 #[test]
 fn cargo_build_looks_the_same_in_a_pane_and_in_tmux() {
     let Some(stage) = Stage::with("cargo", &["cargo"]) else { return };
-    // One that rustup manages may have no toolchain for this user.
+    // A cargo managed by rustup may have no toolchain for this user.
     if !Command::new("cargo").arg("--version").output().is_ok_and(|told| told.status.success()) {
         return skip("the cargo of this machine does not run for this user");
     }

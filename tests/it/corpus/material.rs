@@ -1,4 +1,4 @@
-//! What the programs are given to show.
+//! Input for the programs to show.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn main() {
 }
 "#;
 
-/// Makes a repository with branches that were merged, and more lines of history than a screen has.
+/// Creates a repository with merged branches, and more lines of history than fit on a screen.
 pub(super) fn repository(folder: &Path) {
     let script = r#"set -e
         git init -q -b main . && echo one > file && git add file && git commit -qm 'first'

@@ -1,5 +1,5 @@
-//! Real programs, driven end to end as tasks of a real runtime; each of their screens compared, cell by cell, with what
-//! tmux shows of the same bytes.
+//! Real programs, driven end to end as tasks of a real runtime; each of their screens is compared, cell by cell,
+//! with what tmux shows for the same bytes.
 
 mod capture;
 mod differences;

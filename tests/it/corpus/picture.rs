@@ -1,4 +1,4 @@
-//! A screen as something to compare: cells, cursor and modes, whoever drew it.
+//! A screen in comparable form: cells, cursor and modes, whatever drew it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use pilothouse::terminal::{CellStyle, Color, Modes, MouseMode, Terminal};
 /// One screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Picture {
-    /// Every row has cells for all its columns; the second half of a wide character has none.
+    /// Every row has cells for all its columns; the second half of a wide character has no cell.
     pub(super) rows: Vec<Vec<Seen>>,
     pub(super) cursor: Cursor,
     pub(super) modes: BTreeMap<&'static str, bool>,
@@ -20,11 +20,11 @@ pub(super) struct Seen {
     pub(super) text: String,
     pub(super) columns: usize,
     pub(super) style: CellStyle,
-    /// What a cell of ours has no word for.
+    /// Attributes that our cells cannot represent.
     pub(super) beyond: BTreeSet<&'static str>,
 }
 
-/// The cursor, from 0. Beyond the last column it waits for the next character to go to the next row.
+/// The cursor, counted from 0. Past the last column it is waiting: the next character goes to the next row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) row: u16,
@@ -32,7 +32,7 @@ pub(super) struct Cursor {
     pub(super) is_visible: bool,
 }
 
-/// What differs in a row or beside the rows, and an example of it.
+/// What differs in a row, or outside the rows, with an example of each difference.
 pub(super) type Found = BTreeMap<String, String>;
 
 impl Picture {
@@ -61,7 +61,7 @@ impl Picture {
         }
     }
 
-    /// Some rows of a console's screen, over its whole width.
+    /// Some rows of a console's screen, at full width.
     pub(super) fn of_console(screen: &vt100::Screen, rows: Range<u16>) -> Self {
         let columns = screen.size().1.get();
         let row = |row| {
@@ -80,18 +80,18 @@ impl Picture {
         }
     }
 
-    /// The characters of a row, without the blanks at its end.
+    /// The text of a row, without trailing blanks.
     pub(super) fn text(&self, row: usize) -> String {
         self.rows[row].iter().map(|seen| seen.text.as_str()).collect::<String>().trim_end().to_owned()
     }
 
-    /// Says what differs in each row.
+    /// Describes the differences in each row.
     pub(super) fn differing_rows(&self, other: &Self) -> Vec<(usize, Found)> {
         let found = self.rows.iter().zip(&other.rows).map(|(ours, theirs)| differing(ours, theirs));
         found.enumerate().filter(|(_, found)| !found.is_empty()).collect()
     }
 
-    /// Says what differs beside the cells.
+    /// Describes the differences outside the cells.
     pub(super) fn differing_state(&self, other: &Self) -> Found {
         let mut found = Found::new();
         if self.cursor != other.cursor {
@@ -135,17 +135,17 @@ impl Seen {
         Self { text: text.to_owned(), columns, style, beyond: BTreeSet::new() }
     }
 
-    /// A cell nobody has written to.
+    /// A cell that nothing has written to.
     pub(super) fn blank() -> Self {
         Self { text: " ".to_owned(), columns: 1, style: CellStyle::default(), beyond: BTreeSet::new() }
     }
 
-    /// The same with another character in it.
+    /// The same cell with another character in it.
     pub(super) fn showing(self, text: &str) -> Self {
         Self { text: text.to_owned(), ..self }
     }
 
-    /// How it looks, word by word. A blank shows its background, and what is drawn across it.
+    /// How it looks, attribute by attribute. A blank shows its background, and any line drawn across it.
     fn looks(&self) -> BTreeMap<&'static str, String> {
         let CellStyle { fg, bg, bold, dim, italic, underline, inverse } = self.style;
         let mut looks = BTreeMap::from([("background", format!("{bg:?}"))]);

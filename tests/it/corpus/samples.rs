@@ -1,8 +1,8 @@
-//! Characters and attributes, one sample in a row: what a terminal makes of each.
+//! Characters and attributes, one sample per row: what a terminal makes of each.
 
 use super::session::{Session, Stage};
 
-/// Text of several scripts and forms. The bar behind each shows how many columns it took.
+/// Text in several scripts and forms. The bar after each sample shows how many columns it took.
 pub(super) const UNICODE: [(&str, &str); 42] = [
     ("latin", "Zürich, naïve, Ærø"),
     ("combining", "e\u{301} n\u{303} a\u{30A}\u{301} c\u{327}"),
@@ -48,7 +48,7 @@ pub(super) const UNICODE: [(&str, &str); 42] = [
     ("byte order mark", "\u{FEFF}a"),
 ];
 
-/// Bytes that are no text, and text in the last columns.
+/// Bytes that are not text, and text in the last columns.
 const EDGES: [(&str, &str); 10] = [
     ("tab", "a\tb\t\tc"),
     ("backspace", "abc\x08\x08X"),
@@ -106,7 +106,7 @@ const ATTRIBUTES: [(&str, &str); 40] = [
     ("unknown attribute", "\x1b[77;31mx"),
 ];
 
-/// Shows each sample in a row of its own, a screenful at a time.
+/// Shows each sample on a row of its own, one screenful at a time.
 fn shown(name: &'static str, samples: &[(&str, &str)], behind: &str) -> Option<Session> {
     let stage = Stage::with(name, &[])?;
     let pages: Vec<_> = samples.chunks(20).collect();
@@ -149,7 +149,7 @@ fn edges_look_the_same_in_a_pane_and_in_tmux() {
     }
 }
 
-/// Lines and regions scrolled while a background is set: what comes in has it.
+/// Lines and regions scrolled while a background colour is set: new rows have it.
 #[test]
 fn scrolling_with_a_background_looks_the_same_in_a_pane_and_in_tmux() {
     pages(
@@ -174,7 +174,7 @@ fn scrolling_with_a_background_looks_the_same_in_a_pane_and_in_tmux() {
     );
 }
 
-/// Lines as long as the screen is wide, and longer: where the cursor waits and where text goes on.
+/// Lines as long as the screen is wide, and longer: where the cursor waits and where the text continues.
 #[test]
 fn the_right_margin_looks_the_same_in_a_pane_and_in_tmux() {
     let row = "0".repeat(79);
@@ -204,7 +204,7 @@ fn the_right_margin_looks_the_same_in_a_pane_and_in_tmux() {
     pages("margin", &samples.each_ref().map(|(name, sample)| (*name, sample.as_str())));
 }
 
-/// Shows each sample, as `printf` writes it, on a screen of its own.
+/// Shows each sample, written by `printf`, on a screen of its own.
 fn pages(name: &'static str, samples: &[(&'static str, &str)]) {
     let Some(stage) = Stage::with(name, &[]) else { return };
     let plain = r"\033[?7h\033[4l\033[m\033[r\033[2J\033[H";

@@ -1,4 +1,4 @@
-//! A program in a terminal of a real runtime: started, typed into, looked at, ended.
+//! A program in a terminal of a real runtime: started, typed into, inspected, ended.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use super::picture::{Found, Picture};
 use super::tmux::Tmux;
 use crate::support::{program, skip, wait_until, wait_until_or};
 
-/// Columns and rows of every terminal of the corpus.
+/// Columns and rows of every terminal in the corpus.
 const SIZE: (u16, u16) = (80, 24);
 const LONG: Duration = Duration::from_secs(20);
 
-/// Folders for one program, before it starts.
+/// The folders of one program, before it starts.
 pub(super) struct Stage {
     name: &'static str,
     dir: TempDir,
@@ -49,7 +49,7 @@ struct Checkpoint {
 }
 
 impl Stage {
-    /// Makes the folders; `None`, said aloud, where one of the programs, or tmux to compare with, is missing.
+    /// Creates the folders; `None`, with a skip notice, if one of the programs or tmux is missing.
     pub(super) fn with(name: &'static str, programs: &[&str]) -> Option<Self> {
         for wanted in programs.iter().chain(&["tmux"]) {
             if !has(wanted) {
@@ -67,7 +67,7 @@ impl Stage {
         self.dir.path().join("work")
     }
 
-    /// Puts a file into it.
+    /// Writes a file there.
     pub(super) fn file(self, name: &str, text: &str) -> Self {
         let path = self.workspace().join(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
@@ -110,7 +110,7 @@ impl Stage {
 }
 
 impl Session {
-    /// Waits until the screen shows a text.
+    /// Waits until the screen shows `text`.
     #[track_caller]
     pub(super) fn shows(&mut self, text: &str) -> &mut Self {
         wait_until_or(
@@ -120,7 +120,7 @@ impl Session {
         self
     }
 
-    /// Waits until the screen no longer shows a text.
+    /// Waits until the screen no longer shows `text`.
     #[track_caller]
     pub(super) fn hides(&mut self, text: &str) -> &mut Self {
         wait_until_or(
@@ -130,7 +130,7 @@ impl Session {
         self
     }
 
-    /// Waits until the program has set a title: it has written all that comes before.
+    /// Waits until the program has set a title: by then everything before it has been processed.
     #[track_caller]
     pub(super) fn is_titled(&mut self, title: &str) -> &mut Self {
         let is_titled = |terminal: &Terminal| terminal.title() == Some(title);
@@ -138,7 +138,7 @@ impl Session {
         self
     }
 
-    /// Types.
+    /// Types text.
     #[track_caller]
     pub(super) fn types(&mut self, text: &str) -> &mut Self {
         self.input(Input::Raw(text.as_bytes().to_vec()))
@@ -153,7 +153,7 @@ impl Session {
         self
     }
 
-    /// Presses keys, by their names.
+    /// Presses keys by name.
     #[track_caller]
     pub(super) fn presses(&mut self, names: &[&str]) -> &mut Self {
         let keys = names.iter().map(|name| KeyPress::parse(name).expect("a key")).collect();
@@ -167,8 +167,8 @@ impl Session {
         self
     }
 
-    /// Keeps the screen as it is now, and the bytes that drew it: what the log holds, once all of it has come to the
-    /// screen. Drawn anew from the log it must look the same.
+    /// Keeps the current screen and the bytes that drew it: the contents of the log, once the screen has processed
+    /// all of them. Redrawn from the log, it must look the same.
     #[track_caller]
     pub(super) fn checkpoint(&mut self, name: &'static str) -> &mut Self {
         let mut taken = None;
@@ -186,7 +186,7 @@ impl Session {
         self
     }
 
-    /// Waits for the program's end, which it comes to by itself.
+    /// Waits for the program to exit by itself.
     #[track_caller]
     pub(super) fn ends(&mut self) -> &mut Self {
         let ended =
@@ -197,13 +197,13 @@ impl Session {
         self
     }
 
-    /// Holds every checkpoint against tmux.
+    /// Compares every checkpoint with tmux.
     #[track_caller]
     pub(super) fn is_compared(&mut self) {
         self.compared(|checkpoint, _| checkpoint.name.to_owned());
     }
 
-    /// The same with a sample in each row, which begins with its name.
+    /// The same for screens with one sample per row, which begins with its name.
     #[track_caller]
     pub(super) fn is_compared_by_samples(&mut self) {
         let (found, listed) = (Tmux::version().unwrap_or_default(), differences::listed_version());
@@ -249,7 +249,7 @@ impl Drop for Session {
     }
 }
 
-/// Tells whether a program is on this machine.
+/// Tells whether a program is installed.
 pub(super) fn has(wanted: &str) -> bool {
     let path = std::env::var_os("PATH").expect("a path");
     std::env::split_paths(&path).any(|folder| folder.join(wanted).is_file())
@@ -265,7 +265,7 @@ fn replayed(bytes: &[u8]) -> Picture {
     Picture::of(&terminal)
 }
 
-/// Nothing of the person's own but where programs are found.
+/// Nothing from the user's environment except where programs are found.
 fn environment(home: &Path) -> Vec<(OsString, OsString)> {
     let kept = ["PATH", "RUSTUP_TOOLCHAIN"];
     let kept = kept.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));

@@ -1,4 +1,4 @@
-//! tmux as the terminal to compare with: a server of its own, one pane of the size asked for, any bytes shown in it.
+//! tmux as the reference terminal: a server of its own, one pane of a given size, arbitrary bytes shown in it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::capture::{self, Widths, columns};
 use super::picture::{Cursor, Picture, Seen};
 use crate::support::wait_until_or;
 
-/// A server without settings, ended with this.
+/// A server without any settings; dropping this ends it.
 pub(super) struct Tmux {
     socket: PathBuf,
     folder: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct Tmux {
     shown: Cell<u32>,
 }
 
-/// What is asked of a pane along with its cells.
+/// What is queried from a pane in addition to its cells.
 const FACTS: [&str; 9] = [
     "pane_title",
     "pane_width",
@@ -34,10 +34,10 @@ const FACTS: [&str; 9] = [
 
 const MOUSE: &str = "#{mouse_standard_flag}#{mouse_button_flag}#{mouse_all_flag}";
 
-/// Ends whatever would keep the following from being taken literally.
+/// Resets every mode that would change how the following bytes are interpreted.
 const PLAIN: &str = "\x1b[?6l\x1b[r\x1b[4l\x1b[?7h\x1b[m\x1b(B\x0f";
 
-/// A pane at one moment.
+/// A snapshot of a pane.
 #[derive(Debug)]
 struct Moment {
     facts: BTreeMap<&'static str, String>,
@@ -46,13 +46,13 @@ struct Moment {
 }
 
 impl Tmux {
-    /// Tells which tmux there is, if any.
+    /// Returns the version of the installed tmux, if any.
     pub(super) fn version() -> Option<String> {
         let told = Command::new("tmux").arg("-V").output().ok()?;
         Some(String::from_utf8_lossy(&told.stdout).trim().trim_start_matches("tmux ").to_owned())
     }
 
-    /// Starts one whose files lie in `dir`.
+    /// Starts a server with its files in `dir`.
     pub(super) fn start(dir: &Path, size: Size) -> Self {
         let tmux =
             Self { socket: dir.join("tmux.sock"), folder: dir.to_path_buf(), size, shown: Cell::new(0) };
@@ -61,11 +61,11 @@ impl Tmux {
         tmux
     }
 
-    /// Shows bytes in an empty pane, and returns the screen once all of them have been taken.
+    /// Shows bytes in an empty pane, and returns the screen once all of them have been processed.
     ///
-    /// A capture ends each row with its last character, whatever colour the blanks behind it have. So the bytes are shown
-    /// again with a character put into the last column, which makes the rest count, and again with the last column moved
-    /// to the left before.
+    /// A capture ends each row at its last character, whatever the background of the blanks after it. So the bytes
+    /// are shown again with a character in the last column, so that the blanks before it are captured, and once
+    /// more with the last column first shifted to the left.
     pub(super) fn shows(&self, bytes: &[u8]) -> Picture {
         let last = self.size.cols();
         let put = |row| format!("\x1b[{row};{last}HX");
@@ -101,12 +101,12 @@ impl Tmux {
         rows.collect()
     }
 
-    /// Shows bytes and a last word in an empty pane; returns it once it knows that word.
+    /// Shows bytes in an empty pane, followed by a title; returns the pane once it has that title.
     fn moment(&self, bytes: &[u8]) -> Moment {
         self.shown.set(self.shown.get() + 1);
         let word = format!("shown-{}", self.shown.get());
         let said = format!("\x1b]2;{word}\x1b\\");
-        // A file of its own: the program of the pane before may still look for more in the last one.
+        // A separate file: the previous pane's program may still be reading the last one.
         let file = self.folder.join(&word);
         std::fs::write(&file, [bytes, said.as_bytes()].concat()).expect("written");
         let show = format!("stty raw -echo; cat '{}'; exec cat >/dev/null", file.display());
@@ -158,7 +158,7 @@ impl Moment {
         self.facts[fact].parse().expect("a number")
     }
 
-    /// All but the cells.
+    /// Everything except the cells.
     fn state(&self) -> Picture {
         let is_set = |fact| self.number(fact) == 1;
         Picture {

@@ -1,4 +1,4 @@
-//! How a command ends: by itself, on order, with what it left behind; and what is on record.
+//! How a command ends: by itself, when told to, with leftovers; and what is recorded.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -164,7 +164,7 @@ async fn the_host_is_gone_after_its_last_word() {
     task.finish(Leftovers::End).await;
     timeout(PATIENCE, bench.spawner.drained()).await.expect("drained in time");
     assert_eq!(task.events.recv().await, None);
-    // Orders to a host that is gone lead nowhere, and that is all.
+    // Orders to a host that is gone have no effect, and do no harm.
     task.host.end(Duration::ZERO);
     task.host.finish(Leftovers::End);
     let again = bench.run("echo again", PIPES).await;

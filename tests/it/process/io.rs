@@ -1,4 +1,4 @@
-//! The streams of a command: pipes, the terminal, and that nothing it wrote is lost.
+//! The streams of a command: pipes, the terminal, and that no output is lost.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How a command starts: what it finds, and what is said when it cannot.
+//! How a command starts: what it finds, and what is reported if it cannot start.
 
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -48,7 +48,7 @@ async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     wait_until("it is gone", || matches!(state(host), None | Some('Z')));
 }
 
-/// The host of a task, found as a later runtime finds it.
+/// The host of a task, found the way a later runtime would find it.
 fn host_of(id: &TaskId) -> Option<u32> {
     let mark = format!("PILOTHOUSE_TASK_ID={id}");
     children(std::process::id()).into_iter().find(|pid| {
@@ -114,7 +114,7 @@ async fn f15_f43_a_shell_that_cannot_be_executed_is_named_with_the_reason() {
         for stdio in [PIPES, pty()] {
             let mut command = bench.command("true", stdio);
             command.shell.clone_from(&shell);
-            // A name is looked for in folders that anybody may read: another one would be the reason that is told.
+            // Names are searched only in world-readable folders: another one would change which error is reported.
             command.env.retain(|(name, _)| name != "PATH");
             command.env.push(("PATH".into(), "/usr/bin:/bin".into()));
             let refusal = bench.refusal(command).await;
@@ -326,11 +326,11 @@ async fn twenty_commands_start_at_once() {
 }
 
 mod long {
-    //! Commands longer than the kernel takes as one argument.
+    //! Commands longer than the kernel's limit for one argument.
 
     use super::*;
 
-    /// 300 KB of comment between the two lines.
+    /// 300 KB of comments between the two lines.
     fn long(first: &str, last: &str) -> String {
         format!("{first}\n{}{last}", format!("# {}\n", "x".repeat(997)).repeat(300))
     }

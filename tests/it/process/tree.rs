@@ -1,5 +1,5 @@
-//! Hostile trees: processes that ignore, detach, hide and stop. None survives its end, its host or
-//! its runtime.
+//! Hostile trees: processes that ignore signals, detach, hide and stop. None survives the end of its task, its host
+//! or its runtime.
 
 use std::path::Path;
 use std::process::Stdio as Streams;
@@ -76,7 +76,7 @@ async fn when_its_host_is_killed_the_tree_is_found_and_killed() {
 
 #[tokio::test]
 async fn when_its_host_is_killed_before_it_has_said_a_word_the_tree_is_killed_as_well() {
-    // The command may be quicker than its host's word or not: nothing is left either way.
+    // The command may or may not be faster than its host's first message: either way nothing is left.
     for _ in 0..20 {
         let (bench, tag) = (Bench::new(), Tag::new());
         let mut command = bench.command(&format!("kill -KILL $PPID; exec sleep {}", tag.0), PIPES);
@@ -105,7 +105,7 @@ fn parent(pid: u32) -> Pid {
 
 const DOOMED: &str = "PILOTHOUSE_TEST_DOOMED_RUNTIME";
 
-/// Not a test: the process the next test kills. It starts a hostile tree and never ends by itself.
+/// Not a test: the process that the next test kills. It starts a hostile tree and never exits by itself.
 #[tokio::test]
 #[ignore = "run by when_the_runtime_is_killed_nothing_survives_and_the_end_is_on_record"]
 async fn a_doomed_runtime() {

@@ -1,4 +1,4 @@
-//! An agent: the official Rust client of the protocol over the real `pilothouse mcp`.
+//! An agent: the official Rust MCP client talking to the real `pilothouse mcp`.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use tokio::task::JoinHandle;
 
 use super::{Home, must_be_an_envelope};
 
-/// A connected agent. Its calls block the test; those `ask`ed go on beside it.
+/// A connected agent. `call` blocks the test; calls started with `ask` run in the background.
 pub(crate) struct Agent {
     service: RunningService<RoleClient, ()>,
     runtime: Runtime,
     errors: PathBuf,
 }
 
-/// An answer: what the model is given, and the canonical envelope.
+/// An answer: the text that the model gets, and the canonical envelope.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) receipt: String,
@@ -37,7 +37,7 @@ impl Agent {
         Self::connect_by(home, command)
     }
 
-    /// Connects by a command of the test's own: another environment, another place.
+    /// Connects with a command that the test has prepared: another environment, another working directory.
     #[track_caller]
     pub(crate) fn connect_by(home: &Home, mut command: std::process::Command) -> Self {
         let errors = home.workspace().join("../shim.stderr");
@@ -55,7 +55,7 @@ impl Agent {
         Self { service, runtime, errors }
     }
 
-    /// Connects and calls a tool: the runtime is there, started where there was none, and knows of the agent.
+    /// Connects and calls a tool: after that a runtime is running (started if necessary) and knows the agent.
     #[track_caller]
     pub(crate) fn connect_first(home: &Home, args: &[&str]) -> Self {
         let agent = Self::connect(home, args);
@@ -69,7 +69,7 @@ impl Agent {
         self.runtime.block_on(self.ask(tool, arguments)).expect("joins")
     }
 
-    /// Calls a tool; the answer comes when it comes.
+    /// Calls a tool without waiting; the handle yields the answer.
     pub(crate) fn ask(&self, tool: &'static str, arguments: &Value) -> JoinHandle<Answer> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let peer = self.service.peer().clone();
@@ -79,13 +79,13 @@ impl Agent {
         })
     }
 
-    /// Waits for an answer asked for.
+    /// Waits for the answer to a call started with `ask`.
     #[track_caller]
     pub(crate) fn answer(&self, asked: JoinHandle<Answer>) -> Answer {
         self.runtime.block_on(asked).expect("joins")
     }
 
-    /// Starts a command on a terminal that outlives its call; returns its task.
+    /// Starts a command on a terminal that outlives its call; returns the task id.
     #[track_caller]
     pub(crate) fn task(&self, cmd: &str) -> String {
         let answer =
@@ -93,12 +93,12 @@ impl Agent {
         answer.task()
     }
 
-    /// What the shim has said on standard error.
+    /// What the shim has written to standard error.
     pub(crate) fn errors(&self) -> String {
         std::fs::read_to_string(&self.errors).expect("readable")
     }
 
-    /// Leaves.
+    /// Disconnects.
     pub(crate) fn leave(self) {
         self.runtime.block_on(self.service.cancel()).expect("leaves");
     }
@@ -121,7 +121,7 @@ impl Answer {
         result.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {}", self.envelope))
     }
 
-    /// The task a command has become.
+    /// The id of the task that a command was promoted to.
     #[track_caller]
     pub(crate) fn task(&self) -> String {
         self.result("/task_handle/task_id").as_str().expect("an id").to_owned()

@@ -1,4 +1,4 @@
-//! The real program in a real terminal: what it draws, what it is typed, how it leaves.
+//! The real program in a real terminal: what it draws, what is typed into it, how it exits.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -22,21 +22,21 @@ use vt100::{Parser, Screen};
 
 use super::Home;
 
-/// How long a fact may take to come true.
+/// How long to wait for a condition.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A program that owns a terminal of its own, and whoever sits in front of it.
+/// A program in a terminal of its own, and a stand-in for the person in front of it.
 pub(crate) struct Console {
     child: Child,
     master: Option<File>,
-    /// Kept open: the terminal outlives the program, so its state can be looked at afterwards.
+    /// Kept open: the terminal outlives the program, so its state can be inspected afterwards.
     slave: OwnedFd,
     before: Termios,
     seen: Arc<(Mutex<Seen>, Condvar)>,
     reading: Option<(JoinHandle<()>, OwnedFd)>,
 }
 
-/// What has come out of the terminal.
+/// Everything that the terminal has received so far.
 struct Seen {
     parser: Parser,
     bytes: Vec<u8>,
@@ -79,7 +79,7 @@ impl Console {
         }
     }
 
-    /// Waits until the screen satisfies `fact`; false when the patience is over.
+    /// Waits until the screen satisfies `fact`; returns false when `patience` has run out.
     #[expect(clippy::disallowed_methods, reason = "patience is measured in real time")]
     fn is_so_within(&self, patience: Duration, fact: impl Fn(&Screen) -> bool) -> bool {
         let (seen, changed) = &*self.seen;
@@ -95,13 +95,13 @@ impl Console {
         true
     }
 
-    /// Waits until the screen shows a text.
+    /// Waits until the screen shows `text`.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
         self.wait_for(&format!("{text:?}"), |screen| picture(screen).contains(text));
     }
 
-    /// Types the same again every half second until the screen shows a text: what is asked for may not be there yet.
+    /// Sends the keys again every half second until the screen shows `text`: their target may not be there yet.
     #[track_caller]
     pub(crate) fn asks_until(&self, keys: &[u8], text: &str) {
         let shown = |screen: &Screen| picture(screen).contains(text);
@@ -121,12 +121,12 @@ impl Console {
         look(&self.text()).unwrap_or_else(|| panic!("{what} has gone again:\n{}\n", self.text()))
     }
 
-    /// Looks at the screen as it is now.
+    /// Inspects the screen as it is now.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&Screen) -> R) -> R {
         look(self.seen.0.lock().expect("seen").parser.screen())
     }
 
-    /// Waits until the screen shows one of some texts.
+    /// Waits until the screen shows one of `texts`.
     #[track_caller]
     pub(crate) fn shows_one(&self, texts: &[&str]) {
         self.wait_for(&format!("one of {texts:?}"), |screen| {
@@ -145,31 +145,31 @@ impl Console {
         self.seen.0.lock().expect("seen").bytes.clone()
     }
 
-    /// Types.
+    /// Types keys.
     #[track_caller]
     pub(crate) fn keys(&self, keys: &[u8]) {
         self.master.as_ref().expect("a terminal").write_all(keys).expect("typed");
     }
 
-    /// The file that is the terminal for the program.
+    /// The path of the terminal device as the program sees it.
     pub(crate) fn terminal(&self) -> PathBuf {
         let link = format!("/proc/self/fd/{}", self.slave.as_raw_fd());
         std::fs::read_link(link).expect("a file")
     }
 
-    /// Gives the terminal another size, as its window would.
+    /// Resizes the terminal, as its window would.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         self.seen.0.lock().expect("seen").parser.screen_mut().set_size(cells(rows), cells(columns));
         tcsetwinsize(self.master.as_ref().expect("a terminal"), winsize(columns, rows)).expect("sized");
     }
 
-    /// Closes the window: the terminal is gone for the program.
+    /// Closes the window: the program loses its terminal.
     pub(crate) fn hang_up(&mut self) {
         self.stop_reading();
         self.master = None;
     }
 
-    /// The program and the guards over it.
+    /// The program and its guards.
     #[track_caller]
     pub(crate) fn family(&self) -> super::Family {
         super::Family::of(self.child.id())
@@ -181,7 +181,7 @@ impl Console {
         kill_process(pid, signal).expect("sent");
     }
 
-    /// Waits for the program's end: its exit code, or 128 and the signal.
+    /// Waits for the program to exit; returns its exit code, or 128 plus the signal number.
     #[track_caller]
     pub(crate) fn exit(&mut self) -> i32 {
         let mut status: Option<ExitStatus> = None;
@@ -198,7 +198,7 @@ impl Console {
         status.code().or_else(|| status.signal().map(|signal| 128 + signal)).expect("a code")
     }
 
-    /// Leaves by the dialog that stops all tasks.
+    /// Exits through the dialog that stops all tasks.
     #[track_caller]
     pub(crate) fn stop_all_and_quit(&mut self) {
         self.keys(b"q");
@@ -207,17 +207,17 @@ impl Console {
         assert_eq!(self.exit(), 0);
     }
 
-    /// Asserts that the program, ended, has left the terminal as it found it.
+    /// Asserts that the program, having exited, has left the terminal as it found it.
     #[track_caller]
     pub(crate) fn is_as_it_was(&self) {
-        // What the program wrote last may still be on its way here.
+        // The program's last output may still be on its way here.
         self.wait_for("the normal screen", |screen| !screen.alternate_screen());
         self.is_as_it_was_in_lines();
         let seen = self.seen.0.lock().expect("seen");
         assert_eq!(modes_left_on(&seen.bytes), BTreeSet::from(["25".to_owned()]), "private modes");
     }
 
-    /// Asserts that the program, ended, has left alone how the terminal takes lines.
+    /// Asserts that the program, having exited, has not changed the terminal's line settings.
     #[track_caller]
     pub(crate) fn is_as_it_was_in_lines(&self) {
         let after = tcgetattr(&self.slave).expect("a state");
@@ -235,7 +235,7 @@ impl Console {
 impl Drop for Console {
     fn drop(&mut self) {
         if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
-            // The program, not its guards: they end when nothing is left.
+            // Kill the program, not its guards: they exit once nothing is left.
             let program = super::Family::find(self.child.id()).map(|family| family.program);
             super::send(program.unwrap_or(self.child.id()), Signal::KILL);
         }
@@ -244,7 +244,7 @@ impl Drop for Console {
     }
 }
 
-/// `setsid --ctty` becomes the program, with a session and the terminal of its own.
+/// Wraps the program in `setsid --ctty`: a session of its own with this terminal as its controlling terminal.
 fn in_own_session(program: &Command) -> Command {
     let mut command = Command::new("setsid");
     command.arg("--ctty").arg(program.get_program()).args(program.get_args());
@@ -260,7 +260,7 @@ fn in_own_session(program: &Command) -> Command {
     command
 }
 
-/// The rows of a screen as they look: what is blank at their ends is not there.
+/// The rows of a screen as text, without trailing blanks.
 fn picture(screen: &Screen) -> String {
     let rows: Vec<String> = screen.rows(0, u16::MAX).map(|row| row.trim_end().to_owned()).collect();
     rows.join("\n")
@@ -281,7 +281,7 @@ fn read(mut master: File, seen: Arc<(Mutex<Seen>, Condvar)>) -> (JoinHandle<()>,
         let mut chunk = vec![0; 65_536];
         loop {
             let mut fds = [PollFd::new(&master, PollFlags::IN), PollFd::new(&closed, PollFlags::empty())];
-            // Children of other tests end in this process too, and their signals come to any thread.
+            // Children of other tests are also children of this process, and SIGCHLD may arrive on any thread.
             retry_on_intr(|| poll(&mut fds, None)).expect("polls");
             if !fds[1].revents().is_empty() {
                 return;

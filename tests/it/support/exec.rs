@@ -1,5 +1,5 @@
-//! `pilothouse exec` as a script uses it: lines in, lines out. Every line that comes out is held
-//! against the shape all lines have.
+//! `pilothouse exec` as a script uses it: lines in, lines out. Every output line is checked against the shape that
+//! all lines have.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Home;
 
-/// What a stream came to.
+/// The result of a stream.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) lines: Vec<Value>,
@@ -17,26 +17,26 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-/// Runs the lines of `input` through standard input.
+/// Runs `input` as a stream through standard input.
 #[track_caller]
 pub(crate) fn exec(home: &Home, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
     exec_by(&mut command(home, args), input)
 }
 
-/// Returns `pilothouse exec` with arguments, ready to start.
+/// Returns `pilothouse exec` with arguments, not yet started.
 pub(crate) fn command(home: &Home, args: &[&str]) -> Command {
     let mut command = home.command(&["exec"]);
     command.args(args);
     command
 }
 
-/// Runs a prepared command with `input` in standard input, all of it written before anything is read.
+/// Runs a prepared command with `input` on standard input; all of it is written before anything is read.
 #[track_caller]
 pub(crate) fn exec_by(command: &mut Command, input: impl AsRef<[u8]>) -> Ran {
     ran(output(command, input))
 }
 
-/// Runs it and returns what it printed, of whatever shape.
+/// Runs it and returns everything it printed, whatever its shape.
 #[track_caller]
 pub(crate) fn exec_text(command: &mut Command, input: impl AsRef<[u8]>) -> String {
     String::from_utf8(output(command, input).stdout).expect("stdout is UTF-8")
@@ -46,13 +46,13 @@ fn output(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().expect("exec starts");
     let mut stdin = child.stdin.take().expect("piped");
-    // A stream that is refused closes its input early.
+    // `exec` closes its input early when it refuses a stream.
     let _ = stdin.write_all(input.as_ref());
     drop(stdin);
     child.wait_with_output().expect("exec ends")
 }
 
-/// Reads what a stream printed.
+/// Parses what a stream printed.
 #[track_caller]
 pub(crate) fn ran(output: Output) -> Ran {
     let stdout = String::from_utf8(output.stdout).expect("stdout is UTF-8");
@@ -66,14 +66,14 @@ pub(crate) fn ran(output: Output) -> Ran {
 }
 
 impl Ran {
-    /// The answer to a line of the input.
+    /// The answer to an input line.
     #[track_caller]
     pub(crate) fn of(&self, line: u64) -> &Value {
         let found = self.lines.iter().find(|answer| answer["meta"]["_line"] == line);
         found.unwrap_or_else(|| panic!("no answer to line {line} in {self:#?}"))
     }
 
-    /// The words of the errors, in order; `ok` where there is none.
+    /// The error codes, in order; `ok` for lines without an error.
     pub(crate) fn codes(&self) -> Vec<&str> {
         self.lines.iter().map(|line| line["error"]["code"].as_str().unwrap_or("ok")).collect()
     }
@@ -84,7 +84,7 @@ impl Ran {
     }
 }
 
-/// The shape of a line: five keys and what may stand under each.
+/// Checks the shape of a line: five keys and what each may contain.
 #[track_caller]
 pub(crate) fn check_line(line: &Value) {
     let keys = |value: &Value| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A throw-away user: workspace, state and runtime folder of its own, ended with all it started.
+//! A throw-away user with a workspace, state and runtime folder of their own; dropping it ends everything started there.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 use super::{program, recorded_envelopes_are_valid, wait_until};
 
-/// Folders of one test, and the environment that points there.
+/// The folders of one test, and the environment that points to them.
 pub(crate) struct Home {
     temp: TempDir,
 }
 
 impl Home {
-    /// Makes the folders.
+    /// Creates the folders.
     pub(crate) fn new() -> Self {
         let home = Self { temp: tempfile::tempdir().expect("temp dir") };
         for folder in ["workspace", "run"] {
@@ -25,7 +25,7 @@ impl Home {
         home
     }
 
-    /// Makes another workspace of the same user.
+    /// Creates another workspace of the same user.
     pub(crate) fn another(&self, name: &str) -> Another<'_> {
         let folder = self.temp.path().join(name);
         std::fs::create_dir(&folder).expect("folder");
@@ -33,7 +33,7 @@ impl Home {
         Another { home: self, folder }
     }
 
-    /// Makes a named pipe in the workspace.
+    /// Creates a named pipe in the workspace.
     pub(crate) fn fifo(&self, name: &str) -> PathBuf {
         let path = self.workspace().join(name);
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
@@ -46,7 +46,7 @@ impl Home {
         self.temp.path().join("workspace")
     }
 
-    /// Writes the person's settings.
+    /// Writes one of the user's settings files.
     pub(crate) fn configure(&self, file: &str, text: &str) -> PathBuf {
         let path = self.temp.path().join("config/pilothouse").join(file);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("the config folder");
@@ -54,13 +54,13 @@ impl Home {
         path
     }
 
-    /// Where the program finds and leaves things.
+    /// The paths that the program uses.
     pub(crate) fn places(&self) -> Places {
         let state = self.temp.path().join("state/pilothouse");
         Places::beneath(&self.workspace(), &state, Some(&self.temp.path().join("run"))).expect("places")
     }
 
-    /// The program with arguments, ready to start in the workspace.
+    /// The program with arguments, not yet started, in the workspace.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(program());
         self.settle(&mut command);
@@ -68,7 +68,7 @@ impl Home {
         command
     }
 
-    /// Lets a command live here.
+    /// Points a command's working directory and environment here.
     pub(crate) fn settle(&self, command: &mut Command) {
         command
             .current_dir(self.workspace())
@@ -81,12 +81,12 @@ impl Home {
             .stdin(Stdio::null());
     }
 
-    /// Runs the program to its end.
+    /// Runs the program to completion.
     pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("the program runs")
     }
 
-    /// Starts a headless runtime and waits until it can be reached.
+    /// Starts a headless runtime and waits until it accepts connections.
     pub(crate) fn serve(&self) -> Child {
         let served = self.command(&["serve"]).stderr(Stdio::null()).spawn().expect("serve starts");
         let socket = self.places().operator_socket();
@@ -94,7 +94,7 @@ impl Home {
         served
     }
 
-    /// Takes the place of a runtime that never gets to listen, until it is dropped: none can be had, and nobody starts one.
+    /// Holds the runtime's lock without ever listening, until dropped: no runtime can be reached, and none is started.
     pub(crate) fn never_listening(&self) -> NeverListening {
         let lock = self.places().lock;
         std::fs::create_dir_all(lock.parent().expect("a folder")).expect("created");
@@ -103,44 +103,44 @@ impl Home {
         NeverListening(lock)
     }
 
-    /// Stops the runtime and waits until `served`, which serves it, is gone.
+    /// Stops the runtime and waits until its process `served` has exited.
     #[track_caller]
     pub(crate) fn stop(&self, served: &mut Child) {
         assert!(self.run(&["serve", "--stop"]).status.success());
         served.wait().expect("ends");
     }
 
-    /// The process of the runtime.
+    /// The process id of the runtime.
     #[track_caller]
     pub(crate) fn runtime_pid(&self) -> i32 {
         let pid = Holder::of(&self.places()).address().expect("a runtime").pid;
         i32::try_from(pid).expect("a pid")
     }
 
-    /// Ends the runtime, whoever has caused it, and waits until its process is gone.
+    /// Stops the runtime, whoever started it, and waits until its process is gone.
     fn end(&self) {
         let holder = Holder::of(&self.places());
         let _ = self.run(&["serve", "--stop"]);
         if let Some(address) = holder.address() {
             let process = Path::new("/proc").join(address.pid.to_string());
-            // One that this very process has started stays until its test has waited for it.
+            // If this process started it, it stays a zombie until the test has waited for it.
             let is_over = || std::fs::read_link(process.join("exe")).is_err();
             wait_until("the runtime ends with its test", is_over);
         }
     }
 }
 
-/// A held lock of a workspace.
+/// The lock of a workspace, held.
 pub(crate) struct NeverListening(std::fs::File);
 
 impl Drop for NeverListening {
     fn drop(&mut self) {
-        // Not by closing the file alone: a process that another test is just starting may have a copy of it.
+        // Closing the file is not enough: a process that another test is just forking may have a copy of it.
         rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock).expect("let go");
     }
 }
 
-/// Another workspace of a user; its runtime ends with it.
+/// Another workspace of a user; its runtime is stopped when this is dropped.
 pub(crate) struct Another<'a> {
     home: &'a Home,
     folder: PathBuf,
@@ -152,25 +152,25 @@ impl Another<'_> {
         &self.folder
     }
 
-    /// The program with arguments, ready to start there.
+    /// The program with arguments, not yet started, in this workspace.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.home.command(args);
         command.current_dir(&self.folder);
         command
     }
 
-    /// Runs the program there to its end.
+    /// Runs the program there to completion.
     pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("the program runs")
     }
 
-    /// Where the program finds and leaves things of this workspace.
+    /// The paths that the program uses for this workspace.
     pub(crate) fn places(&self) -> Places {
         let (home, run) = (self.home.temp.path(), self.home.temp.path().join("run"));
         Places::beneath(&self.folder, &home.join("state/pilothouse"), Some(&run)).expect("places")
     }
 
-    /// The process of its runtime, if it has one.
+    /// The process id of its runtime, if it has one.
     pub(crate) fn runtime_pid(&self) -> Option<i32> {
         Holder::of(&self.places()).address().and_then(|address| i32::try_from(address.pid).ok())
     }
@@ -187,7 +187,7 @@ impl Drop for Another<'_> {
     }
 }
 
-/// Makes a folder the root of a repository: it is its own workspace, whatever lies in the folders above it.
+/// Makes a folder the root of a repository: it becomes its own workspace, whatever the folders above it contain.
 pub(crate) fn is_a_repository(folder: &Path) {
     for part in [".git", ".git/objects", ".git/refs"] {
         std::fs::create_dir(folder.join(part)).expect("folder");
@@ -202,7 +202,7 @@ impl Drop for Home {
             return;
         }
         self.end();
-        // Whatever the test was about: all that went on record is as published.
+        // Whatever the test was about, everything recorded must match the published schemas.
         recorded_envelopes_are_valid(&self.places().recordings());
     }
 }

@@ -1,4 +1,4 @@
-//! What several integration tests share: waiting for facts, the built program, throw-away folders.
+//! Helpers that several integration tests share: waiting for conditions, the built program, throw-away folders.
 
 mod agent;
 mod console;
@@ -29,13 +29,13 @@ pub(crate) use tag::{HOLDERS, Tag};
 pub(crate) use tree::{Family, below, children, has_terminal, name, parent, send, state, users};
 pub(crate) use wire::Wire;
 
-/// The program under test: as it was built, or a copy for a user who cannot read that (`.ci/run`).
+/// The program under test: as built, or a copy for a user who cannot read the original (`.ci/run`).
 pub(crate) fn program() -> PathBuf {
     let copy = std::env::var_os("CARGO_BIN_EXE_pilothouse");
     copy.map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
 }
 
-/// The program as a word of a shell's command line, also between single quotes: its path may have spaces.
+/// The program's path escaped as one word of a shell command line, also inside single quotes: it may contain spaces.
 pub(crate) fn program_word() -> String {
     let path = program().display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
@@ -48,7 +48,7 @@ pub(crate) fn wait_until(what: &str, fact: impl FnMut() -> bool) {
     wait_until_or(|| what.to_owned(), fact);
 }
 
-/// Waits like `wait_until`; what is said of a wait in vain is looked up then.
+/// Like `wait_until`; the message is built only when the wait has failed.
 #[expect(clippy::disallowed_methods, reason = "the one place that polls")]
 #[track_caller]
 pub(crate) fn wait_until_or(what: impl Fn() -> String, mut fact: impl FnMut() -> bool) {

@@ -1,4 +1,4 @@
-//! A runtime of its own for a test: in a throw-away folder, with the built program as task host.
+//! A runtime for one test: in a throw-away folder, with the built program as task host.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use pilothouse::runtime::{Handle, Options};
 
 use super::program;
 
-/// Starts a runtime whose workspace and recordings lie in `dir`; returns it with the workspace.
+/// Starts a runtime whose workspace and recordings are in `dir`; returns it and the workspace.
 pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
     start_limited(dir, Limits::default())
 }
 
-/// The same with other limits than the usual ones.
+/// Like `start_runtime`, with limits other than the defaults.
 pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
     let workspace = dir.canonicalize().expect("a folder").join("work");
     std::fs::create_dir_all(&workspace).expect("workspace");

@@ -1,4 +1,4 @@
-//! The published schemas as judges: every envelope that a test comes across is held against them.
+//! The published schemas: every envelope that a test encounters is validated against them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ static SCHEMAS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
     pilothouse::tools::schemas().into_iter().map(compile).collect()
 });
 
-/// Asserts that an envelope is as published.
+/// Asserts that an envelope matches the published schemas.
 #[track_caller]
 pub(crate) fn must_be_an_envelope(envelope: &Value) {
     if let Err(reason) = judged(envelope) {
@@ -23,12 +23,12 @@ pub(crate) fn must_be_an_envelope(envelope: &Value) {
     }
 }
 
-/// Holds an envelope against the schema of envelopes and, if it is a success, its result against that
-/// of its tool.
+/// Validates an envelope against the schema of envelopes and, if it is a success, its result against the schema of
+/// its tool.
 pub(crate) fn judged(envelope: &Value) -> Result<(), String> {
     hold("envelope.json", envelope)?;
     let name = format!("{}.result.json", envelope["tool_name"].as_str().unwrap_or_default());
-    // Tools that a test has made up have no schema.
+    // Tools that exist only in a test have no schema.
     if envelope["status"] == "success" && SCHEMAS.contains_key(&name) {
         hold(&name, &envelope["result"])?;
     }
@@ -42,7 +42,7 @@ fn hold(name: &str, value: &Value) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("{name} refuses\n{value:#}\n{}", wrong.join("\n"))) }
 }
 
-/// Holds every envelope in the records beneath a folder against the schemas; returns how many.
+/// Validates every recorded envelope below a folder; returns how many there were.
 pub(crate) fn recorded_envelopes_are_valid(folder: &Path) -> usize {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -51,7 +51,7 @@ pub(crate) fn recorded_envelopes_are_valid(folder: &Path) -> usize {
             seen += recorded_envelopes_are_valid(&path);
         } else if path.extension().is_some_and(|end| end == "jsonl") {
             let text = String::from_utf8_lossy(&std::fs::read(&path).expect("readable")).into_owned();
-            // The last line may be torn where a test has killed the runtime.
+            // The last line may be torn if a test has killed the runtime.
             for row in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
                 seen += envelopes_within(&row);
             }

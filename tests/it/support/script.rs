@@ -1,4 +1,4 @@
-//! A script that speaks the protocol of consoles.
+//! A script that speaks the console protocol.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 
 use super::Home;
 
-/// A script that speaks as a console does.
+/// A script connected as if it were a console.
 pub(crate) struct Script {
     reader: BufReader<UnixStream>,
     asks: u64,
-    /// Ticket and hash of the call that is held.
+    /// The ticket and hash of the held call.
     held: Option<(u64, String)>,
-    /// What an answer to the held call must carry.
+    /// The nonce that an answer to the held call must carry.
     pub(crate) nonce: String,
 }
 
 impl Script {
-    /// Connects and reads until the held call is there, with what an answer to it must carry.
+    /// Connects, and reads until the held call and its nonce have arrived.
     #[track_caller]
     pub(crate) fn connect(home: &Home) -> Self {
         Self::dial(&home.places().operator_socket(), &home.workspace()).expect("a console's connection")
     }
 
-    /// Connects to a runtime of any home. Returns what it said where it refused.
+    /// Connects to a runtime of any home. Returns its message if it refused.
     pub(crate) fn dial(socket: &Path, workspace: &Path) -> Result<Self, String> {
         let mut stream = UnixStream::connect(socket).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
@@ -48,7 +48,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Takes one message in and returns it.
+    /// Reads one message and returns it.
     fn read(&mut self) -> Value {
         let mut head = [0; 4];
         self.reader.read_exact(&mut head).expect("a frame");
@@ -68,7 +68,7 @@ impl Script {
         message
     }
 
-    /// Asks something and returns the answer.
+    /// Sends a request and returns the answer.
     pub(crate) fn ask(&mut self, ask: &Value) -> Value {
         self.asks += 1;
         let ask = serde_json::to_vec(&json!({"ask": {"id": self.asks, "ask": ask}})).expect("JSON");
@@ -83,7 +83,7 @@ impl Script {
         }
     }
 
-    /// Says yes to the held call; returns why not, if it was not taken.
+    /// Approves the held call; returns the reason if the answer was refused.
     pub(crate) fn approve(&mut self, nonce: Option<&str>) -> Option<String> {
         let (ticket, hash) = self.held.clone().expect("a held call");
         let decide = json!({"ticket": ticket, "hash": hash, "decision": "once", "nonce": nonce});

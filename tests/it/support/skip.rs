@@ -1,5 +1,5 @@
-//! Tests that cannot run here. The test library knows no test that leaves itself out while it runs: such a test is
-//! counted as passed above the last line. So the last line of the run is ours, and names each with its reason.
+//! Tests that cannot run on this machine. The test harness cannot skip a test at run time: such a test is counted
+//! as passed in its summary. So we print a list after it, with each skipped test and the reason.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -9,15 +9,15 @@ use std::sync::{Mutex, Once};
 
 static SKIPPED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Notes that the running test does not run here, and why. The caller returns.
+/// Records that the running test is skipped, and why. The caller must return.
 ///
-/// What was skipped is listed when all tests have ended, on standard error and in `target/tmp/skipped-tests`, which
-/// `.ci/run` shows once more at its end.
+/// Skipped tests are listed when all tests have ended: on standard error, and in `target/tmp/skipped-tests`, which
+/// `.ci/run` prints again at its end.
 #[track_caller]
 pub(crate) fn skip(reason: &str) {
     static AT_THE_END: Once = Once::new();
     let thread = std::thread::current();
-    // A test has a thread of its own name, but with one test at a time.
+    // A test's thread has the test's name, except when tests run one at a time.
     let name = match thread.name() {
         Some(name) if name != "main" => name.to_owned(),
         _ => std::panic::Location::caller().to_string(),
@@ -42,7 +42,7 @@ fn list_at_exit() {
             let _ = file.write_all(lines.as_bytes());
         }
     }
-    // SAFETY: `list` is a function of this program and does not unwind: it ignores what fails.
+    // SAFETY: `list` is a function of this program and does not unwind: it ignores errors.
     let kept = unsafe { libc::atexit(list) };
     assert_eq!(kept, 0, "a handler of the end");
 }

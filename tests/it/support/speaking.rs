@@ -1,4 +1,4 @@
-//! A runtime of another version: a real one of this version, with somebody between who says the other number.
+//! A runtime that speaks another protocol version: a real runtime of this version behind a proxy that claims the other one.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Another, Home};
 
-/// A real runtime in whose name somebody speaks another version, found by a lock beside those of `here`.
+/// A real runtime behind a proxy that claims another version; it is found by a lock next to those of `here`.
 pub(crate) struct Speaking {
     socket: PathBuf,
     real: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct Speaking {
 }
 
 impl Speaking {
-    /// Stands for the runtime of a workspace, in a folder of its own.
+    /// Stands in for the runtime of a workspace, with a socket in a folder of its own.
     pub(crate) fn new(here: &Home, there: &Another<'_>) -> Self {
         let temp = tempfile::tempdir().expect("temp dir");
         let own = there.places();
@@ -39,7 +39,7 @@ impl Speaking {
             config: own.config_dir.clone(),
             workspace: Some(own.workspace.clone()),
         };
-        // Locked before it is seen.
+        // Lock it before it becomes visible.
         let unseen = path.with_extension("new");
         std::fs::write(&unseen, serde_json::to_vec(&address).expect("JSON")).expect("written");
         let lock = File::open(&unseen).expect("open");
@@ -49,7 +49,7 @@ impl Speaking {
         Self { socket, real: own.operator_socket(), _lock: lock, _temp: temp }
     }
 
-    /// Speaks that version until the token is cancelled; then all connections break, and nobody listens.
+    /// Speaks that version until the token is cancelled; then all connections break and nothing listens.
     pub(crate) fn speak(&self, version: u32) -> CancellationToken {
         let _ = std::fs::remove_file(&self.socket);
         let listener = UnixListener::bind(&self.socket).expect("bound");
@@ -69,7 +69,7 @@ impl Speaking {
     }
 }
 
-/// Refuses whoever speaks another version, in the words of a runtime; else passes everything on.
+/// Refuses clients of any other version, with a runtime's wording; forwards everything else.
 async fn between(near: UnixStream, real: PathBuf, version: u32) {
     let (from_near, mut to_near) = near.into_split();
     let mut from_near = BufReader::new(from_near);
@@ -78,7 +78,7 @@ async fn between(near: UnixStream, real: PathBuf, version: u32) {
         let said = format!("the client speaks version {}, this runtime version {version}", hello["v"]);
         let reason = format!("{said}; use one pilothouse for both");
         let ack = json!({"v": version, "ok": false, "reason": reason, "workspace": "/w", "runtime_pid": 1});
-        // Whoever asked may be gone.
+        // The client may be gone.
         let _ = to_near.write_all(format!("{ack}\n").as_bytes()).await;
         return;
     }

@@ -1,11 +1,11 @@
-//! A mark on the command lines of one test's processes: who carries it is alive.
+//! A mark on the command lines of one test's processes: a process that carries it is still alive.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The sleepers and the shells of one hostile tree that name the tag on their own command lines.
+/// How many processes of one hostile tree (sleeps and shells) have the tag on their own command line.
 pub(crate) const HOLDERS: usize = 11;
 
-/// A sleep of a duration nobody else sleeps: its processes are found by their command lines.
+/// A sleep duration that nothing else uses: its processes are found by their command lines.
 pub(crate) struct Tag(pub(crate) String);
 
 impl Tag {
@@ -15,7 +15,7 @@ impl Tag {
         Self(format!("300.{:07}{number:04}", std::process::id()))
     }
 
-    /// Process ids of everyone with the tag on the command line; zombies have none.
+    /// Process ids of everything with the tag on its command line; a zombie's command line is empty.
     pub(crate) fn holders(&self) -> Vec<u32> {
         let pids = std::fs::read_dir("/proc").expect("lists").flatten();
         let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -26,7 +26,7 @@ impl Tag {
         pids.filter(holds).collect()
     }
 
-    /// Waits until one of the holders has become the sleep it was forked for.
+    /// Waits until one of the holders has become the `sleep` that it was forked for.
     pub(crate) fn asleep(&self) {
         let is_asleep = |pid: &u32| {
             std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n")
@@ -34,7 +34,7 @@ impl Tag {
         super::wait_until("someone sleeps", || self.holders().iter().any(is_asleep));
     }
 
-    /// A command with seven ways not to end when told to.
+    /// A command with seven ways of surviving a request to end.
     pub(crate) fn hostile_tree(&self) -> String {
         let tag = &self.0;
         [

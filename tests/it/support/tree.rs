@@ -1,10 +1,10 @@
-//! The processes of a program that hosts a runtime: its guards, itself, and how they are killed.
+//! The processes of a program that hosts a runtime: its guards and itself, and how they are killed.
 
 use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The guards over a program, the outermost first, and the program.
+/// The guards above a program, the outermost first, and the program.
 #[derive(Debug)]
 pub(crate) struct Family {
     pub(crate) guards: Vec<u32>,
@@ -12,19 +12,19 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    /// Looks at a program that was started as `pid` and is at work.
+    /// Finds the family of a running program that was started as `pid`.
     #[track_caller]
     pub(crate) fn of(pid: u32) -> Self {
         Self::find(pid).expect("a program below its guards")
     }
 
-    /// Looks at a program that may just come or go.
+    /// The same for a program that may be just starting or exiting.
     pub(crate) fn find(pid: u32) -> Option<Self> {
         let mut guards = Vec::new();
         let mut at = pid;
         while ["pilothouse-wait\n", "pilothouse-keep\n"].contains(&name(at).as_str()) {
             guards.push(at);
-            // The one that is of the same session: what tasks leave behind is not.
+            // The child in the same session: anything that tasks left behind is in another one.
             let own = session(at);
             at = children(at).into_iter().find(|child| session(*child) == own)?;
         }
@@ -38,36 +38,36 @@ impl Family {
     }
 }
 
-/// The short name of a process, with a line feed; empty when it is gone.
+/// The short name of a process, with a line feed; empty if it is gone.
 pub(crate) fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
 }
 
-/// The users a process acts as: real, effective, saved and for files; none when it is gone.
+/// The uids of a process: real, effective, saved and file system; empty if it is gone.
 pub(crate) fn users(pid: u32) -> Vec<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
     line.split_ascii_whitespace().map(|uid| uid.parse().expect("a uid")).collect()
 }
 
-/// The processes below, theirs included.
+/// All descendants of a process.
 pub(crate) fn below(pid: u32) -> Vec<u32> {
     children(pid).into_iter().flat_map(|child| [vec![child], below(child)].concat()).collect()
 }
 
-/// The fields of a process from its state on; none when it is gone.
+/// The fields of a process's `stat` from its state on; empty if it is gone.
 fn fields(pid: u32) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// The letter of its state; `None` when it is gone.
+/// The letter of a process's state; `None` if it is gone.
 pub(crate) fn state(pid: u32) -> Option<char> {
     fields(pid).first()?.chars().next()
 }
 
-/// The process above.
+/// The parent of a process.
 #[track_caller]
 pub(crate) fn parent(pid: u32) -> u32 {
     fields(pid).get(1).expect("a process").parse().expect("a pid")
@@ -83,7 +83,7 @@ pub(crate) fn has_terminal(pid: u32) -> bool {
     fields(pid).get(4).expect("a process") != "0"
 }
 
-/// The processes below, its own children only.
+/// The direct children of a process.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
@@ -94,7 +94,7 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Sends a signal. Whoever is gone gets none.
+/// Sends a signal; does nothing if the process is gone.
 pub(crate) fn send(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
     let _ = kill_process(pid, signal);

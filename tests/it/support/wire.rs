@@ -1,4 +1,4 @@
-//! `pilothouse mcp` line by line, as no client library would speak to it.
+//! `pilothouse mcp` line by line, in ways that no client library would use.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Home;
 
-/// A shim, and the two ends of it that an agent holds.
+/// A shim, and the agent's ends of its pipes.
 pub(crate) struct Wire {
     pub(crate) shim: Child,
     pub(crate) input: Option<ChildStdin>,
@@ -29,7 +29,7 @@ impl Wire {
         Self { shim, input, output }
     }
 
-    /// Starts a shim and opens the conversation as the program `name`.
+    /// Starts a shim and initializes the session as the client `name`.
     pub(crate) fn open(home: &Home, name: &str) -> Self {
         Self::start(home, &[]).opened(name)
     }
@@ -74,7 +74,7 @@ impl Wire {
         envelope
     }
 
-    /// Starts a command that lives on; returns its task.
+    /// Starts a command that keeps running; returns its task id.
     pub(crate) fn task(&mut self, cmd: &str) -> String {
         let envelope = self.call("ExecCommand", json!({"cmd": cmd, "yield_time_ms": 0}));
         envelope["result"]["task_handle"]["task_id"].as_str().expect("a task").to_owned()

@@ -295,7 +295,7 @@ async fn a_session_is_tried_again_and_keeps_what_it_said() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// docs/prose-rules.md#rule-13, #rule-14: whatever a value holds, it is put in once, as it is, and makes no command of its own.
+    /// docs/prose-rules.md#rule-13, #rule-14: a value is inserted once, verbatim, and makes no command of its own.
     #[test]
     fn a_value_never_makes_a_second_command_by_itself(value in "(?s)([a-z;&|$(){}\"'`\\\\# \n]|exec |\\{v\\}|\\{w\\}){0,20}") {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a loop");

@@ -1,5 +1,5 @@
-//! Wherever a run is cut off, in the middle of any write, it ends like one that was not:
-//! nothing is done twice but what was in flight, and that only with permission.
+//! Wherever a run is interrupted, in the middle of any write, it ends like an uninterrupted one: nothing is done
+//! twice except what was in flight, and that only with permission.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -21,17 +21,17 @@ use crate::prose::source::Source;
 use crate::prose::vm::{AnswerPolicy, Vm};
 use crate::runtime::AnswerValue;
 
-/// Where a walk is cut off.
+/// Where a run is interrupted.
 #[derive(Debug, Clone)]
 struct Cut {
-    /// After this share of the writes of a whole walk, of 65,536.
+    /// After this share of all the writes of an uninterrupted run, in units of 1/65,536.
     after: u16,
     torn: u8,
-    /// The process is gone at once; else it finds out that nothing can be written any more.
+    /// Whether the process dies at once; otherwise it finds out that writing fails.
     kills: bool,
 }
 
-/// All that is left of a run that came to its end.
+/// Everything that is left of a run that has reached its end.
 #[derive(Debug, PartialEq)]
 struct Left {
     ended: Result<String, String>,
@@ -42,7 +42,7 @@ struct Left {
     gates: Vec<(String, String)>,
 }
 
-/// Walks a program as far as the disk lets it; how it ended, if it did.
+/// Runs a program as far as the disk allows; returns what is left of it if it reached its end.
 async fn walk(
     source: &Source,
     workspace: &Path,
@@ -55,7 +55,7 @@ async fn walk(
         match files(&shared, workspace, source) {
             Ok(files) => break files,
             Err(_) if disk.is_gone() => return None,
-            // A thread that syncs for the walk before holds its file for another moment.
+            // A thread that still syncs for the previous run holds its file a moment longer.
             Err(Error::Busy { .. }) => std::thread::yield_now(),
             Err(error) => panic!("{error}"),
         }
@@ -91,22 +91,22 @@ async fn walk(
     })
 }
 
-/// Files by their names.
+/// The files in a folder: name and text.
 fn listed(folder: &Path) -> Vec<(String, String)> {
     let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file"));
     let read = |file: std::fs::DirEntry| {
         let text = std::fs::read_to_string(file.path()).expect("readable");
         (file.file_name().to_string_lossy().into_owned(), text)
     };
-    // What a replacement leaves behind when it is cut off is no file of the run.
+    // A leftover of an interrupted replacement is not a file of the run.
     let mut files: Vec<_> = files.map(read).filter(|(name, _)| !name.ends_with(".new")).collect();
     files.sort();
     files
 }
 
 impl Left {
-    /// The same without what depends on the order of what runs at the same time: numbers of calls, of sessions
-    /// without a name, and of gates reached more than once are given as they come.
+    /// The same without what depends on the order of concurrent steps: calls, unnamed sessions and gates reached
+    /// more than once are numbered in the order in which they happen.
     fn in_any_order(mut self) -> Self {
         let unnumbered = |line: &String| {
             let (before, after) = line.split_once('#').unwrap_or((line, ""));
@@ -132,7 +132,7 @@ impl Left {
     }
 }
 
-/// How a walk ends that the operator ends, at whatever line.
+/// How a run ends that the operator aborts, at any line.
 fn aborted(left: &Left) -> Result<String, String> {
     let line = left.ended.as_ref().err().and_then(|why| why.rsplit(' ').next()).unwrap_or_default();
     Err(format!("aborted at {line}"))
@@ -143,7 +143,7 @@ fn cuts() -> impl Strategy<Value = Vec<Cut>> {
     prop::collection::vec(cut.prop_map(|(after, torn, kills)| Cut { after, torn, kills }), 1..4)
 }
 
-/// A run that is cut off and resumed until it ends, beside one that is not.
+/// A run that is interrupted and resumed until it ends, and one that is not interrupted.
 struct Compared {
     whole: Left,
     whole_outside: Outside,
@@ -163,14 +163,14 @@ async fn compared(written: &Written, cuts: &[Cut], says: Vec<AnswerValue>) -> Co
     let mut cuts = cuts.iter();
     let cut = loop {
         let cut = cuts.next();
-        // The first four writes make the run: cut off there, there is none.
+        // The first four writes create the run: if interrupted there, no run exists.
         let left = cut.map(|cut| 4 + (writes - 4) * usize::from(cut.after) / 65_536);
         let disk = Fused::after(left, cut.map_or(0, |cut| cut.torn));
         let done = outside.lock().expect("outside").done.len();
         let left = walk(&source, dir.path(), &disk, cut.is_some_and(|cut| cut.kills), &outside).await;
         let has_aborted = std::mem::take(&mut outside.lock().expect("outside").has_aborted);
         match left {
-            // Said of a loser, while the winner was known already: the question was taken back.
+            // Said about the loser of a race whose winner was already known: the question was withdrawn.
             Some(left) if has_aborted && !(written.races && left.ended != aborted(&left)) => {
                 assert_eq!(left.ended, aborted(&left));
                 let after = outside.lock().expect("outside").done.len();
@@ -188,7 +188,7 @@ async fn compared(written: &Written, cuts: &[Cut], says: Vec<AnswerValue>) -> Co
 
 #[test]
 fn cut_off_in_each_of_its_writes_a_run_comes_to_the_same_end() {
-    // A value made from itself, a gate, a list gone over whose length it decides, and what follows in any case.
+    // A value built from itself, a gate, a loop over a list whose length it decides, and a `finally`.
     let text = "let a = \"é\"\na = \"{a}{a}\"\ngate g:\n  prompt: \"go\"\n  on_reject: continue\n\
                 try:\n  for x, n in a:\n    exec \"s1-{n} 0 1 0 cd :: {a}\"\n  throw \"on\"\ncatch as e:\n  exec \"s2 3 1 0 :: {e}\"\n    on-fail: \"continue\"\n\
                 finally:\n  exec \"s3 0 1 0\"\noutput o = exec \"s4 0 2 0 :: {a}\"\n";
@@ -217,12 +217,12 @@ fn counted(done: &[String]) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// The same programs and cuts each time: an old fault does not appear in an unrelated change.
+/// The same programs and interruptions each time: an old bug does not show up in an unrelated change.
 fn few() -> TestRunner {
     config(150, RngSeed::Fixed(31))
 }
 
-/// Others each time.
+/// New ones each time.
 fn many() -> TestRunner {
     config(20_000, RngSeed::Random)
 }
@@ -238,8 +238,8 @@ fn paused() -> tokio::runtime::Runtime {
     builder.enable_time().start_paused(true).build().expect("a loop")
 }
 
-/// docs/prose-rules.md#rule-31, with `rerun` and `abort`: the same end, files and effects, and what was in flight as often as it was
-/// let run.
+/// docs/prose-rules.md#rule-31, with `rerun` and `abort`: the same end, files and effects; commands in flight ran
+/// as often as they were allowed to.
 fn comes_to_the_same_end(program: &Generated, cuts: &[Cut], aborts: &[bool]) -> Result<(), TestCaseError> {
     let written = program.written();
     let says = aborts.iter().map(|aborts| if *aborts { AnswerValue::Abort } else { AnswerValue::Rerun });
@@ -274,7 +274,7 @@ fn comes_to_the_same_end(program: &Generated, cuts: &[Cut], aborts: &[bool]) -> 
     Ok(())
 }
 
-/// docs/prose-rules.md#rule-31, with `skip`: it ends, and nothing was done twice.
+/// docs/prose-rules.md#rule-31, with `skip`: the run ends, and nothing was done twice.
 fn does_nothing_twice(program: &Generated, cuts: &[Cut]) -> Result<(), TestCaseError> {
     let written = program.written();
     let compared = paused().block_on(compared(&written, cuts, vec![AnswerValue::Skip; 100]));

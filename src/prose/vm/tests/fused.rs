@@ -1,4 +1,4 @@
-//! A disk that takes so many writes; the one after them is torn, and then there is nothing more.
+//! A disk that accepts a limited number of writes; the next one is torn, and after that the disk is gone.
 
 use std::fs::File;
 use std::io;
@@ -9,18 +9,18 @@ use tokio::sync::Notify;
 
 use crate::journal::{Disk, Os};
 
-/// What is left of it.
+/// The remaining life of the disk.
 #[derive(Debug, Default)]
 struct Left {
-    /// Writes it still takes; without it any number.
+    /// The number of writes that it accepts; unlimited if `None`.
     writes: Option<usize>,
-    /// How much of the torn write arrives, of 256.
+    /// How much of the torn write arrives, in units of 1/256.
     torn: u8,
     taken: usize,
     is_gone: bool,
 }
 
-/// A disk with an end.
+/// A disk with a limited life.
 #[derive(Debug, Default)]
 pub(super) struct Fused {
     left: Mutex<Left>,
@@ -28,13 +28,13 @@ pub(super) struct Fused {
 }
 
 impl Fused {
-    /// A disk that is gone in the middle of the write after `writes` others.
+    /// A disk that fails in the middle of the write after `writes` others.
     pub(super) fn after(writes: Option<usize>, torn: u8) -> Arc<Self> {
         let left = Left { writes, torn, ..Left::default() };
         Arc::new(Self { left: Mutex::new(left), gone: Notify::new() })
     }
 
-    /// Returns how many writes it took.
+    /// Returns how many writes it has accepted.
     pub(super) fn taken(&self) -> usize {
         self.left.lock().expect("left").taken
     }
@@ -43,14 +43,14 @@ impl Fused {
         self.left.lock().expect("left").is_gone
     }
 
-    /// Comes back once it is gone.
+    /// Returns once the disk is gone.
     pub(super) async fn gone(&self) {
         while !self.is_gone() {
             self.gone.notified().await;
         }
     }
 
-    /// Takes a write, or tells how much of it arrives.
+    /// Accepts a write, or returns how many of its bytes arrive.
     fn take(&self, length: usize) -> Result<(), usize> {
         let mut left = self.left.lock().expect("left");
         if left.is_gone {
@@ -97,7 +97,7 @@ impl Disk for Fused {
     }
 
     fn sync(&self, _file: &File) -> io::Result<()> {
-        // No real sync: no machine goes down here, and there are thousands of these.
+        // No real sync: the machine does not crash here, and there are thousands of these.
         self.take(0).or_else(|_| gone())
     }
 

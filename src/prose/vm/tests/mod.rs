@@ -1,5 +1,5 @@
-//! The walker in a world without processes or people: a command says itself how it ends, answers come from a
-//! file or from a person who always says the same.
+//! The interpreter in a world without processes or people: a command's text says how it ends, and answers come from
+//! a file or from a person who always gives the same one.
 
 mod cases;
 mod cut;
@@ -37,13 +37,13 @@ use crate::prose::survey::survey;
 use crate::prose::{Profile, check};
 use crate::runtime::{Answer, AnswerValue, Asking, Principal, ProgramView, StepState};
 
-/// Simulates: `echo X` prints, `exit N` fails, `wait N` takes so many seconds, `cd X` goes there,
-/// `hang` never ends, `crash` cuts the run off, everything else just ends well.
+/// Simulates: `echo X` prints, `exit N` fails, `wait N` takes N seconds, `cd X` changes the directory, `hang` never
+/// ends, `crash` interrupts the run, everything else just succeeds.
 #[derive(Default)]
 struct Play {
     ran: Mutex<Vec<String>>,
     asked: Mutex<Vec<String>>,
-    /// The values beside the last question.
+    /// The values shown beside the last question.
     shown: Mutex<Vec<String>>,
     events: Mutex<Vec<Event>>,
     operator: Option<AnswerValue>,
@@ -103,7 +103,7 @@ impl Effects for Play {
     }
 }
 
-/// What a program is run with, again and again in the same folder.
+/// What a program is run with, possibly several times in the same folder.
 struct Bench {
     dir: tempfile::TempDir,
     source: Source,
@@ -115,7 +115,7 @@ struct Bench {
     given: HashMap<String, Value>,
 }
 
-/// What came of a walk.
+/// The result of a run.
 struct Walked {
     ended: Result<String, String>,
     ran: Vec<String>,
@@ -124,7 +124,7 @@ struct Walked {
     state: Vec<String>,
     outputs: Vec<(String, String)>,
     bindings: Vec<String>,
-    /// How each statement and branch stood at the end, by its first line.
+    /// The final state of each statement and branch, by its first line.
     steps: Vec<(u32, StepState)>,
     folder: PathBuf,
     #[expect(dead_code, reason = "its end removes the files")]
@@ -198,7 +198,7 @@ impl Bench {
     }
 }
 
-/// The files of a run: of a new one, or of the one that was begun here.
+/// The files of a run: of a new one, or of the one that was started here.
 fn files(
     disk: &SharedDisk,
     workspace: &Path,
@@ -243,7 +243,7 @@ fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
     })
 }
 
-/// Where the walk of a program begins.
+/// The frame in which a program starts.
 fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -> Frame {
     let checked = check(source, Profile::Compat);
     let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
@@ -261,7 +261,7 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -
     Frame::root(Arc::new(module), "/start".into(), CancellationToken::new())
 }
 
-/// How a walk ended.
+/// Describes how a run ended.
 fn in_words(ended: Result<Evaluated, Halt>) -> Result<String, String> {
     match ended {
         Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
@@ -278,7 +278,7 @@ async fn walk(program: &str) -> Walked {
     once(Bench::new(program)).await
 }
 
-/// Walks once; the files stay as long as what is returned.
+/// Runs once; the files are kept as long as the returned value.
 async fn once(bench: Bench) -> Walked {
     let walked = bench.walk().await;
     Walked { keep: Some(bench.dir), ..walked }

@@ -1,4 +1,4 @@
-//! Simulated effects: the text of a command says what it does, and somebody answers.
+//! Simulated effects: the text of a command says what it does, and every question is answered.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,16 +12,16 @@ use crate::envelope::Actor;
 use crate::prose::vm::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran};
 use crate::runtime::{Answer, AnswerValue, Asking, Principal, QuestionKind};
 
-/// What is left when a process is killed: what its commands did, and what its operator remembers.
+/// What survives when a process is killed: what its commands did, and what its operator remembers.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
-    /// Commands that took effect, each with where.
+    /// The commands that took effect, in order.
     pub(super) done: Vec<String>,
     pub(super) asked: Vec<String>,
-    /// How often a command that was in flight is done in the end, by what was said about it.
+    /// How often a command that was in flight should have been done in the end, according to the answers.
     pub(super) due: HashMap<String, usize>,
     pub(super) reruns: HashMap<String, usize>,
-    /// What the operator says next about commands in flight; then always `Rerun`.
+    /// The operator's answers about commands in flight, taken from the end; after that always `Rerun`.
     pub(super) says: Vec<AnswerValue>,
     pub(super) has_aborted: bool,
 }

@@ -1,4 +1,4 @@
-//! Commands that a person is asked about before they run (docs/prose-rules.md#rule-35).
+//! Commands that a person must allow before they run (docs/prose-rules.md#rule-35).
 
 use super::{Bench, Walked};
 use crate::config::ExecPolicy;

@@ -1,4 +1,4 @@
-//! Runs that were cut off and are resumed.
+//! Interrupted runs that are resumed.
 
 use super::Bench;
 use crate::config::ExecPolicy;
@@ -12,7 +12,7 @@ async fn a_walk_that_was_cut_off_does_nothing_twice() {
     let mut bench = Bench::new(program).answers("[[answer]]\nline = 7\nanswer = \"yes\"\ntimes = 1\n");
     let first = bench.walk().await;
     assert_eq!((first.ended, first.ran.len()), (Err("cancelled".into()), 6));
-    // Nobody to say what became of the command in flight.
+    // Nobody says what became of the command in flight.
     bench.answers = String::new();
     let second = bench.walk().await;
     assert_eq!((second.ended, second.ran), (Err("unanswered at 8".into()), vec![]));
@@ -61,7 +61,7 @@ async fn a_run_that_failed_goes_on_at_what_failed_once_somebody_says_how() {
 
 #[tokio::test(start_paused = true)]
 async fn what_followed_from_the_failure_is_done_anew_and_nothing_else_is() {
-    // The branch that succeeded stays; the one that was cut off is in doubt; catch and finally come after the body.
+    // The branch that succeeded is kept; the one that was cancelled is in doubt; catch and finally come after the body.
     let program = "try:\n  parallel:\n    exec \"echo x\"\n    exec \"wait 1; exit 3\"\n    exec \"wait 2; echo z\"\n  exec \"echo on\"\n\
                    catch as e:\n  exec \"echo caught {e}\"\n  throw\nfinally:\n  exec \"echo finally\"\n";
     let bench = Bench::new(program);
@@ -92,7 +92,7 @@ async fn a_gate_that_stayed_shut_and_a_command_not_let_run_are_asked_about_again
     }
 }
 
-/// A program with everything that has an end on record; `N` commands, the one at `cut` cuts the run off.
+/// A program with everything whose end is recorded; of its numbered commands, the one at `cut` interrupts the run.
 fn program(cut: Option<usize>) -> String {
     let mut number = 0;
     let mut cmd = |text: &str| {
@@ -133,7 +133,7 @@ async fn wherever_a_run_is_cut_off_it_comes_to_the_same_end() {
     }
 }
 
-/// The lines of a state that a run which was never cut off has as well.
+/// The lines of a state that an uninterrupted run has as well.
 fn bench_state(walked: &super::Walked) -> Vec<&String> {
     walked.state.iter().filter(|line| !line.starts_with("---")).collect()
 }

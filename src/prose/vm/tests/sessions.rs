@@ -1,4 +1,4 @@
-//! Sessions that a command answers: `echo X` says X, `exit N` fails, `hang` never ends, `crash` cuts the run off.
+//! Sessions answered by a command: `echo X` says X, `exit N` fails, `hang` never ends, `crash` interrupts the run.
 
 use super::{Bench, Walked, once};
 use crate::config::SessionSettings;

@@ -1,5 +1,5 @@
-//! Properties of putting places together and of asking them: whatever places publish, and however they come and go, what
-//! is asked about a row goes to the place that published it, in that place's own numbers.
+//! Properties of merging places and of routing requests to them: whatever places publish, and however they come and
+//! go, a request about a row goes to the place that published it, with that place's own numbers.
 
 mod world;
 

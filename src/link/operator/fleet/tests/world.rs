@@ -1,4 +1,4 @@
-//! Places that publish what they like, come and go, and what must hold of them at any time.
+//! Places that publish arbitrary data, come and go, and the invariants that must always hold.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::terminal::Size;
 
 const PLACES: usize = 3;
 
-/// What a place publishes: its ids and numbers are few, so that places have the same ones.
+/// What a place publishes: ids and numbers from a small range, so that places share some of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Published {
     pub(super) tasks: Vec<u8>,
@@ -31,11 +31,11 @@ pub(super) struct Published {
     pub(super) huge: bool,
 }
 
-/// What happens.
+/// Something that happens to a place.
 #[derive(Debug, Clone)]
 pub(super) enum Event {
     Publishes(usize, Published),
-    /// Another runtime takes the place of the one that was there.
+    /// Another runtime replaces the place's previous one.
     Succeeded(usize),
     Lost(usize),
     Removed(usize),
@@ -71,7 +71,7 @@ pub(super) fn task_id(id: u8) -> TaskId {
     TaskId::from_random([id; 8])
 }
 
-/// A task that says in its command whose it is.
+/// A task whose command names its owner.
 pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
     let start = Timestamp::UNIX_EPOCH;
     TaskView {
@@ -177,12 +177,12 @@ impl Published {
     }
 }
 
-/// The places, and which runtime of each place it is now.
+/// The places, and a count of the runtimes that each has had.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) state: State,
     incarnations: [u32; PLACES],
-    /// Whose each number was that was ever shown.
+    /// The owner of each number that was ever shown.
     shown: HashMap<(&'static str, u64), String>,
 }
 
@@ -195,7 +195,7 @@ impl World {
         format!("p{at} runtime {}", self.incarnations[at])
     }
 
-    /// The place, which is there.
+    /// Makes sure that the place exists.
     pub(super) fn ensure(&mut self, at: usize) {
         if self.state.by_id(&place_id(at)).is_some() {
             return;
@@ -206,7 +206,7 @@ impl World {
             runtime: "/r".into(),
             state: "/s".into(),
             config: "/c".into(),
-            // Two are called the same.
+            // Two of them have the same name.
             workspace: Some(["/a/web", "/b/web", "/c/api"][at].into()),
         };
         let running = Running { id: place_id(at).as_str().to_owned(), address };
@@ -255,7 +255,7 @@ impl World {
         merge::merged(1, &self.state.places, &self.state.notices)
     }
 
-    /// Whom a request goes to, and how it reads there.
+    /// The place that a request goes to, and the request as it arrives there.
     fn routed(&self, mut request: Request) -> Option<(String, Request)> {
         let place = self.state.route(None, &mut request).ok()?;
         Some((place.snapshot.recording.display().to_string(), request))
@@ -317,7 +317,7 @@ impl World {
         }
         for ((kind, number), whose) in &self.shown {
             let request = if *kind == "call" { Request::Record { seq: *number } } else { decide(*number) };
-            // What is gone may be refused, and is nobody else's.
+            // A request about something that is gone may be refused, but must not reach another place.
             let Some((asked, request)) = self.routed(request) else { continue };
             prop_assert!(asked.is_empty() || asked == *whose, "{kind} {number}: {asked} for {whose}");
             let (Request::Record { seq: own } | Request::Decide { ticket: own, .. }) = request else {

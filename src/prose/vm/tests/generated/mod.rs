@@ -1,5 +1,5 @@
-//! Random programs for the simulated effects: everything that has an end on record, in any nesting. Each command and
-//! each question has a word of its own in each pass, branch and call.
+//! Random programs for the simulated effects: everything whose end is recorded, nested at random. Each command and
+//! each question contains a word that is unique to its pass, branch and call.
 
 mod writer;
 
@@ -18,13 +18,13 @@ pub(super) struct Cmd {
     inserts: usize,
 }
 
-/// What `let`, `const` and `output` are bound to.
+/// What `let`, `const` and `output` can be bound to.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     Cmd(Cmd),
-    /// A text with a value in it.
+    /// A text that contains a value.
     Text(usize),
-    /// The lines a list has, each through a command.
+    /// The elements of a list, each passed to a command.
     Pipe(&'static str, u8, Cmd),
     Call(usize),
     Branches(Fork),
@@ -57,7 +57,7 @@ pub(super) enum Piece {
     Session,
     Call(usize),
     Repeat(u8, Vec<Piece>),
-    /// Over a list of so many, or over the lines of a value.
+    /// Over a list of this many elements, or over the lines of a value.
     For(u8, Option<usize>, bool, Vec<Piece>),
     Loop(Vec<Piece>),
     Fork(Fork),
@@ -66,7 +66,7 @@ pub(super) enum Piece {
     Try(Vec<Piece>, Vec<Piece>, Option<Vec<Piece>>),
 }
 
-/// A program: blocks, and what calls them.
+/// A program: blocks, and the body that calls them.
 #[derive(Debug, Clone)]
 pub(super) struct Generated {
     blocks: Vec<Vec<Piece>>,
@@ -147,20 +147,20 @@ pub(super) fn programs() -> impl Strategy<Value = Generated> {
     (prop::collection::vec(pieces(1), 0..3), pieces(3)).prop_map(|(blocks, body)| Generated { blocks, body })
 }
 
-/// A program as text.
+/// A program as source text.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) text: String,
-    /// Something runs at the same time as something else.
+    /// Some steps are concurrent.
     pub(super) forks: bool,
-    /// What is done depends on which of two comes first.
+    /// What is done depends on which of two steps comes first.
     pub(super) races: bool,
 }
 
 impl Generated {
     pub(super) fn written(&self) -> Written {
         let mut writer = Writer::default();
-        // A block calls those before it alone, so that calls come to an end.
+        // A block calls only earlier blocks, so that calls terminate.
         for (at, body) in self.blocks.iter().enumerate() {
             writer.line(&format!("block f{at}(p{at}):"));
             let outer = std::mem::replace(&mut writer.turns, vec![format!("p{at}")]);

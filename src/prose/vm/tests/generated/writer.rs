@@ -1,4 +1,4 @@
-//! Random programs as text.
+//! Turns random programs into source text.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ pub(super) struct Writer {
     depth: usize,
     next: usize,
     pub(super) blocks: usize,
-    /// Names that tell one pass, branch or call from the others.
+    /// Names whose values distinguish this pass, branch or call from the others.
     pub(super) turns: Vec<String>,
-    /// Names with a value, in each scope; true of those that can be assigned to.
+    /// The names with a value in each scope; true for those that can be assigned to.
     names: Vec<Vec<(String, bool)>>,
-    /// Scopes before this one belong to what forked.
+    /// Scopes before this index belong to the code that forked.
     own: usize,
-    /// The same statements are carried out at the same time.
+    /// The same statements may be running concurrently.
     at_once: bool,
     pub(super) forks: bool,
     pub(super) races: bool,
@@ -49,7 +49,7 @@ impl Writer {
         self.next
     }
 
-    /// The word of this place: another one in each turn.
+    /// A word for this place in the program that differs in each turn.
     fn word(&mut self, letter: char) -> String {
         let turns: String = self.turns.iter().map(|turn| format!("-{{{turn}}}")).collect();
         format!("{letter}{}{turns}", self.number())
@@ -59,7 +59,7 @@ impl Writer {
         pieces.iter().for_each(|piece| self.piece(piece));
     }
 
-    /// Statements in a scope of their own.
+    /// Writes statements in a scope of their own.
     pub(super) fn body(&mut self, pieces: &[Piece]) {
         self.scoped(|writer| writer.all(pieces));
     }
@@ -72,7 +72,7 @@ impl Writer {
         self.depth -= 1;
     }
 
-    /// A scope in each of whose turns a name has another value.
+    /// Writes a body that is run several times, with another value of the name each time.
     fn turning(&mut self, turn: String, element: Option<String>, body: &[Piece]) {
         self.turns.push(turn);
         self.scoped(|writer| {
@@ -138,7 +138,7 @@ impl Writer {
                 self.line(&format!("{before}{call}"));
             }
             Source::Branches(fork) => {
-                // Not a name of the block's own, so nothing inside sees it.
+                // It is not one of the block's own names, so nothing inside sees it.
                 self.fork(before, fork);
             }
         }
@@ -191,7 +191,7 @@ impl Writer {
             Piece::Let(source) => self.binding("let", 'v', source, true),
             Piece::Const(source) => self.binding("const", 'k', source, false),
             Piece::Output(source) => {
-                // The last one to come holds.
+                // The last one to arrive wins.
                 self.races |= self.at_once;
                 self.binding("output", 'o', source, false);
             }
