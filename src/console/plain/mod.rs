@@ -2,6 +2,7 @@
 //! happens is said once, line after line, and lines are read. Pure; `console/io/plain.rs` reads, writes and carries out.
 
 mod attention;
+mod calls;
 pub mod events;
 pub mod line;
 pub mod menu;

@@ -50,8 +50,7 @@ impl App {
 
     /// Returns the place of a call or a held call, by its number.
     pub(super) fn place_of_number(&self, number: u64) -> Option<&Arc<PlaceState>> {
-        let (slot, _) = Slot::of(number);
-        self.view.snapshot.places.iter().find(|place| place.slot == slot)
+        names::place_of_number(&self.view.snapshot.places, number)
     }
 
     /// Returns the place of an agent, by its label.

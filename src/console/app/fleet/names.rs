@@ -1,9 +1,11 @@
 //! Short names: of tasks, and with several places of what is where.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::console::text;
-use crate::runtime::{PlaceLink, PlaceName, TaskView};
+use crate::runtime::{PlaceLink, PlaceName, PlaceState, Slot, TaskView};
 
 /// Returns what tells the newest of some tasks: their numbers, and with several places the time they were asked for.
 pub(in crate::console) fn born(task: &TaskView) -> (Option<Timestamp>, u32) {
@@ -15,6 +17,20 @@ pub(in crate::console) fn at_place(place: Option<&PlaceName>, name: String) -> S
     match place {
         Some(place) => format!("{}/{name}", place.name),
         None => name,
+    }
+}
+
+/// Returns the place of a call or a held call, by its number among those of all places.
+pub(super) fn place_of_number(places: &[Arc<PlaceState>], number: u64) -> Option<&Arc<PlaceState>> {
+    let (slot, _) = Slot::of(number);
+    places.iter().find(|place| place.slot == slot)
+}
+
+/// Returns what a call is called where it can be written as well: its number, with several places that of its place.
+pub(in crate::console) fn call_name(places: &[Arc<PlaceState>], number: u64) -> String {
+    match place_of_number(places, number) {
+        Some(place) => at_place(Some(&place.name), Slot::of(number).1.to_string()),
+        None => number.to_string(),
     }
 }
 
