@@ -62,8 +62,9 @@ pub enum Msg {
     /// The line of a task's log that a search found, if there is one; which of the lines that match it is, and how many
     /// there are, where they were counted.
     Found(TaskId, Query, Option<u64>, Option<(u64, u64)>),
-    /// What a search of all tasks found in some of them: whose turn it was, and lines of tasks.
-    FoundAll(u64, Vec<Place>),
+    /// What a search of all tasks found in some of them: whose turn it was, lines of tasks, and why some logs
+    /// could not be read.
+    FoundAll(u64, Vec<Place>, Vec<String>),
     /// The line of a task's log on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.

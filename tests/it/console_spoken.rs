@@ -11,14 +11,14 @@ use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::link::Request;
 use pilothouse::runtime::{
     AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, Lines, LoopView, PlaceId,
-    ProgramView, Question, QuestionKind, RunState, Slot, Snapshot, StepState, TaskEvent, TaskStatus,
-    TaskView, Waiting,
+    PlaceLink, PlaceState, ProgramView, Question, QuestionKind, RunState, Slot, Snapshot, StepState,
+    TaskEvent, TaskStatus, TaskView, Waiting,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
-use crate::console_fleet::{fleet, lost};
+use crate::console_fleet::{fleet, lost, name, place};
 use crate::console_held::call;
-use crate::console_program::{at_gate, gate, program};
+use crate::console_program::{at_gate, gate, program, text};
 
 fn with(tasks: Vec<TaskView>) -> Snapshot {
     Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..empty() }
@@ -586,6 +586,12 @@ fn number(place: u16, own: u64) -> u64 {
     Slot(place + 1).number(own).expect("room")
 }
 
+/// The first two places with such links, and a third one.
+fn fleet_of(links: [&PlaceLink; 2]) -> Vec<Arc<PlaceState>> {
+    let [first, second] = links.map(PlaceLink::clone);
+    vec![place(0, first), place(1, second), place(2, PlaceLink::Live)]
+}
+
 /// Returns which call's receipt was asked for.
 fn asked(heart: &Heart) -> Option<u64> {
     heart.does().into_iter().find_map(|effect| match effect {
@@ -682,6 +688,16 @@ fn with_several_places_a_held_call_is_opened_by_its_name() {
         let _ = heart.writes("run", 900);
         assert_eq!(decided(&heart), Some(ticket), "{opening:?}");
     }
+    let older = PlaceLink::ReadOnly("that runtime speaks version 5 of the link; start this one".into());
+    let mut heart = Heart::on(Snapshot { places: fleet_of([&older, &lost()]), ..state.clone() });
+    for (name, why) in
+        [("web-fix/311", "web-fix is read-only: that runtime speaks version 5"), ("api/2", "api is lost: ")]
+    {
+        let told = heart.writes(&format!("attention {name}"), 900);
+        assert!(told.contains("git push") && told.contains(why), "{told}");
+        let _ = heart.writes("run", 900);
+        assert_eq!(decided(&heart), None, "{name}");
+    }
     let mut heart = Heart::on(state);
     for (written, why) in [
         ("call 311", "say of which place: web-fix/311, api/311"),
@@ -691,5 +707,24 @@ fn with_several_places_a_held_call_is_opened_by_its_name() {
     ] {
         let said = heart.writes(&format!("attention {written}"), 900);
         assert!(said.contains(why), "{written}: {said}");
+    }
+}
+
+#[test]
+fn a_question_of_a_place_that_takes_no_answer_is_told_and_not_asked() {
+    let older = PlaceLink::ReadOnly("that runtime speaks version 5 of the link; start this one".into());
+    for question in [gate(), text(true)] {
+        let question = Arc::new(Question { place: Some(name(1)), ..question });
+        let places = fleet_of([&PlaceLink::Live, &older]);
+        let mut heart =
+            Heart::on(Snapshot { tasks: Vec::new(), questions: vec![question], places, ..fleet(lost()) });
+        let told = heart.writes("attention 1", 900);
+        assert!(
+            told.contains("api/q0") && told.contains("api is read-only: that runtime speaks version 5"),
+            "{told}"
+        );
+        assert!(!heart.acts.iter().any(|act| matches!(act, Effect::Hide(true))), "no secret is asked for");
+        assert!(heart.writes("approve", 900).contains("is not on the menu"));
+        assert!(heart.does().is_empty());
     }
 }

@@ -18,7 +18,7 @@ use super::line::{Line, who};
 use super::session::{Effect, Session, Step, Word};
 use super::steps::{BACK, reply};
 use super::{calls, tasks};
-use crate::console::app::{alias, call_name};
+use crate::console::app::{alias, call_name, place_of_number, place_of_question, refusal};
 use crate::console::msg;
 use crate::console::text::document::Piece;
 use crate::console::text::visible;
@@ -84,7 +84,12 @@ impl Session {
                 let Some(call) = call else { return vec![reply("it waits no longer")] };
                 let name = call_name(&self.snapshot.places, call.call);
                 let lines = call_lines(&call, &name, &self.about.zone);
-                let effects = lines.into_iter().map(Effect::Say).collect();
+                let mut effects: Vec<Effect> = lines.into_iter().map(Effect::Say).collect();
+                let told = place_of_number(&self.snapshot.places, ticket).and_then(|place| refusal(place));
+                if let Some(told) = told {
+                    effects.push(reply(told));
+                    return effects;
+                }
                 let word = Word { ticket, hash: call.hash, shown: None, wider: None };
                 self.only_by_a_person(effects, Step::Held(word))
             }
@@ -108,6 +113,11 @@ impl Session {
     fn open_question(&mut self, dialog: QuestionDialog) -> Vec<Effect> {
         let is_secret = matches!(dialog.question.kind, QuestionKind::Text { masked: true });
         let mut effects: Vec<Effect> = question_lines(&dialog).into_iter().map(Effect::Say).collect();
+        let told = place_of_question(&self.snapshot, &dialog.question).and_then(|place| refusal(place));
+        if let Some(told) = told {
+            effects.push(reply(told));
+            return effects;
+        }
         effects.push(Effect::Hide(is_secret));
         if dialog.question.kind.is_operators() {
             return self.only_by_a_person(effects, Step::Question(Box::new(dialog)));

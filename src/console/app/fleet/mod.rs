@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
-use crate::runtime::{CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TaskView};
+use crate::runtime::{
+    CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
+};
 
 use super::availability::Why;
 use super::chooser::{Choice, Chooser, Item, Kind};
@@ -83,6 +85,16 @@ impl App {
     /// Tells whether something can be done at the place of a call or a held call.
     pub(super) fn number_is_attached(&self, number: u64) -> Result<(), Why> {
         is_attached(self.place_of_number(number))
+    }
+
+    /// Tells whether a question can be answered at its place.
+    pub(super) fn question_is_attached(&self, question: &Question) -> Result<(), Why> {
+        is_attached(place_of_question(&self.view.snapshot, question))
+    }
+
+    /// Says why a question cannot be answered at its place.
+    pub(super) fn refusal_of_question(&self, question: &Question) -> Option<String> {
+        place_of_question(&self.view.snapshot, question).and_then(|place| refusal(place))
     }
 
     /// Says why nothing can be done at the place of a call or a held call.
@@ -323,8 +335,17 @@ fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Why> {
     }
 }
 
+/// Returns the place of a question.
+pub(in crate::console) fn place_of_question<'a>(
+    snapshot: &'a Snapshot,
+    question: &Question,
+) -> Option<&'a Arc<PlaceState>> {
+    let id = &question.place.as_ref()?.id;
+    snapshot.places.iter().find(|place| place.name.id == *id)
+}
+
 /// Says why nothing can be done at a place, where that is so.
-fn refusal(place: &PlaceState) -> Option<String> {
+pub(in crate::console) fn refusal(place: &PlaceState) -> Option<String> {
     let why = place.link.refusal()?;
     let is = if matches!(place.link, PlaceLink::Gone { .. }) { ":" } else { " is" };
     Some(format!("{}{is} {}", place.name.name, visible::one_line(&why)))

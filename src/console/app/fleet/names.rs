@@ -21,7 +21,10 @@ pub(in crate::console) fn at_place(place: Option<&PlaceName>, name: String) -> S
 }
 
 /// Returns the place of a call or a held call, by its number among those of all places.
-pub(super) fn place_of_number(places: &[Arc<PlaceState>], number: u64) -> Option<&Arc<PlaceState>> {
+pub(in crate::console) fn place_of_number(
+    places: &[Arc<PlaceState>],
+    number: u64,
+) -> Option<&Arc<PlaceState>> {
     let (slot, _) = Slot::of(number);
     places.iter().find(|place| place.slot == slot)
 }
