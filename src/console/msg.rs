@@ -62,9 +62,9 @@ pub enum Msg {
     /// The result of searching a task's log: the matching line, if any; and, where matches were counted, its
     /// position among the matching lines and their number.
     Found(TaskId, Query, Option<u64>, Option<(u64, u64)>),
-    /// Results of a search across all tasks, for some of them: the ticket of the search, and the matching
-    /// lines.
-    FoundAll(u64, Vec<Place>),
+    /// Results of a search across all tasks, for some of them: the ticket of the search, the matching lines, and
+    /// why some logs could not be read.
+    FoundAll(u64, Vec<Place>, Vec<String>),
     /// The log line on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.

@@ -9,11 +9,11 @@ use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::link::{Address, Request, Running};
 use pilothouse::runtime::{
-    AgentView, CallSummary, Metrics, PlaceId, PlaceLink, PlaceName, PlaceState, Slot, Snapshot, TaskStatus,
-    TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Metrics, PlaceId, PlaceLink, PlaceName, PlaceState, Slot, Snapshot,
+    TaskStatus, TaskView, Waiting,
 };
 
-use crate::console_fixture::{ago, console, ended, now, obstacle, press, shown, task};
+use crate::console_fixture::{ago, console, ended, now, obstacle, press, record, shown, task};
 
 const NAMES: [&str; 3] = ["web-fix", "api", "docs"];
 
@@ -303,4 +303,28 @@ fn a_place_that_is_only_looked_at_says_so_and_refuses() {
     select(&mut app, &id(2, 1));
     assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place may only be looked at"));
     assert!(!app.tasks().is_empty());
+}
+
+#[test]
+fn a_call_is_called_by_its_place_wherever_it_is_named() {
+    let mut app = opened((160, 50));
+    let whole = |app: &App, name: &str| {
+        let text = shown(app);
+        assert!(text.contains(name), "{name}: {text}");
+        assert!(!text.contains("281,474") && !text.contains("281474"), "{text}");
+    };
+    select(&mut app, &id(0, 1));
+    let _ = press(&mut app, &["w"]);
+    whole(&app, "call web-fix/1 of web-fix/claude");
+    let _ = press(&mut app, &["Esc", "3"]);
+    let mut calls: Vec<u64> = app.view.snapshot.calls.iter().map(|call| call.seq).collect();
+    calls.reverse();
+    for seq in &calls {
+        let _ = app.update(Msg::Record(Arc::new(CallRecord { seq: *seq, ..record() })));
+    }
+    let _ = press(&mut app, &["=", "j", "="]);
+    whole(&app, "of calls - docs/1 and + api/1");
+    let _ = press(&mut app, &["Esc"]);
+    let _ = app.update(Msg::Coverage(calls[1], Vec::new()));
+    whole(&app, "api/t01: what the model saw in call api/1");
 }

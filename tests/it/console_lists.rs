@@ -317,12 +317,12 @@ fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
     assert_eq!(asked(&effects), [(1, "panic".to_owned(), 8)]);
     let place = |number: u32, line: u64| Place { task: id(number), line, text: format!("panic in {line}") };
     assert_eq!(
-        asked(&app.update(Msg::FoundAll(1, vec![place(6, 90), place(6, 12)]))),
+        asked(&app.update(Msg::FoundAll(1, vec![place(6, 90), place(6, 12)], Vec::new()))),
         [(1, "panic".into(), 1)]
     );
-    assert_eq!(asked(&app.update(Msg::FoundAll(1, vec![place(4, 7)]))), []);
+    assert_eq!(asked(&app.update(Msg::FoundAll(1, vec![place(4, 7)], Vec::new()))), []);
     insta::assert_snapshot!("found_in_all_tasks_100x30", shown(&app));
-    assert!(app.update(Msg::FoundAll(0, vec![place(3, 1)])).is_empty(), "of an older search");
+    assert!(app.update(Msg::FoundAll(0, vec![place(3, 1)], Vec::new())).is_empty(), "of an older search");
     let pages = |effects: &[Effect]| -> Vec<(u32, Anchor)> {
         let pages = effects.iter().filter_map(|effect| match effect {
             Effect::Page { task, anchor, .. } => Some((app_number(task), *anchor)),

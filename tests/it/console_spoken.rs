@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use pilothouse::console::msg::{self, Leave};
+use pilothouse::console::msg::{self, Leave, Msg};
 use pilothouse::console::plain::{Circumstances, Effect, Event, Purpose, Reading, Session, events};
 use pilothouse::envelope::Actor;
 use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::link::Request;
 use pilothouse::runtime::{
-    AnswerValue, Decision, GateView, HoldReason, Lines, LoopView, PlaceId, ProgramView, Question,
-    QuestionKind, RunState, Snapshot, StepState, TaskEvent, TaskStatus, TaskView, Waiting,
+    AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, Lines, LoopView, PlaceId,
+    PlaceLink, PlaceState, ProgramView, Question, QuestionKind, RunState, Slot, Snapshot, StepState,
+    TaskEvent, TaskStatus, TaskView, Waiting,
 };
 
-use crate::console_fixture::{ago, empty, ended, id, now, snapshot, task};
-use crate::console_fleet::{fleet, lost};
+use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
+use crate::console_fleet::{fleet, lost, name, place};
 use crate::console_held::call;
-use crate::console_program::{at_gate, gate, program};
+use crate::console_program::{at_gate, gate, program, text};
 
 fn with(tasks: Vec<TaskView>) -> Snapshot {
     Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..empty() }
@@ -578,4 +579,152 @@ fn with_several_places_a_command_starts_where_the_line_says() {
     };
     let started = heart.acts.iter().find_map(starts);
     assert_eq!(started, Some((PlaceId::from("api"), Some("make all".to_owned()))));
+}
+
+/// A number of a place, as it stands in the snapshot of all.
+fn number(place: u16, own: u64) -> u64 {
+    Slot(place + 1).number(own).expect("room")
+}
+
+/// The first two places with such links, and a third one.
+fn fleet_of(links: [&PlaceLink; 2]) -> Vec<Arc<PlaceState>> {
+    let [first, second] = links.map(PlaceLink::clone);
+    vec![place(0, first), place(1, second), place(2, PlaceLink::Live)]
+}
+
+/// Returns which call's receipt was asked for.
+fn asked(heart: &Heart) -> Option<u64> {
+    heart.does().into_iter().find_map(|effect| match effect {
+        msg::Effect::Ask(Request::Record { seq }) => Some(*seq),
+        _ => None,
+    })
+}
+
+#[test]
+fn with_several_places_a_call_is_called_by_its_place() {
+    let before = fleet(lost());
+    let of = |at: usize, own| CallSummary {
+        seq: number(u16::try_from(at).expect("few"), own),
+        status: Some("error".into()),
+        summary: "no such folder".into(),
+        ..CallSummary::clone(&before.calls[at])
+    };
+    let mut state = before.clone();
+    state.calls.extend([of(1, 12), of(1, 1_234), of(0, 7)].map(Arc::new));
+    let news = said(&before, &state);
+    assert!(news.contains("agent api/claude: call api/12 error: no such folder"), "{news}");
+    let mut heart = Heart::on(state);
+    let listed = heart.writes("receipts", 900);
+    for name in ["web-fix/1", "api/1", "docs/1", "api/12", "api/1234", "web-fix/7"] {
+        assert!(listed.lines().any(|line| line.starts_with(&format!("{name} agent "))), "{name}: {listed}");
+    }
+    let read = heart.hears(Event::Done(Msg::Record(Arc::new(CallRecord { seq: number(1, 12), ..record() }))));
+    assert!(read.starts_with("call api/12, "), "{read}");
+
+    // By its name, by its number where one place alone has it, and by the number that it has among those of all.
+    for (written, own) in [
+        ("api/12", number(1, 12)),
+        ("call api/12", number(1, 12)),
+        ("12", number(1, 12)),
+        ("api/1,234", number(1, 1_234)),
+        ("1,234", number(1, 1_234)),
+        ("7", number(0, 7)),
+        ("docs/99", number(2, 99)),
+        (&number(0, 1).to_string(), number(0, 1)),
+    ] {
+        let said = heart.writes(&format!("receipts {written}"), 900);
+        assert_eq!(asked(&heart), Some(own), "{written}: {said}");
+    }
+    for (written, why) in [
+        ("1", "say of which place: web-fix/1, api/1, docs/1"),
+        ("99", "say of which place: web-fix/99, api/99, docs/99"),
+        ("nowhere/1", "no place is called \"nowhere\"; places: web-fix, api, docs"),
+        ("api/x", "\"api/x\" is no call"),
+        ("api/281474976710656", "\"api/281474976710656\" is no call"),
+    ] {
+        let said = heart.writes(&format!("receipts {written}"), 900);
+        assert!(said.contains(why) && asked(&heart).is_none(), "{written}: {said}");
+    }
+    let mut single = Heart::on(snapshot());
+    let _ = single.writes("receipts 12", 900);
+    assert_eq!(asked(&single), Some(12), "with one runtime a call is called by its number alone");
+}
+
+#[test]
+fn with_several_places_a_held_call_is_opened_by_its_name() {
+    let held = |place, ticket, own| HeldCall {
+        ticket: number(place, ticket),
+        call: number(place, own),
+        actor: Actor::Agent("api/claude".into()),
+        task: None,
+        ..call(ticket, &["git push"], HoldReason::Paused)
+    };
+    let waits = vec![held(0, 1, 311), held(1, 1, 311), held(1, 2, 2)];
+    let state = Snapshot {
+        tasks: Vec::new(),
+        gate: GateView { paused: Some(ago(60)), held: waits, allowed: 0 },
+        ..fleet(lost())
+    };
+    let news = said(&fleet(lost()), &state);
+    assert!(news.contains("wants to run: git push; call api/311 needs approval"), "{news}");
+    let decided = |heart: &Heart| {
+        heart.does().into_iter().find_map(|effect| match effect {
+            msg::Effect::Ask(Request::Decide { ticket, .. }) => Some(*ticket),
+            _ => None,
+        })
+    };
+    for (opening, ticket, name) in [
+        (&["attention api/311"][..], number(1, 1), "api/311"),
+        (&["attention", "web-fix/311"], number(0, 1), "web-fix/311"),
+        (&["attention", "call api/311"], number(1, 1), "api/311"),
+        (&["attention", "call 2"], number(1, 2), "api/2"),
+        // A number alone is one of the list.
+        (&["attention", "2"], number(1, 1), "api/311"),
+    ] {
+        let mut heart = Heart::on(state.clone());
+        assert!(heart.said().contains("waits for you: call web-fix/311: "), "{}", heart.said());
+        let card = opening.iter().map(|line| heart.writes(line, 900)).last().unwrap_or_default();
+        assert!(card.contains(&format!("call {name} ")), "{opening:?}: {card}");
+        let _ = heart.writes("run", 900);
+        assert_eq!(decided(&heart), Some(ticket), "{opening:?}");
+    }
+    let older = PlaceLink::ReadOnly("that runtime speaks version 5 of the link; start this one".into());
+    let mut heart = Heart::on(Snapshot { places: fleet_of([&older, &lost()]), ..state.clone() });
+    for (name, why) in
+        [("web-fix/311", "web-fix is read-only: that runtime speaks version 5"), ("api/2", "api is lost: ")]
+    {
+        let told = heart.writes(&format!("attention {name}"), 900);
+        assert!(told.contains("git push") && told.contains(why), "{told}");
+        let _ = heart.writes("run", 900);
+        assert_eq!(decided(&heart), None, "{name}");
+    }
+    let mut heart = Heart::on(state);
+    for (written, why) in [
+        ("call 311", "say of which place: web-fix/311, api/311"),
+        ("docs/311", "\"docs/311\" does not wait"),
+        ("nowhere/311", "\"nowhere/311\" does not wait"),
+        ("9", "\"9\" does not wait"),
+    ] {
+        let said = heart.writes(&format!("attention {written}"), 900);
+        assert!(said.contains(why), "{written}: {said}");
+    }
+}
+
+#[test]
+fn a_question_of_a_place_that_takes_no_answer_is_told_and_not_asked() {
+    let older = PlaceLink::ReadOnly("that runtime speaks version 5 of the link; start this one".into());
+    for question in [gate(), text(true)] {
+        let question = Arc::new(Question { place: Some(name(1)), ..question });
+        let places = fleet_of([&PlaceLink::Live, &older]);
+        let mut heart =
+            Heart::on(Snapshot { tasks: Vec::new(), questions: vec![question], places, ..fleet(lost()) });
+        let told = heart.writes("attention 1", 900);
+        assert!(
+            told.contains("api/q0") && told.contains("api is read-only: that runtime speaks version 5"),
+            "{told}"
+        );
+        assert!(!heart.acts.iter().any(|act| matches!(act, Effect::Hide(true))), "no secret is asked for");
+        assert!(heart.writes("approve", 900).contains("is not on the menu"));
+        assert!(heart.does().is_empty());
+    }
 }

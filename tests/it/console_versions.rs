@@ -4,16 +4,21 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
+use pilothouse::console::app::search_all::Place;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::Actor;
+use pilothouse::facts::TaskFact;
 use pilothouse::link::Request;
 use pilothouse::runtime::{
-    GateView, HeldCall, HoldReason, PlaceLink, PlaceState, Slot, Snapshot, TaskStatus, TaskView,
+    GateView, HeldCall, HoldReason, PlaceLink, PlaceState, Question, QuestionKind, Slot, Snapshot, TaskEvent,
+    TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{ago, console, ended, obstacle, press, shown};
 use crate::console_fleet::{at, fleet, id, place, select};
 use crate::console_held::call;
+use crate::console_program::{choice, gate, text, yes_no};
 
 const OLDER: &str = "that runtime speaks version 5 of the link, this console version 6; end it";
 
@@ -150,4 +155,137 @@ fn how_places_stand_is_told_also_where_none_has_a_task() {
         let app = console(Snapshot { tasks: Vec::new(), ..mixed(false, Vec::new()) }, size);
         assert!(shown(&app).contains(" docs  read-only: that runtime speaks"), "{}", shown(&app));
     }
+}
+
+/// The console with questions of the older place, and one of a place that can be driven.
+fn asked(question: Question, size: (u16, u16)) -> App {
+    let of = |at: usize, question: Question| {
+        Arc::new(Question { place: Some(crate::console_fleet::name(at)), ..question })
+    };
+    let live = Question { asked_at: ago(5), id: "question_00000077".parse().expect("an id"), ..yes_no() };
+    let questions = vec![of(2, question), of(0, live)];
+    let mut snapshot = Snapshot { questions, ..mixed(false, Vec::new()) };
+    for task in &mut snapshot.tasks {
+        // Nothing else waits.
+        Arc::make_mut(task).waiting = None;
+    }
+    console(snapshot, size)
+}
+
+fn answers(effects: &[Effect]) -> usize {
+    let is_answer = |effect: &&Effect| {
+        matches!(effect, Effect::Ask(Request::Answer { .. } | Request::LetAgents { .. }) | Effect::AskAt(..))
+    };
+    effects.iter().filter(is_answer).count()
+}
+
+#[test]
+fn a_question_of_such_a_place_is_shown_whole_and_takes_no_answer() {
+    for question in [gate(), yes_no(), choice(), text(false), text(true)] {
+        let (says, kind) = (question.text.clone(), question.kind.clone());
+        let mut app = asked(question, (160, 50));
+        let _ = press(&mut app, &["a"]);
+        assert!(shown(&app).contains("docs/q0"), "it is on the list: {}", shown(&app));
+        let _ = press(&mut app, &["Enter"]);
+        look(&mut app);
+        for line in says.lines() {
+            assert!(shown(&app).contains(line), "{line}: {}", shown(&app));
+        }
+        assert!(shown(&app).contains("its place may only be looked at"), "{}", shown(&app));
+        let keys = if matches!(kind, QuestionKind::Choice { .. }) { &["j", "Enter"][..] } else { &[] };
+        for key in keys.iter().chain(&["y", "n", "a", "r", "x", "l", "Enter", "M-Enter"]) {
+            assert_eq!(answers(&press(&mut app, &[key])), 0, "{key}: {kind:?}");
+            assert!(!shown(&app).contains("on its way"), "{key}: {}", shown(&app));
+        }
+        let told =
+            "docs is read-only: that runtime speaks version 5 of the link, this console version 6; end it";
+        assert!(shown(&app).contains(told), "{kind:?}: {}", shown(&app));
+        if let QuestionKind::Text { .. } = kind {
+            assert!(!shown(&app).contains("ynarx"), "nothing is written in vain: {}", shown(&app));
+        }
+        let _ = press(&mut app, &["Esc"]);
+        assert!(app.layers.is_empty(), "it is left open");
+    }
+    // The one of a place that can be driven is answered.
+    let mut app = asked(gate(), (160, 50));
+    let _ = press(&mut app, &["a", "j", "Enter"]);
+    look(&mut app);
+    assert_eq!(answers(&press(&mut app, &["y"])), 1, "{}", shown(&app));
+}
+
+#[test]
+fn a_question_of_a_program_there_opens_from_its_screen_too() {
+    let mut app = asked(gate(), (160, 50));
+    let snapshot = Snapshot {
+        programs: vec![Arc::new(crate::console_program::at_gate())],
+        ..Snapshot::clone(&app.view.snapshot)
+    };
+    let _ = app.update(Msg::Snapshot(Arc::new(snapshot)));
+    let _ = press(&mut app, &["5", "Enter"]);
+    look(&mut app);
+    assert!(shown(&app).contains("The migration runs first and cannot be undone."), "{}", shown(&app));
+    assert!(shown(&app).contains("its place may only be looked at"), "{}", shown(&app));
+}
+
+#[test]
+fn the_timeline_of_all_tells_of_places_of_both_versions_in_the_order_of_time() {
+    let mut snapshot = mixed(false, Vec::new());
+    let happened = |seconds, actor: &str, bytes| TaskEvent {
+        at: ago(seconds),
+        actor: Actor::Agent(actor.into()),
+        fact: TaskFact::Input(bytes),
+    };
+    for task in &mut snapshot.tasks {
+        let task = Arc::make_mut(task);
+        let place = task.place.as_ref().map(|place| place.name.clone()).unwrap_or_default();
+        task.events = match (place.as_str(), task.number) {
+            ("web-fix", 1) => vec![happened(50, "web-fix/claude", 111), happened(10, "web-fix/claude", 333)],
+            ("docs", 1) => vec![happened(30, "docs/claude", 222)],
+            _ => Vec::new(),
+        };
+    }
+    let mut app = console(snapshot, (160, 50));
+    let _ = press(&mut app, &["t"]);
+    let text = shown(&app);
+    let (_, rows) = text.split_once("timeline  all tasks").expect("the timeline");
+    let at = |name: &str, bytes: &str| {
+        let is_it = |row: &str| row.contains(name) && row.contains(bytes);
+        rows.lines().position(is_it).unwrap_or_else(|| panic!("{name} {bytes}: {text}"))
+    };
+    let order = [at("web-fix/t01", "111"), at("docs/t01", "222"), at("web-fix/t01", "333")];
+    assert!(order.is_sorted(), "{order:?}: {text}");
+}
+
+#[test]
+fn a_search_of_all_tasks_looks_at_places_of_both_versions_and_says_what_it_could_not_read() {
+    let mut app = console(mixed(false, Vec::new()), (160, 50));
+    let searched = |effects: &[Effect]| -> Vec<pilothouse::envelope::TaskId> {
+        let tasks = effects.iter().filter_map(|effect| match effect {
+            Effect::SearchAll(_, _, tasks) => Some(tasks.clone()),
+            _ => None,
+        });
+        tasks.flatten().collect()
+    };
+    let keys = ["\\", "p", "a", "n", "i", "c", "Enter"];
+    let tasks = searched(&press(&mut app, &keys));
+    for wanted in [id(0, 1), id(1, 1), id(2, 1), id(2, 2)] {
+        assert!(tasks.contains(&wanted), "{wanted}: {tasks:?}");
+    }
+    let found = |place: usize| Place { task: id(place, 1), line: 6, text: format!("panic {place}") };
+    let why = format!("docs is read-only: {OLDER}");
+    let _ = app.update(Msg::FoundAll(1, vec![found(0), found(2)], Vec::new()));
+    let text = shown(&app);
+    assert!(text.contains("web-fix/t01:7") && text.contains("docs/t01:7"), "{text}");
+    let _ = press(&mut app, &["Esc"]);
+    let _ = press(&mut app, &keys);
+    let _ = app.update(Msg::FoundAll(2, Vec::new(), vec![why.clone(), why]));
+    let text = shown(&app);
+    assert!(
+        text.contains("not all was searched: docs is read-only: that runtime speaks version 5"),
+        "{text}"
+    );
+    assert!(!text.contains("no task has printed"), "{text}");
+    let said =
+        app.toasts.said().iter().filter(|toast| toast.text.starts_with("not all was searched")).count();
+    assert_eq!(said, 1, "each reason once");
 }

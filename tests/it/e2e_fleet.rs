@@ -79,13 +79,17 @@ fn in_plain_lines_a_command_starts_at_the_place_that_is_named() {
     let mut fleet = home.command(&["fleet", "--accessible"]);
     let mut child = fleet.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
     let mut lines = child.stdin.take().expect("an input");
-    lines.write_all(b"places\nstart pwd > where\nstart in web-fix pwd > where\nquit\n").expect("written");
+    let asked =
+        b"places\nstart pwd > where\nstart in web-fix pwd > where\nreceipts web-fix/1\nreceipts web-fix/99\nquit\n";
+    lines.write_all(asked).expect("written");
     drop(lines);
     let output = child.wait_with_output().expect("ends");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("web-fix live, 0 live, 0 waiting, this machine"), "{said}");
     assert!(said.contains("say where: start in PLACE COMMAND"), "{said}");
     assert!(said.contains("started web-fix/t02: pwd > where"), "{said}");
+    assert!(said.contains("call web-fix/1, ExecCommand"), "{said}");
+    assert!(said.contains("not done: there is no call web-fix/99"), "{said}");
     wait_until("it ran there", || {
         let place = std::fs::read_to_string(other.folder().join("where")).unwrap_or_default();
         place.trim() == other.folder().canonicalize().expect("a path").to_string_lossy()

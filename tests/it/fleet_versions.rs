@@ -1,14 +1,18 @@
 //! Places that speak different versions of the link protocol in one fleet: what may be done where, what is shown of
 //! all of them, and a place whose runtime is replaced by one of this version.
 
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Fleet, Operator, Reply, Request, VERSION};
-use pilothouse::runtime::{Closing, Decision, Input, PlaceId, PlaceLink, Snapshot};
+use pilothouse::runtime::{
+    AnswerValue, Closing, Decision, Given, Input, PlaceId, PlaceLink, QuestionId, Snapshot,
+};
 use serde_json::{Value, json};
 
 use crate::e2e_fleet::go_to;
+use crate::hosts::configured;
 use crate::link_fleet::{is, line, place, published, shows, start};
 use crate::support::{Agent, Another, Console, Home, Speaking, wait_until};
 
@@ -320,4 +324,161 @@ async fn a_console_over_both_drives_one_and_looks_at_the_other_until_it_is_repla
     end.cancel();
     drop(console);
     tokio::task::block_in_place(|| drop(mixed));
+}
+
+/// Prints what its command does not contain: 11 bytes on a terminal.
+const NEEDLE: &str = "echo needle-$((40 + 2)); exec sleep 1000";
+
+/// Waits until the console knows that both tasks have printed; it shows the timeline of all from then on.
+fn printed_by_both(console: &Console) {
+    console.keys(b"t");
+    console.shows("timeline  all tasks");
+    console.shows("22 bytes out");
+}
+
+/// Has a program ask something at a place.
+fn asks(at: &Another<'_>) -> Child {
+    let program = "gate deploy:\n  prompt: \"Ship it?\"\nexec \"touch shipped\"\n";
+    std::fs::write(at.folder().join("p.prose"), program).expect("written");
+    let mut command = at.command(&["run", "p.prose", "--plain", "--attended"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_at_a_place_one_version_older_is_seen_and_answered_there_alone() {
+    let (here, there) = (Home::new(), Home::new());
+    let mixed = tokio::task::block_in_place(|| Mixed::new(&here, &there));
+    let end = mixed.speaking.speak(VERSION - 1);
+    let fleet = Operator::Fleet(Fleet::of_this_machine(&here.places().locks(), None));
+    let socket = mixed.older.places().operator_socket();
+    let beside = Operator::attach(&socket, mixed.older.folder().to_owned()).await.expect("attaches");
+    let mut program = asks(&mixed.older);
+    let all = published(&fleet, "the question", |snapshot| !snapshot.questions.is_empty()).await;
+    let question = &all.questions[0];
+    assert_eq!(question.place.as_ref().map(|place| place.name.as_str()), Some("older"));
+    assert_eq!((question.text.as_str(), question.needs_somebody()), ("Ship it?", true));
+    assert_eq!(place(&all, "older").map(pilothouse::runtime::PlaceState::waiting), Some(1));
+    assert_eq!(all.programs.len(), 1, "the program is seen as well");
+
+    for (value, note) in [(AnswerValue::Approve, None), (AnswerValue::Reject, Some("no".to_owned()))] {
+        let told = answer(&fleet, &question.id, value, note).await.expect_err("refused").to_string();
+        is_whole(&told);
+    }
+    let let_agents = Request::LetAgents { question: question.id.clone(), may: true, nonce: None };
+    is_whole(&fleet.ask(let_agents).await.expect_err("refused").to_string());
+    for (tool, input) in [("QuestionAnswer", json!({"question_id": question.id, "answer": "approve"}))] {
+        let told = fleet.ask_at(Some(&id(&all, "older")), Request::call(tool, input)).await.expect_err(tool);
+        is_whole(&told.to_string());
+    }
+    let asked = beside.snapshot().borrow().questions.clone();
+    assert_eq!(asked.len(), 1, "nothing was decided there");
+    assert_eq!((asked[0].agents, asked[0].comments.len()), (question.agents, 0));
+    assert!(!mixed.older.folder().join("shipped").exists());
+    assert_eq!(fleet.snapshot().borrow().questions.len(), 1, "it is still shown");
+
+    // The person there answers.
+    loop {
+        match answer(&beside, &question.id, AnswerValue::Approve, None).await {
+            Ok(()) => break,
+            Err(Error::Declined { message }) if message.contains("nothing was decided") => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    published(&fleet, "that it is settled", |snapshot| snapshot.questions.is_empty()).await;
+    let ended = tokio::task::block_in_place(|| program.wait()).expect("ends");
+    assert!(ended.success() && mixed.older.folder().join("shipped").exists());
+    drop((fleet, beside));
+    end.cancel();
+    tokio::task::block_in_place(|| drop(mixed));
+}
+
+async fn answer(
+    operator: &Operator,
+    question: &QuestionId,
+    value: AnswerValue,
+    note: Option<String>,
+) -> Result<(), Error> {
+    let given = Given { value, note };
+    operator.ask(Request::Answer { question: question.clone(), given, nonce: None }).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_console_over_both_searches_all_output_tells_of_all_tasks_and_shows_what_the_older_one_asks() {
+    let (here, there) = (Home::new(), Home::new());
+    let mixed = tokio::task::block_in_place(|| Mixed::new(&here, &there));
+    let end = mixed.speaking.speak(VERSION - 1);
+    tokio::task::block_in_place(|| {
+        mixed.agents[0].task(NEEDLE);
+        mixed.agents[1].task(NEEDLE);
+        let console = Console::open(&here, &["fleet"], (160, 50));
+        console.shows(" older  1 task");
+        console.shows("read-only: that runtime speaks");
+        console.shows(" workspace  1 task");
+
+        // One timeline of both.
+        printed_by_both(&console);
+        console.wait_for("the timeline of both", |screen| {
+            let text = screen.contents();
+            text.split_once("timeline  all tasks").is_some_and(|(_, rows)| {
+                ["older/t01", "workspace/t01"].iter().all(|name| rows.contains(name))
+            })
+        });
+
+        // What was printed at both is found, and gone to.
+        console.keys(b"\\");
+        console.shows("search all tasks");
+        console.keys(b"needle-42\r");
+        console.shows("workspace/t01:1");
+        console.shows("older/t01:1");
+        console.keys(b"older\r");
+        console.shows("of 2 in all tasks  needle-42");
+        console.keys(b"\x1b");
+        console.shown_until("the end of the search", |text| (!text.contains("in all tasks")).then_some(()));
+
+        // What is asked there is read here, and takes no answer.
+        let mut program = asks(&mixed.older);
+        console.shows("older/q01  gate deploy");
+        console.keys(b"a");
+        console.shows("older/q01");
+        console.keys(b"\r");
+        console.shows("Ship it?");
+        console.shows("its place may only be looked at");
+        console.keys(b"y");
+        console.shows("older is read-only: that runtime speaks version");
+        assert!(!mixed.older.folder().join("shipped").exists(), "and nothing was decided");
+        program.kill().expect("ended");
+        program.wait().expect("ended");
+    });
+    end.cancel();
+    tokio::task::block_in_place(|| drop(mixed));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_logs_of_an_older_place_on_another_machine_are_said_not_to_be_searched() {
+    let (here, there, third) = (Home::new(), Home::new(), Home::new());
+    configured(&here, &there);
+    let older = third.another("older");
+    let speaking = Speaking::new(&there, &older);
+    let end = speaking.speak(VERSION - 1);
+    let (agent, far) = tokio::task::block_in_place(|| {
+        let agent = Agent::connect_first(&here, &[]);
+        agent.task(NEEDLE);
+        let far = Agent::connect_by(&third, older.command(&["mcp"]));
+        far.task(NEEDLE);
+        let console = Console::open(&here, &["fleet", "box"], (200, 50));
+        console.shows(" workspace  1 task");
+        console.shows(" box:older  1 task");
+        console.shows("read-only: that runtime speaks");
+        printed_by_both(&console);
+        console.keys(b"\\");
+        console.shows("search all tasks");
+        console.keys(b"needle-42\r");
+        console.shows("workspace/t01:1");
+        console.keys(b"\x1b");
+        console.shows("not all was searched: box:older is read-only: that runtime speaks version");
+        assert!(!console.text().contains("box:older/t01:1"));
+        (agent, far)
+    });
+    end.cancel();
+    tokio::task::block_in_place(|| drop((agent, far, older)));
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 
 use serde_json::Value;
@@ -294,6 +294,66 @@ fn without_a_runtime_it_runs_plainly_and_says_so_or_does_not_run_as_the_settings
     assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(69)));
     assert!(said.contains("setting shell.on_failure"), "{said}");
     std::fs::remove_file(door.home.workspace().join("../state/pilothouse")).expect("removed");
+}
+
+/// A call that begins in a directory that is removed before it does.
+fn in_a_removed_directory(door: &Door, directory: &Path, agents: &Path, script: &str) -> Output {
+    std::fs::create_dir_all(directory).expect("made");
+    let call = door.of_claude("a", script);
+    let mut shell = Command::new("/bin/sh");
+    door.home.settle(&mut shell);
+    shell.args(["-c", "rmdir \"$PWD\" && exec \"$0\" \"$@\""]).arg(call.get_program()).args(call.get_args());
+    for (name, value) in call.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell.current_dir(directory).env("PILOTHOUSE_SHELL_DOOR", agents).output().expect("runs")
+}
+
+#[test]
+fn a_command_in_a_directory_that_was_removed_runs_plainly_says_so_and_leaves_a_mark() {
+    let door = Door::new();
+    let workspace = door.home.workspace();
+    let (gone, elsewhere) = (workspace.join("build/gone"), workspace.join("../elsewhere/gone"));
+    let marks = || std::fs::read_to_string(door.home.places().outside()).unwrap_or_default();
+    // By the directory of its agent; where that was removed too, by the repository around it; by its own.
+    for (count, (directory, agents)) in
+        (1..).zip([(&elsewhere, &workspace), (&elsewhere, &gone), (&gone, &elsewhere)])
+    {
+        let output = in_a_removed_directory(&door, directory, agents, "echo \"ran $0\"; exit 4");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        assert!(output.stdout.starts_with(b"ran "), "{output:?}");
+        let line =
+            "pilothouse: this command runs without Pilothouse: the directory it begins in was removed\n";
+        assert!(said.starts_with(line), "{said}");
+        let marks = marks();
+        assert_eq!(marks.lines().count(), count, "{marks}");
+        let last: Value = serde_json::from_str(marks.lines().last().expect("a mark")).expect("JSON");
+        assert_eq!(
+            (last["agent"].as_str(), last["why"].as_str()),
+            (Some("claude"), Some("the directory it begins in was removed"))
+        );
+        assert!(last["workdir"].as_str().is_some_and(|at| at.contains("/gone")), "{last}");
+    }
+    let status = String::from_utf8_lossy(&door.home.run(&["status"]).stdout).into_owned();
+    assert!(status.contains(" 3 commands ran without one."), "{status}");
+
+    // Nothing says whose it is.
+    let output = in_a_removed_directory(&door, &elsewhere, &elsewhere, "exit 4");
+    assert_eq!(output.status.code(), Some(4));
+    assert_eq!(marks().lines().count(), 3);
+    let left = std::fs::read_dir(door.home.places().outside().parent().expect("a folder")).expect("there");
+    assert_eq!(left.count(), 1, "no workspace is made up");
+
+    door.home.configure("config.toml", "[shell]\non_failure = \"refuse\"\n");
+    for agents in [&workspace, &elsewhere] {
+        let output = in_a_removed_directory(&door, &elsewhere, agents, "echo ran");
+        assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(69)), "{output:?}");
+    }
+    assert_eq!(marks().lines().count(), 3);
 }
 
 #[test]

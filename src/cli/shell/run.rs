@@ -1,7 +1,10 @@
 //! Runs a call as a task: the runtime runs the command, and this process represents it until it ends.
 
+use std::ffi::OsStr;
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,13 +28,14 @@ const BUDGET: Duration = Duration::from_millis(300);
 const UNKNOWN: u8 = 75;
 /// The exit code if the command was not run because no runtime was available (`EX_UNAVAILABLE`).
 const REFUSED: u8 = 69;
+/// Why a runtime is not asked to run a command where nothing is any more.
+const REMOVED: &str = "the directory it begins in was removed";
 
 /// Runs a call as a task, or without a runtime if none is available.
 pub(super) fn run(call: &Call, real: Real) -> ExitCode {
     let asked = match Asked::new(call, &real) {
         Ok(asked) => asked,
-        // If the call cannot even be described, it is left to the real shell.
-        Err(_) => return real.become_it(),
+        Err(error) => return undescribed(call, &error, &real),
     };
     match asked.connect() {
         Ok(connected) => asked.carry(connected, &real),
@@ -49,32 +53,16 @@ struct Asked {
 
 impl Asked {
     fn new(call: &Call, real: &Real) -> Result<Self, Box<dyn std::error::Error>> {
-        let cwd = std::env::current_dir()?;
+        let cwd = std::env::current_dir().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => REMOVED.into(),
+            _ => Box::<dyn std::error::Error>::from(error),
+        })?;
         let workdir = openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         if fstat(&workdir)?.st_nlink == 0 {
-            return Err("the directory was removed".into());
+            return Err(REMOVED.into());
         }
         let places = Places::find(&workspace(call).unwrap_or_else(|| cwd.clone()), &surroundings())?;
-        let number = |name: &str| find(&call.variables, name)?.to_str()?.parse().ok();
-        let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
-        let (session, agent_pid) = match call.marks.agent {
-            Some(Kind::Claude) => (text("CLAUDE_CODE_SESSION_ID"), number("CLAUDE_PID")),
-            Some(Kind::Opencode) => (None, number("OPENCODE_PID")),
-            Some(Kind::Codex) => (text("CODEX_THREAD_ID"), None),
-            Some(Kind::Gemini) | None => (None, None),
-        };
-        let request = ShellRequest {
-            agent: call.marks.agent.map(|agent| <&str>::from(agent).to_owned()),
-            session,
-            agent_pid,
-            shell: real.program.clone(),
-            limits: ResourceLimits::own(),
-            input: ShellInput::Descriptor,
-            tool_call: None,
-            shown: None,
-            description: None,
-            args: real.args.clone(),
-        };
+        let request = request(call, real);
         let environment = Environment::new(real.variables.clone(), own_umask());
         let hello = Hello { environment: Some(environment), ..Hello::new(Role::Shell, cwd) };
         Ok(Self { places, hello, request, workdir })
@@ -129,15 +117,62 @@ impl Asked {
 
     /// Handles the lack of a runtime as the settings say.
     fn without_runtime(&self, why: &impl Display, real: &Real) -> ExitCode {
-        let Places { config_dir, workspace, .. } = &self.places;
-        let loaded = Loaded::read(config_dir, workspace).map(|loaded| loaded.settings.shell.on_failure);
-        if loaded.unwrap_or_default() == OnFailure::Refuse {
-            let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
+        if is_refused(&self.places, why) {
             return ExitCode::from(REFUSED);
         }
-        let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
         runs_plainly(&self.places, &self.request, &self.hello.cwd, &why.to_string());
         real.become_it()
+    }
+}
+
+/// Does without a runtime where the command cannot be described to one: its directory or that of its agent was removed. It
+/// leaves its mark in what is left of its workspace, where that is known.
+fn undescribed(call: &Call, why: &impl Display, real: &Real) -> ExitCode {
+    let left = left_of(call);
+    // Without a workspace the settings of the person hold all the same.
+    let places = left.clone().or_else(|| Places::find(Path::new("/"), &surroundings()).ok());
+    if places.is_some_and(|places| is_refused(&places, why)) {
+        return ExitCode::from(REFUSED);
+    }
+    if let Some(places) = left {
+        runs_plainly(&places, &request(call, real), &own_directory().unwrap_or_default(), &why.to_string());
+    }
+    real.become_it()
+}
+
+/// Tells whether a command is not run without a runtime, as the settings say; says that, or that it runs.
+fn is_refused(places: &Places, why: &impl Display) -> bool {
+    let loaded = Loaded::read(&places.config_dir, &places.workspace);
+    let on_failure = loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default();
+    let is_refused = on_failure == OnFailure::Refuse;
+    let _ = match is_refused {
+        true => print::say(format_args!("not run: {why} (setting shell.on_failure)")),
+        false => print::say(format_args!("this command runs without Pilothouse: {why}")),
+    };
+    is_refused
+}
+
+/// Describes the command itself.
+fn request(call: &Call, real: &Real) -> ShellRequest {
+    let number = |name: &str| find(&call.variables, name)?.to_str()?.parse().ok();
+    let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
+    let (session, agent_pid) = match call.marks.agent {
+        Some(Kind::Claude) => (text("CLAUDE_CODE_SESSION_ID"), number("CLAUDE_PID")),
+        Some(Kind::Opencode) => (None, number("OPENCODE_PID")),
+        Some(Kind::Codex) => (text("CODEX_THREAD_ID"), None),
+        Some(Kind::Gemini) | None => (None, None),
+    };
+    ShellRequest {
+        agent: call.marks.agent.map(|agent| <&str>::from(agent).to_owned()),
+        session,
+        agent_pid,
+        shell: real.program.clone(),
+        limits: ResourceLimits::own(),
+        input: ShellInput::Descriptor,
+        tool_call: None,
+        shown: None,
+        description: None,
+        args: real.args.clone(),
     }
 }
 
@@ -148,6 +183,31 @@ fn workspace(call: &Call) -> Option<PathBuf> {
     }
     let agent = parent(std::process::id())?;
     std::fs::read_link(Path::new("/proc").join(agent.to_string()).join("cwd")).ok()
+}
+
+/// Returns the places of the workspace that a command belongs to, where the directories that would say so may be gone: that of the
+/// agent, else its own; of one that was removed, the repository around it. Where none is left, nobody can say whose it is.
+fn left_of(call: &Call) -> Option<Places> {
+    let of = |dir: PathBuf| {
+        let left = dir.ancestors().find(|dir| dir.is_dir())?;
+        let places = Places::find(left, &surroundings()).ok()?;
+        (left == dir || places.workspace.join(".git").exists()).then_some(places)
+    };
+    [workspace(call), own_directory()].into_iter().flatten().map(as_it_was).find_map(of)
+}
+
+/// Returns the directory of this process; of one that was removed the kernel says so behind its path.
+fn own_directory() -> Option<PathBuf> {
+    std::fs::read_link("/proc/self/cwd").ok()
+}
+
+/// Returns the path that a directory had before it was removed.
+fn as_it_was(dir: PathBuf) -> PathBuf {
+    if dir.is_dir() {
+        return dir;
+    }
+    let path = dir.as_os_str().as_bytes();
+    OsStr::from_bytes(path.strip_suffix(b" (deleted)").unwrap_or(path)).into()
 }
 
 /// Waits for a reply, forwarding signals that arrive meanwhile.

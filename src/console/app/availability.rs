@@ -282,11 +282,14 @@ impl App {
             NextPane => program.and(need(self.program_task().is_some(), "the program has run no command")),
             AnswerQuestion => {
                 let asks = self.program_question().is_some();
-                program.and(runtime).and(need(asks, "the program asks nothing"))
+                // Read it can be wherever it was asked; its dialog says where it cannot be answered.
+                program.and(anywhere).and(need(asks, "the program asks nothing"))
             }
             ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents => {
-                let is_asked = matches!(self.layers.last(), Some(Layer::Question(_)));
-                place(is_asked, "in the dialog of a question")
+                let Some(Layer::Question(dialog)) = self.layers.last() else {
+                    return Err(self::Why::Elsewhere("in the dialog of a question"));
+                };
+                self.question_is_attached(&dialog.question)
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 use super::reader::Reader;
 use super::{App, Screen, Text, alias};
 use crate::console::msg::Effect;
-use crate::console::text::{self, Document, Piece, count, piece, visible};
+use crate::console::text::{Document, Piece, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 
 /// The transcript of a stream, from the log as it is now.
@@ -292,9 +292,10 @@ impl App {
         let shown = self.shown_call().filter(|shown| shown.seq == call && self.screen == Screen::Receipts);
         let Some(shown) = shown else { return };
         let name = shown.task.as_ref().and_then(|id| self.view.task(id)).map(|task| alias(task));
+        let call = self.call_name(call);
         let title = match name {
-            Some(name) => format!("{name}: what the model saw in call {}", text::count(call)),
-            None => format!("what the model saw of its commands in call {}", text::count(call)),
+            Some(name) => format!("{name}: what the model saw in call {call}"),
+            None => format!("what the model saw of its commands in call {call}"),
         };
         let at = self.calls.item_read().unwrap_or_default();
         self.calls.finding = None;

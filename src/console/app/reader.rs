@@ -10,7 +10,7 @@ use super::receipts::draw;
 use super::{App, Column, Layout, Painter, Screen, cut_left, cut_top};
 use crate::console::keys::Action;
 use crate::console::text::diff::Diff;
-use crate::console::text::{self, Document, Piece, count, json, piece};
+use crate::console::text::{Document, Piece, count, json, piece};
 use crate::console::theme::Role;
 
 /// Rows of context above a part that was jumped to.
@@ -111,7 +111,8 @@ impl App {
             Some(marked) => {
                 self.calls.finding = None;
                 self.toasts.pass();
-                self.reader = Some(difference(&marked, &shown, self.calls.column));
+                let names = [marked.seq, shown.seq].map(|seq| self.call_name(seq));
+                self.reader = Some(difference(&marked, &shown, names, self.calls.column));
             }
             None => {
                 let text =
@@ -149,19 +150,18 @@ impl App {
 
 /// Lays out the difference between two answers: between their receipts if those are on screen, or else their
 /// envelopes.
-fn difference(before: &CallRecord, after: &CallRecord, column: Column) -> Reader {
+fn difference(before: &CallRecord, after: &CallRecord, names: [String; 2], column: Column) -> Reader {
     let texts = [before, after].map(|record| match column {
         Column::Receipt => record.receipt.clone().unwrap_or_default(),
         _ => record.envelope.as_ref().map(json::text).unwrap_or_default(),
     });
     let diff = Diff::of(&texts[0], &texts[1]);
     let what = if column == Column::Receipt { "receipts" } else { "envelopes" };
-    let (first, second) = (text::count(before.seq), text::count(after.seq));
     let mut facts = vec![piece(format!("-{} +{}", diff.removed, diff.added), Role::Strong)];
     facts.extend(diff.changes.is_empty().then(|| piece("they are the same", Role::Faint)));
     facts.extend(diff.is_cut.then(|| piece("the first lines of long texts", Role::Faint)));
     Reader {
-        title: format!("{what} of calls - {first} and + {second}"),
+        title: format!("{what} of calls - {} and + {}", names[0], names[1]),
         facts,
         text: Text::new(diff.document),
         parts: diff.changes,

@@ -36,6 +36,8 @@ pub struct Everywhere {
     /// Tasks that have not been searched yet.
     rest: VecDeque<TaskId>,
     places: Vec<Place>,
+    /// Why some logs could not be read, each reason once.
+    unread: Vec<String>,
     /// The index of the result last shown.
     at: Option<usize>,
 }
@@ -55,7 +57,7 @@ impl App {
         let ticket = self.everywhere.ticket + 1;
         let rest = self.view.all_tasks().into_iter().filter(|task| task.output.bytes > 0);
         let rest = rest.map(|task| task.id.clone()).collect();
-        self.everywhere = Everywhere { needle, ticket, rest, places: Vec::new(), at: None };
+        self.everywhere = Everywhere { needle, ticket, rest, ..Everywhere::default() };
         self.open(Layer::List(Box::new(Chooser::new(Kind::Places, Vec::new()))));
         self.search_on();
     }
@@ -69,8 +71,9 @@ impl App {
         }
     }
 
-    /// Lists the results from some tasks, and starts searching the next ones.
-    pub(super) fn found_everywhere(&mut self, ticket: u64, mut places: Vec<Place>) {
+    /// Lists the results from some tasks, and starts searching the next ones. At the end, reports why some logs were not
+    /// searched.
+    pub(super) fn found_everywhere(&mut self, ticket: u64, mut places: Vec<Place>, unread: Vec<String>) {
         if ticket != self.everywhere.ticket {
             return;
         }
@@ -91,6 +94,11 @@ impl App {
         });
         let items = items.collect();
         self.everywhere.places.extend(places);
+        for why in unread {
+            if !self.everywhere.unread.contains(&why) {
+                self.everywhere.unread.push(why);
+            }
+        }
         // The tasks just searched were the last.
         let is_over = self.everywhere.rest.is_empty();
         match self.layers.last_mut() {
@@ -102,7 +110,13 @@ impl App {
             _ => self.everywhere.rest.clear(),
         }
         if is_over && self.everywhere.places.is_empty() {
-            self.say(format!("no task has printed {}", visible::one_line(&self.everywhere.needle)));
+            let whose =
+                if self.everywhere.unread.is_empty() { "no task" } else { "no task that could be searched" };
+            self.say(format!("{whose} has printed {}", visible::one_line(&self.everywhere.needle)));
+        }
+        let unread = if is_over { std::mem::take(&mut self.everywhere.unread) } else { Vec::new() };
+        for why in unread {
+            self.toasts.fail(format!("not all was searched: {}", visible::one_line(&why)), None);
         }
     }
 

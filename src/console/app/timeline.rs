@@ -180,7 +180,8 @@ fn started(painter: &Painter<'_>, task: &TaskView) -> String {
     let why = task.description.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let at = task.started_at.map_or_else(|| "not yet".to_owned(), |at| painter.time(at));
     let from = task.from_task.as_ref().map(|from| format!(" in {from}")).unwrap_or_default();
-    format!("{at}, call {} of {}{from}{why}", task.call, who(&task.started_by))
+    let call = painter.app.call_name(task.call);
+    format!("{at}, call {call} of {}{from}{why}", who(&task.started_by))
 }
 
 fn output(painter: &Painter<'_>, task: &TaskView) -> String {

@@ -77,7 +77,7 @@ impl App {
             Msg::WatchDue => self.ring(),
             Msg::Page(task, page) => self.page(task, page),
             Msg::Found(task, query, line, counted) => self.found(task, &query, line, counted),
-            Msg::FoundAll(ticket, places) => self.found_everywhere(ticket, places),
+            Msg::FoundAll(ticket, places, unread) => self.found_everywhere(ticket, places, unread),
             Msg::Prompt { task, line, forward } => self.show_prompt(task, line, forward),
             Msg::LastOutput(text, is_marked) => self.copy_output(text, is_marked),
             Msg::Copied(what, ways) => self.copied(&what, &ways),

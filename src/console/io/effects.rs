@@ -18,6 +18,7 @@ use super::clipboard;
 use super::files::{self, Made};
 use super::hook::{self, Hooks};
 use super::pages::Player;
+use crate::console::app::call_name;
 use crate::console::app::export::FileName;
 use crate::console::msg::{Answered, Effect, Msg, News};
 
@@ -224,15 +225,26 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
 
 /// Sends a request to the runtime and waits until its result is visible here.
 async fn ask_to_the_end(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
-    let missing = match &request {
-        Request::Record { seq } => Some(Msg::Failed(format!("there is no call {seq}"))),
-        _ => None,
-    };
+    if let Request::Record { seq } = request {
+        return Some(record(operator, seq).await);
+    }
     let msg = ask(operator, place, request).await;
     if let Some(Msg::Answered(answer)) = &msg {
         is_listed(operator, answer).await;
     }
-    msg.or(missing)
+    msg
+}
+
+/// Asks for the record of a call; says why there is none.
+async fn record(operator: &Operator, seq: u64) -> Msg {
+    match operator.ask(Request::Record { seq }).await {
+        Ok(Reply::Record(Some(record))) => Msg::Record(record),
+        Err(Error::Declined { message }) => Msg::Failed(message),
+        Ok(_) | Err(_) => {
+            let name = call_name(&operator.snapshot().borrow().places, seq);
+            Msg::Failed(format!("there is no call {name}"))
+        }
+    }
 }
 
 /// Stops all tasks and ends the runtime; the link ends with it.

@@ -17,19 +17,30 @@ impl Effects {
     /// Reads from logs, once those on other machines have been copied here. If copying fails, reads what was
     /// copied before.
     fn read_logs(&mut self, tasks: Vec<Arc<TaskView>>, read: impl FnOnce() -> Option<Msg> + Send + 'static) {
+        self.read_copied(tasks, |_| read());
+    }
+
+    /// The same; what reads is told why logs of other machines could not be copied.
+    fn read_copied(
+        &mut self,
+        tasks: Vec<Arc<TaskView>>,
+        read: impl FnOnce(Vec<String>) -> Option<Msg> + Send + 'static,
+    ) {
         let operator = self.operator.clone();
         let far: Vec<Arc<TaskView>> = tasks.into_iter().filter(|task| operator.is_elsewhere(task)).collect();
         if far.is_empty() {
-            self.running.spawn_blocking(read);
+            self.running.spawn_blocking(|| read(Vec::new()));
             return;
         }
         self.running.spawn(async move {
+            let mut unread = Vec::new();
             for task in far {
                 if let Err(error) = operator.copy_log(&task).await {
                     tracing::info!(%error, task = %task.id, "a log of another machine was not copied");
+                    unread.push(error.to_string());
                 }
             }
-            tokio::task::spawn_blocking(read)
+            tokio::task::spawn_blocking(|| read(unread))
                 .await
                 .unwrap_or_else(|error| Some(Msg::Failed(error.to_string())))
         });
@@ -37,10 +48,13 @@ impl Effects {
 
     /// Reads a page of a task's log.
     pub(in crate::console) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
-        self.read_logs(vec![Arc::clone(&task)], move || match pages::read(&task, anchor, size) {
+        self.read_copied(vec![Arc::clone(&task)], move |unread| match pages::read(&task, anchor, size) {
             Ok(page) => Some(Msg::Page(task.id.clone(), page)),
-            // A task that never started has no log, which is not an error.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            // A task that never started has no log, which is not an error by itself.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let why = unread.into_iter().next()?;
+                Some(Msg::Failed(format!("read the log of the task: {why}")))
+            }
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
         });
     }
@@ -73,19 +87,26 @@ impl Effects {
 
     /// Searches a task's log.
     pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: Query) {
-        self.read_logs(vec![Arc::clone(&task)], move || match pages::search(&task, &query) {
-            Ok((line, counted)) => Some(Msg::Found(task.id.clone(), query, line, counted)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Some(Msg::Found(task.id.clone(), query, None, None))
+        self.read_copied(vec![Arc::clone(&task)], move |unread| {
+            match (pages::search(&task, &query), unread.first()) {
+                // What is not here is not known to be nowhere.
+                (Ok((None, _)), Some(why)) => Some(Msg::Failed(format!("search the log of the task: {why}"))),
+                (Err(error), Some(why)) if error.kind() == std::io::ErrorKind::NotFound => {
+                    Some(Msg::Failed(format!("search the log of the task: {why}")))
+                }
+                (Ok((line, counted)), _) => Some(Msg::Found(task.id.clone(), query, line, counted)),
+                (Err(error), None) if error.kind() == std::io::ErrorKind::NotFound => {
+                    Some(Msg::Found(task.id.clone(), query, None, None))
+                }
+                (Err(error), _) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
             }
-            Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
         });
     }
 
     /// Searches the logs of some tasks.
     pub(in crate::console) fn search_all(&mut self, ticket: u64, needle: String, tasks: Vec<Arc<TaskView>>) {
-        self.read_logs(tasks.clone(), move || {
-            Some(Msg::FoundAll(ticket, pages::search_all(&tasks, &needle)))
+        self.read_copied(tasks.clone(), move |unread| {
+            Some(Msg::FoundAll(ticket, pages::search_all(&tasks, &needle), unread))
         });
     }
 

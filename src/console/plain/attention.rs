@@ -10,13 +10,15 @@ use crate::console::app::attention::{Subject, Waits, waiting};
 use crate::console::app::question::{self, QuestionDialog};
 use crate::console::app::task_words;
 use crate::link::Request;
-use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING};
+use crate::runtime::{
+    AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
+};
 
 use super::line::{Line, who};
 use super::session::{Effect, Session, Step, Word};
 use super::steps::{BACK, reply};
-use super::tasks;
-use crate::console::app::alias;
+use super::{calls, tasks};
+use crate::console::app::{alias, call_name, place_of_number, place_of_question, refusal};
 use crate::console::msg;
 use crate::console::text::document::Piece;
 use crate::console::text::visible;
@@ -28,7 +30,8 @@ impl Session {
     /// Returns what waits for the user, oldest first.
     pub(super) fn waiting(&self) -> Vec<(Timestamp, Subject, String)> {
         let all = waiting(&self.snapshot, None).into_iter();
-        all.filter_map(|(since, waits)| Some((since, waits.subject(), headline(waits)?))).collect()
+        let text = |waits| headline(&self.snapshot, waits);
+        all.filter_map(|(since, waits)| Some((since, waits.subject(), text(waits)?))).collect()
     }
 
     pub(super) fn attend(&mut self, rest: &str) -> Vec<Effect> {
@@ -58,7 +61,11 @@ impl Session {
             Subject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
             _ => false,
         };
-        let subject = word.parse().ok().and_then(place).or_else(|| subjects.iter().find(named)).cloned();
+        let listed = word.parse().ok().and_then(place).or_else(|| subjects.iter().find(named)).cloned();
+        let subject = match listed.map_or_else(|| self.held_by_name(word), |subject| Ok(Some(subject))) {
+            Ok(subject) => subject.filter(|subject| subjects.contains(subject)),
+            Err(why) => return vec![reply(why)],
+        };
         match subject {
             None
             | Some(Subject::Capped(_) | Subject::Orphans(_) | Subject::Lost(_) | Subject::Watched(..)) => {
@@ -75,16 +82,42 @@ impl Session {
             Some(Subject::Held(ticket)) => {
                 let call = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned();
                 let Some(call) = call else { return vec![reply("it waits no longer")] };
-                let effects = call_lines(&call, &self.about.zone).into_iter().map(Effect::Say).collect();
+                let name = call_name(&self.snapshot.places, call.call);
+                let lines = call_lines(&call, &name, &self.about.zone);
+                let mut effects: Vec<Effect> = lines.into_iter().map(Effect::Say).collect();
+                let told = place_of_number(&self.snapshot.places, ticket).and_then(|place| refusal(place));
+                if let Some(told) = told {
+                    effects.push(reply(told));
+                    return effects;
+                }
                 let word = Word { ticket, hash: call.hash, shown: None, wider: None };
                 self.only_by_a_person(effects, Step::Held(word))
             }
         }
     }
 
+    /// Finds the held call of that name. A number alone is one of the list, never a call.
+    fn held_by_name(&self, word: &str) -> Result<Option<Subject>, String> {
+        if !word.contains('/') && !word.starts_with("call ") {
+            return Ok(None);
+        }
+        let held = || self.snapshot.gate.held.iter();
+        let number = match calls::named(&self.snapshot, held().map(|held| held.call), word) {
+            Ok(number) => number,
+            Err(why) if word.starts_with("call ") => return Err(why),
+            Err(_) => return Ok(None),
+        };
+        Ok(held().find(|held| held.call == number).map(|held| Subject::Held(held.ticket)))
+    }
+
     fn open_question(&mut self, dialog: QuestionDialog) -> Vec<Effect> {
         let is_secret = matches!(dialog.question.kind, QuestionKind::Text { masked: true });
         let mut effects: Vec<Effect> = question_lines(&dialog).into_iter().map(Effect::Say).collect();
+        let told = place_of_question(&self.snapshot, &dialog.question).and_then(|place| refusal(place));
+        if let Some(told) = told {
+            effects.push(reply(told));
+            return effects;
+        }
         effects.push(Effect::Hide(is_secret));
         if dialog.question.kind.is_operators() {
             return self.only_by_a_person(effects, Step::Question(Box::new(dialog)));
@@ -194,9 +227,9 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
 }
 
 /// Returns everything that a held call would run, and the possible answers.
-fn call_lines(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
+fn call_lines(held: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Line> {
     let mut lines = vec![Line::reply(title(held, 1, 1, "..."))];
-    lines.extend(said(card::lines(held, &held.call.to_string(), zone)));
+    lines.extend(said(card::lines(held, name, zone)));
     lines.push(Line::reply(format!(
         "answer {}; words behind deny are told to whoever called",
         call_words(held)
@@ -284,7 +317,7 @@ fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
 }
 
 /// Returns the line for an item in the list; `None` for items that can only be looked at.
-fn headline(waits: Waits<'_>) -> Option<String> {
+fn headline(snapshot: &Snapshot, waits: Waits<'_>) -> Option<String> {
     Some(match waits {
         Waits::Question(question) => {
             let text = visible::told(question.text.trim());
@@ -292,7 +325,8 @@ fn headline(waits: Waits<'_>) -> Option<String> {
         }
         Waits::Held(call) => {
             let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
-            format!("call {}: {} wants to run {cmd}", call.call, who(&call.actor))
+            let name = call_name(&snapshot.places, call.call);
+            format!("call {name}: {} wants to run {cmd}", who(&call.actor))
         }
         Waits::Input(task, waiting) => {
             format!("{} {}: {}", alias(task), task_words::needs(waiting), tasks::command(task))

@@ -12,7 +12,7 @@ use crate::runtime::{
 
 use super::line::Line;
 use super::tasks::{after, command, end};
-use crate::console::app::alias;
+use crate::console::app::{alias, call_name};
 use crate::console::text::{self, visible};
 
 /// Maximum length of a quoted statement, in characters.
@@ -72,7 +72,8 @@ fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
             many => format!(" and {} more", many - 1),
         };
         let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
-        let text = format!("wants to run: {cmd}{more}; call {} needs approval", call.call);
+        let name = call_name(&after.places, call.call);
+        let text = format!("wants to run: {cmd}{more}; call {name} needs approval");
         lines.push(Line::by(&call.actor, text));
     }
 }
@@ -168,7 +169,8 @@ fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
         // The operator's own requests get their reply elsewhere.
         if is_told && call.actor != Actor::Operator {
             let summary = visible::told(&call.summary);
-            lines.push(Line::by(&call.actor, format!("call {} {status}: {summary}", call.seq)));
+            let name = call_name(&after.places, call.seq);
+            lines.push(Line::by(&call.actor, format!("call {name} {status}: {summary}")));
         }
     }
 }

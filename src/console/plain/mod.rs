@@ -3,6 +3,7 @@
 //! does the reading, writing and carrying out.
 
 mod attention;
+mod calls;
 pub mod events;
 pub mod line;
 pub mod menu;

@@ -16,6 +16,7 @@ use super::line::Line;
 use super::output::{Purpose, Reading};
 use super::{places, tasks};
 use crate::console::app::attention::Subject;
+use crate::console::app::call_name;
 use crate::console::app::question::QuestionDialog;
 use crate::console::app::usage::Usages;
 use crate::console::app::watch::Watching;
@@ -337,7 +338,7 @@ impl Session {
             Msg::AnswerTaken(_, Some(why)) => reply(format!("the answer was not taken: {why}")),
             Msg::AnswerTaken(_, None) => reply("the answer was taken".to_owned()),
             Msg::Record(record) => {
-                let head = format!("call {}, {}", record.seq, record.tool);
+                let head = format!("call {}, {}", call_name(&self.snapshot.places, record.seq), record.tool);
                 let receipt = record.receipt.clone().unwrap_or_else(|| "not answered yet".to_owned());
                 let lines = std::iter::once(head).chain(receipt.lines().map(str::to_owned));
                 lines.map(|line| Effect::Say(Line::reply(visible::in_text(&line)))).collect()

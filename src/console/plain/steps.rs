@@ -6,7 +6,7 @@ use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::runtime::{QuestionKind, TaskView};
 
-use super::line::{Line, who};
+use super::line::Line;
 use super::menu::{self, Verb};
 use super::output::Purpose;
 use super::session::{Circumstances, Effect, Session, Step};
@@ -15,10 +15,7 @@ use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
 use crate::console::app::typing::{line_to, wants_secret};
 use crate::console::app::{alias, takes_input};
 use crate::console::msg::{self, Leave};
-use crate::console::text::visible;
 
-/// Maximum number of calls listed.
-const MOST_CALLS: usize = 10;
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";
 const END: &str = ".";
@@ -307,22 +304,6 @@ impl Session {
             _ if is_known => format!("write the words behind it: tell {label} TEXT"),
             known => format!("name an agent behind it, then the words: {}", known.join(", ")),
         })]
-    }
-
-    fn receipts(&mut self, rest: &str) -> Vec<Effect> {
-        if let Ok(seq) = rest.trim().parse() {
-            return vec![Effect::Do(msg::Effect::Ask(Request::Record { seq }))];
-        }
-        if self.snapshot.calls.is_empty() {
-            return vec![reply("no calls yet")];
-        }
-        let calls = self.snapshot.calls.iter().rev().take(MOST_CALLS);
-        let line = |call: &std::sync::Arc<crate::runtime::CallSummary>| {
-            let status = call.status.as_deref().unwrap_or("not answered yet");
-            let summary = visible::told(&call.summary);
-            reply(format!("{} {} {}, {status}: {summary}", call.seq, who(&call.actor), call.tool))
-        };
-        calls.map(line).collect()
     }
 
     pub(super) fn quit(&mut self) -> Vec<Effect> {

@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
-use crate::runtime::{CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TaskView};
+use crate::runtime::{
+    CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
+};
 
 use super::availability::Why;
 use super::chooser::{Choice, Chooser, Item, Kind};
@@ -51,8 +53,7 @@ impl App {
 
     /// Returns the place of a call or held call, by its number.
     pub(super) fn place_of_number(&self, number: u64) -> Option<&Arc<PlaceState>> {
-        let (slot, _) = Slot::of(number);
-        self.view.snapshot.places.iter().find(|place| place.slot == slot)
+        names::place_of_number(&self.view.snapshot.places, number)
     }
 
     /// Returns the place of an agent, by its label.
@@ -86,6 +87,16 @@ impl App {
     /// Checks whether the place of a call or held call accepts actions.
     pub(super) fn number_is_attached(&self, number: u64) -> Result<(), Why> {
         is_attached(self.place_of_number(number))
+    }
+
+    /// Tells whether a question can be answered at its place.
+    pub(super) fn question_is_attached(&self, question: &Question) -> Result<(), Why> {
+        is_attached(place_of_question(&self.view.snapshot, question))
+    }
+
+    /// Says why a question cannot be answered at its place.
+    pub(super) fn refusal_of_question(&self, question: &Question) -> Option<String> {
+        place_of_question(&self.view.snapshot, question).and_then(|place| refusal(place))
     }
 
     /// Returns why the place of a call or held call accepts no actions, if so.
@@ -327,8 +338,17 @@ fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Why> {
     }
 }
 
+/// Returns the place of a question.
+pub(in crate::console) fn place_of_question<'a>(
+    snapshot: &'a Snapshot,
+    question: &Question,
+) -> Option<&'a Arc<PlaceState>> {
+    let id = &question.place.as_ref()?.id;
+    snapshot.places.iter().find(|place| place.name.id == *id)
+}
+
 /// Returns why a place accepts no actions, if so.
-fn refusal(place: &PlaceState) -> Option<String> {
+pub(in crate::console) fn refusal(place: &PlaceState) -> Option<String> {
     let why = place.link.refusal()?;
     let is = if matches!(place.link, PlaceLink::Gone { .. }) { ":" } else { " is" };
     Some(format!("{}{is} {}", place.name.name, visible::one_line(&why)))

@@ -1,9 +1,11 @@
 //! Short names of tasks, prefixed with the place where there are several.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::console::text;
-use crate::runtime::{PlaceLink, PlaceName, TaskView};
+use crate::runtime::{PlaceLink, PlaceName, PlaceState, Slot, TaskView};
 
 /// Returns the key for sorting tasks by age: their number, preceded by their creation time if there are
 /// several places.
@@ -16,6 +18,23 @@ pub(in crate::console) fn at_place(place: Option<&PlaceName>, name: String) -> S
     match place {
         Some(place) => format!("{}/{name}", place.name),
         None => name,
+    }
+}
+
+/// Returns the place of a call or a held call, by its number among those of all places.
+pub(in crate::console) fn place_of_number(
+    places: &[Arc<PlaceState>],
+    number: u64,
+) -> Option<&Arc<PlaceState>> {
+    let (slot, _) = Slot::of(number);
+    places.iter().find(|place| place.slot == slot)
+}
+
+/// Returns what a call is called where it can be written as well: its number, with several places that of its place.
+pub(in crate::console) fn call_name(places: &[Arc<PlaceState>], number: u64) -> String {
+    match place_of_number(places, number) {
+        Some(place) => at_place(Some(&place.name), Slot::of(number).1.to_string()),
+        None => number.to_string(),
     }
 }
 

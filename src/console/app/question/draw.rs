@@ -107,6 +107,13 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
     }
     let context = dialog.context();
     let mut said = Vec::new();
+    if let Err(why) = painter.app.question_is_attached(&dialog.question)
+        && !dialog.is_over
+    {
+        said.push(vec![piece(why.to_string(), Role::Waiting)]);
+        said.push(painter.key(context, Back, "later"));
+        return joined(said, &piece("   ", Role::Text));
+    }
     let actions: &[(Action, &str)] = match (&dialog.question.kind, dialog.is_noting) {
         _ if dialog.is_over => {
             said.push(vec![piece("This question is no longer open.", Role::Strong)]);

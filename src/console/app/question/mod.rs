@@ -266,6 +266,14 @@ impl App {
     /// Handles a key in the question dialog, which stays open.
     pub(super) fn act_on_question(&mut self, mut dialog: Box<QuestionDialog>, action: Action) {
         use Action::*;
+        let answers = matches!(action, Note | Send | Choose | LetAgents) || dialog.given(action).is_some();
+        if answers
+            && !dialog.is_over
+            && let Some(told) = self.refusal_of_question(&dialog.question)
+        {
+            self.say(told);
+            return self.layers.push(Layer::Question(dialog));
+        }
         match action {
             Note if !dialog.is_sent => dialog.is_noting = true,
             Action::Send | Action::Choose if dialog.is_noting => dialog.is_noting = false,
@@ -305,10 +313,16 @@ impl App {
 
     /// Handles a key while text is being typed in a dialog; returns false when keys mean actions.
     pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> bool {
-        let Some(Layer::Question(dialog)) = self.layers.last_mut() else { return false };
+        let Some(Layer::Question(dialog)) = self.layers.last() else { return false };
         if !matches!(dialog.context(), Context::Answer | Context::Reason) {
             return false;
         }
+        let writes = action.is_none_or(|action| action == Action::Newline);
+        if let Some(told) = self.refusal_of_question(&dialog.question).filter(|_| writes) {
+            self.say(told);
+            return true;
+        }
+        let Some(Layer::Question(dialog)) = self.layers.last_mut() else { return false };
         match action {
             Some(Action::Back) if dialog.is_noting => dialog.is_noting = false,
             Some(Action::Newline) => self.edit(tui_input::InputRequest::InsertChar('\n')),
