@@ -1,9 +1,7 @@
 //! What needs the user's attention: one list, oldest first, of tasks, questions, held calls, limits and lost
-//! agents; the bell for new items; and the attention list over the screen. Pure.
+//! agents, and the attention list over the screen. Pure.
 
-use std::collections::{BTreeSet, VecDeque};
-
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::runtime::{
@@ -14,15 +12,11 @@ use super::approval::card::Card;
 use super::layout::centred;
 use super::{App, Layer, Painter, Screen, alias, cut_bottom, joined, moved, question, task_words};
 use crate::console::keys::{Action, Context};
-use crate::console::msg::{Effect, News};
+use crate::console::msg::News;
 use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::terminal::Dialogue;
 
-/// How often the user's notification program may be run per minute, so that a flood of questions does not
-/// become a flood of processes.
-const MOST_A_MINUTE: usize = 6;
-const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 const MOST_COLUMNS: u16 = 110;
 /// The width of the column that says what is needed.
 const WHAT_COLUMNS: std::ops::RangeInclusive<usize> = 21..=38;
@@ -80,19 +74,6 @@ pub struct Item {
     pub key: &'static str,
     /// Whether the bell rings for it.
     pub rings: bool,
-}
-
-/// What the user has already been notified of.
-#[derive(Debug, Clone, Default)]
-pub struct Bell {
-    /// Whether the terminal is known not to have the focus.
-    pub is_elsewhere: bool,
-    /// Items that were already seen or rung for.
-    known: BTreeSet<String>,
-    /// Those of them for which the user's notification program was run.
-    told: BTreeSet<String>,
-    /// When the user's notification program was run within the last minute.
-    ran: VecDeque<Timestamp>,
 }
 
 /// Returns what waits in a snapshot and since when, oldest first. A task that the user is typing into does
@@ -222,7 +203,8 @@ impl Subject {
 }
 
 impl Item {
-    fn news(&self) -> News {
+    /// Returns what the user's notification program hears of it.
+    pub(super) fn news(&self) -> News {
         News {
             id: self.id(),
             kind: self.subject.kind(),
@@ -232,7 +214,8 @@ impl Item {
         }
     }
 
-    fn id(&self) -> String {
+    /// Returns what tells it from all others, also those of the same task.
+    pub(super) fn id(&self) -> String {
         match &self.subject {
             Subject::Question(id) => id.to_string(),
             Subject::Input(id) => format!("{id} waits {}", self.since),
@@ -242,36 +225,6 @@ impl Item {
             Subject::Lost(id) => format!("{id} lost"),
             Subject::Watched(id, _) => id.clone(),
         }
-    }
-}
-
-impl Bell {
-    /// Rings for new items while the terminal does not have the focus, once per item however long it waits,
-    /// and runs the user's notification program for each of them, within limits. Settled items are forgotten
-    /// and their notifications withdrawn, regardless of focus.
-    pub(crate) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
-        let new = items.iter().filter(|item| item.rings && !self.known.contains(&item.id()));
-        let new: Vec<&Item> = new.collect();
-        let text = match &new[..] {
-            [] => None,
-            [one] => Some(one.news().text()),
-            many => Some(format!("{} things wait for you", many.len())),
-        };
-        self.known = items.iter().map(Item::id).collect();
-        let settled: Vec<String> = self.told.difference(&self.known).cloned().collect();
-        self.told.retain(|id| self.known.contains(id));
-        let mut effects: Vec<Effect> = settled.into_iter().map(Effect::Withdraw).collect();
-        let Some(text) = text.filter(|_| self.is_elsewhere) else { return effects };
-        while self.ran.front().is_some_and(|at| now.duration_since(*at) >= MINUTE) {
-            self.ran.pop_front();
-        }
-        let runs = new.len().min(MOST_A_MINUTE.saturating_sub(self.ran.len()));
-        self.ran.extend(std::iter::repeat_n(now, runs));
-        effects.push(Effect::Ring(text));
-        let told: Vec<News> = new.into_iter().take(runs).map(Item::news).collect();
-        self.told.extend(told.iter().map(|news| news.id.clone()));
-        effects.extend(told.into_iter().map(Effect::Notify));
-        effects
     }
 }
 
@@ -344,26 +297,6 @@ impl App {
                 self.show(Screen::Focus)
             }
         }
-    }
-
-    /// Rings for new items while the terminal does not have the focus, and shows the number of waiting items
-    /// in the window title.
-    pub(super) fn ring(&mut self) {
-        self.watch();
-        let items = items(self);
-        self.effects.extend(self.bell.ring(&items, self.now));
-        let title = self.setup.ui.title.then(|| self.window_title(items.len()));
-        if title != self.title {
-            self.effects.push(Effect::Title(title.clone()));
-            self.title = title;
-        }
-    }
-
-    fn window_title(&self, waiting: usize) -> String {
-        let name = self.workspace_name();
-        let mark = self.setup.theme.glyphs.states[2];
-        let count = if waiting > 0 { format!("{mark}{waiting} ") } else { String::new() };
-        format!("{count}pilothouse {}", visible::one_line(&name))
     }
 }
 

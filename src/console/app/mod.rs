@@ -5,6 +5,7 @@ pub mod approval;
 mod areas;
 pub mod attention;
 pub mod availability;
+pub mod bell;
 mod changes;
 pub mod chooser;
 pub mod copy;
@@ -66,7 +67,7 @@ use crate::runtime::{PlaceId, ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::msg::{Anchor, Effect, PageView};
-use attention::Bell;
+use bell::Bell;
 pub use fleet::names::alias;
 pub(crate) use fleet::names::short_alias;
 pub(in crate::console) use fleet::names::{call_name, link_word, place_of_number};
