@@ -178,7 +178,7 @@ impl Service {
     ) -> Result<Call, ErrorData> {
         let Some((asked, answer)) = self.open.answered(state, request.input_responses) else {
             return Err(ErrorData::invalid_params(
-                "this question is not open any more: send the call anew",
+                "this question is no longer open: send the call again",
                 None,
             ));
         };

@@ -71,8 +71,8 @@ fn grown(detail: impl Fn(&Command) -> Detail) -> Clap {
         .version(env!("CARGO_PKG_VERSION"))
         .about("The operator's console for coding agents")
         .long_about(
-            "Opens the console of this workspace: with the runtime inside, or attached to the one that \
-             already runs. Agents connect with `pilothouse mcp`, scripts with `pilothouse exec`.",
+            "Opens the console of this workspace, with a runtime of its own or attached to the one already \
+             running. Agents connect with `pilothouse mcp`, scripts with `pilothouse exec`.",
         );
     let root = looks(root);
     COMMANDS.iter().fold(root, |root, command| {
@@ -129,9 +129,9 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         .value_name("FORM")
         .value_parser(PossibleValuesParser::new(forms(command)))
         .help(if command.is_pasted {
-            "How to answer. Default: plain"
+            "Output format. Default: plain"
         } else {
-            "How to answer. Default: plain on a terminal, json otherwise"
+            "Output format. Default: plain on a terminal, json otherwise"
         });
     let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
@@ -165,7 +165,7 @@ fn private() -> Arg {
     Arg::new(PRIVATE)
         .long(PRIVATE)
         .action(ArgAction::SetTrue)
-        .help("Run in this process, without sockets; what it starts ends with it")
+        .help("Run in this process, without sockets; whatever it starts ends with it")
 }
 
 #[cfg(feature = "console")]

@@ -14,11 +14,14 @@ pub(super) fn flags() -> [Arg; 2] {
         Arg::new(RAW)
             .long(RAW)
             .action(ArgAction::SetTrue)
-            .help("Wait for its end and print what it wrote, byte for byte, on stdout and stderr; no answer"),
+            .help("Wait for it to end and copy its stdout and stderr byte for byte, without an answer"),
         Arg::new(EXIT_CODE)
             .long(EXIT_CODE)
             .value_name("WHOSE")
             .value_parser(PossibleValuesParser::new(["own", "child"]))
-            .help("`child`: wait for its end and exit as it did, with 128+N after a signal, 124 when its time was over, 125 when it was not run"),
+            .help(
+                "`child`: wait for it to end and exit as it did, with 128+N after a signal, 124 on a \
+                timeout, 125 if it was not run",
+            ),
     ]
 }

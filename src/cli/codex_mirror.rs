@@ -21,7 +21,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     let [told, said] = args else { return ExitCode::from(UNKNOWN) };
     let said = || File::options().write(true).open(said);
     let (Ok(told), Ok(said)) = (File::open(told), said()) else {
-        let _ = print::say("who had this process has gone");
+        let _ = print::say("the owner of this process is gone");
         return ExitCode::from(UNKNOWN);
     };
     if isatty(io::stdin()) {
@@ -45,7 +45,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     match code {
         Some(code) => ExitCode::from(u8::try_from(code & 0xff).unwrap_or(UNKNOWN)),
         None => {
-            let _ = print::say("Codex has gone; how this process ended is not known");
+            let _ = print::say("Codex is gone; how this process ended is not known");
             ExitCode::from(UNKNOWN)
         }
     }

@@ -101,7 +101,7 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
         server.close(Closing::TerminalGone).await?;
         return Err(error).wrap_err("leave the terminal");
     }
-    tracing::info!("detached: the runtime goes on without its console");
+    tracing::info!("detached: the runtime keeps running without its console");
     let code = serve::until_ended(server, &mut ending, Duration::from_secs(IDLE_SECONDS)).await?;
     (exit.code, exit.farewell) = (code, String::new());
     Ok(exit)

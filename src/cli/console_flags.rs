@@ -43,16 +43,13 @@ pub(super) fn declare(clap: Clap) -> Clap {
         .arg(words("color-level", "Use this many colours, also in panes", &["0", "16", "256", "true"]))
         .arg(words(
             "mouse",
-            "Use the mouse for nothing, for the wheel alone, or for everything",
+            "Use the mouse for nothing, only for the wheel, or for everything",
             &["off", "wheel", "full"],
         ))
         .arg(switch("no-motion", "Turn off motion"))
         .arg(switch("no-clock", "Hide the clock"))
         .arg(switch("ascii", "Draw with ASCII alone"))
-        .arg(switch(
-            "accessible",
-            "Write plain lines and read lines, for screen readers, CI and dumb terminals",
-        ))
+        .arg(switch("accessible", "Read and write plain lines, for screen readers, CI and dumb terminals"))
 }
 
 /// Returns the flags, given before or after the command's name.

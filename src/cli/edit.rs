@@ -53,12 +53,12 @@ fn create(path: &Path) -> Result<()> {
 fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
     if let Err(faults) = Loaded::read(&start.places.config_dir, &start.places.workspace) {
         print::err(&SafeText::lines(&faults.to_string()))?;
-        print::say("not in use until it is fixed: pilothouse config edit")?;
+        print::say("not in effect until it is fixed: pilothouse config edit")?;
         return Ok(ExitCode::from(2));
     }
     let changed = fs::read(path).is_ok_and(|after| after != before);
     let said = if changed {
-        "in use: consoles and approval rules at once, the rest when a runtime starts"
+        "in effect: for consoles and approval rules at once, the rest when a runtime starts"
     } else {
         "unchanged"
     };

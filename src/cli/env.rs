@@ -58,8 +58,7 @@ impl Env {
         let promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for task in promised.iter().filter(|id| !is_over(id)) {
             // A failure to report this must not prevent the shutdown.
-            let _ =
-                print::say(format_args!("{task} ends with this command, which runs by itself (--private)"));
+            let _ = print::say(format_args!("{task} ends with this command, because of --private"));
         }
         if let Err(error) = server.close(Closing::CommandOver).await {
             let _ = print::say(format_args!("{error:#}"));

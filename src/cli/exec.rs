@@ -44,8 +44,8 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
 async fn prepare(env: &Env, typed: Typed<'_>) -> Result<(Options, Feed), Failure> {
     let form = typed.args.get_one::<String>(OUTPUT).map(String::as_str);
     if let Some(other @ ("table" | "plain")) = form {
-        let message = format!("exec answers line by line: --output {other} has no such form.");
-        return Err(Failure::new(Code::ArgError, message).with("opt", OUTPUT).fix("leave --output out"));
+        let message = format!("exec answers line by line and does not support --output {other}.");
+        return Err(Failure::new(Code::ArgError, message).with("opt", OUTPUT).fix("leave out --output"));
     }
     let given = input(typed)?;
     typed.command.check(given.clone())?;

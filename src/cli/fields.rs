@@ -48,7 +48,7 @@ pub(super) fn declare(schema: &Value, command: Command) -> Command {
         .long(WHOLE)
         .visible_alias("raw-payload")
         .value_name("JSON|-|@FILE")
-        .help("The whole input as JSON: given here, read from stdin, or from a file");
+        .help("The whole input as JSON: inline, from stdin, or from a file");
     let fields = fields(schema);
     let whole = fields.iter().fold(whole, |whole, field| whole.conflicts_with(field.name.clone()));
     let about = LINE_FLAGS.iter().find(|flag| flag.name == SCHEMA).map_or("", |flag| flag.about);

@@ -53,8 +53,8 @@ async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Resul
         .map_err(|error| Failure::internal(&error))?
         .map_err(|error| no_terminal().detail(error.to_string()))?;
     if !is_meant {
-        let message = "That was not the word: nothing is decided.";
-        return Err(Failure::new(Code::Precondition, message).fix("run it again, and type what is shown"));
+        let message = "That was not the word: nothing was decided.";
+        return Err(Failure::new(Code::Precondition, message).fix("run it again, and type the word shown"));
     }
     let given = Given { value: verdict.clone(), note: input.note.clone() };
     let answer = Request::Answer { question: question.id.clone(), given, nonce: None };
@@ -67,7 +67,7 @@ async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Resul
 
 fn no_terminal() -> Failure {
     Failure::new(Code::Precondition, "A gate is decided at a terminal, and there is none.")
-        .fix("decide it in the console, or run this in a terminal of your own")
+        .fix("decide it in the console, or run this in your own terminal")
 }
 
 /// Shows the complete gate on this process's terminal and waits for the confirmation word shown after it. Blocks.
@@ -100,7 +100,7 @@ fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
         if shown.now().mono >= READING || typed.is_empty() {
             return Ok(typed.trim() == word);
         }
-        (&tty).write_all(b"That came sooner than it can have been read. Type it again: ")?;
+        (&tty).write_all(b"That was typed too soon to have been read. Type it again: ")?;
     }
 }
 

@@ -21,8 +21,8 @@ const PRECONDITION: u8 = 4;
 /// The task kind that marks commands as an agent's.
 const AGENT: &str = "agent";
 /// Codex reads where to run its commands from a file of its own, and there is no other safe way to tell it.
-const CODEX: &str = "Codex can be led here for all its sessions only: `pilothouse adopt codex` (`--dry-run` shows the \
-                     change), and start it again";
+const CODEX: &str = "Codex can only be routed through Pilothouse for all its sessions: run `pilothouse \
+    adopt codex` (`--dry-run` shows the change), then start it again";
 /// That file, in Codex's folder.
 const ENVIRONMENTS: &str = "environments.toml";
 

@@ -75,7 +75,7 @@ impl Rules {
                 tracing::warn!(%faults, "approval rules stay as they are");
                 return;
             }
-            Err(error) => return tracing::warn!(%error, "the settings are not read again"),
+            Err(error) => return tracing::warn!(%error, "the settings were not read again"),
         };
         let mut rules = loaded.settings.approvals;
         let kept = self.added.iter().filter(|rule| !rules.contains(rule)).cloned().collect::<Vec<_>>();
@@ -95,7 +95,7 @@ fn told(now: usize, gone: usize) -> String {
     let noun = if now == 1 { "approval rule holds" } else { "approval rules hold" };
     match gone {
         0 => format!("settings changed: {now} {noun} for new calls"),
-        gone => format!("settings changed: {gone} taken away, {now} {noun} for new calls"),
+        gone => format!("settings changed: {gone} removed, {now} {noun} for new calls"),
     }
 }
 
@@ -106,6 +106,6 @@ mod tests {
     #[test]
     fn what_is_taken_away_is_said() {
         assert_eq!(told(2, 0), "settings changed: 2 approval rules hold for new calls");
-        assert_eq!(told(1, 2), "settings changed: 2 taken away, 1 approval rule holds for new calls");
+        assert_eq!(told(1, 2), "settings changed: 2 removed, 1 approval rule holds for new calls");
     }
 }

@@ -14,26 +14,26 @@ const TOOLS: [&str; 2] = ["ExecCommand", "ExecCommandBatch"];
 /// A starter set of rules, to be pasted into `config.toml`.
 pub const STARTER_RULES: &str = include_str!("starter.toml");
 
-/// Which commands wait for the operator's word before they start. Whatever is given must fit; with nothing
-/// given it fits every command of an agent.
+/// Which commands wait for the operator's approval before they start. Every field that is given must match; with none
+/// given, the rule matches every command of an agent.
 ///
-/// A rule reads the command as text. It is a question asked in time, no fence: a command can be written in
-/// many ways.
+/// A rule reads the command as text. It is a timely question, not a barrier: the same command can be written in many
+/// ways.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalRule {
-    /// The whole command line, to the letter.
+    /// The whole command line, exactly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact: Option<String>,
-    /// How a command of the line begins, in whole words: `git push` is in `cd x && sudo git -C . push -f`, not in
-    /// `git pushd` and not in `echo git push`. Options in it may stand anywhere in the command: `rm -r` is in
+    /// How a command in the line begins, in whole words: `git push` is in `cd x && sudo git -C . push -f`, not in
+    /// `git pushd` and not in `echo git push`. Its options may appear anywhere in the command: `rm -r` is in
     /// `rm x -fr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// The tool: `ExecCommand` or `ExecCommandBatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Who asks: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Any agent unless given.
+    /// Who asks: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Default: any agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
 }
@@ -87,7 +87,7 @@ impl ApprovalRule {
             let near = nearest(tool, TOOLS.into_iter()).map(str::to_owned);
             return Some(Senseless {
                 key: "tool",
-                what: format!("there is no tool `{tool}` that waits"),
+                what: format!("no tool `{tool}` can wait for approval"),
                 near,
             });
         }
@@ -98,7 +98,7 @@ impl ApprovalRule {
         match self.actor.as_deref() {
             Some(actor) if !is_known(actor) => Some(Senseless {
                 key: "actor",
-                what: format!("`{actor}` is nobody who asks: `agent`, `agent:NAME` or `cli`"),
+                what: format!("`{actor}` is not an actor: use `agent`, `agent:NAME` or `cli`"),
                 near: (!actor.contains(':')).then(|| format!("agent:{actor}")),
             }),
             _ => None,

@@ -51,8 +51,8 @@ pub struct Loaded {
     pub added: Vec<ApprovalRule>,
 }
 
-/// What a workspace may say. It comes with a clone of whatever repository: what it says may make a
-/// runtime smaller and have you asked more often, and nothing else.
+/// What a workspace may set. It comes with any cloned repository, so it can only lower a runtime's limits and have you
+/// asked more often.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Workspace {
@@ -66,7 +66,7 @@ struct Workspace {
 struct Lower {
     /// Tasks that may be live at once.
     tasks: Option<usize>,
-    /// How long a batch may go on starting items.
+    /// How long a batch may keep starting items.
     batch_deadline: Option<Period>,
     /// Bytes of output after which a task is ended.
     output_bytes: Option<Ceiling>,
@@ -232,7 +232,7 @@ pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
     let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
     let me = rustix::process::geteuid().as_raw();
     if facts.mode() & 0o002 != 0 || (facts.uid() != me && facts.uid() != 0) {
-        return Err(source_fault(path, "others can write it, so it is not read: chmod go-w, and own it"));
+        return Err(source_fault(path, "others can write to it, so it is not read: own it, and chmod go-w"));
     }
     read_text(file, path)
 }
@@ -251,7 +251,7 @@ fn read_hostile(path: &Path) -> Result<Option<Source>, Fault> {
 fn read_text(file: File, path: &Path) -> Result<Option<Source>, Fault> {
     let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
     if !facts.is_file() {
-        return Err(source_fault(path, "it is no file"));
+        return Err(source_fault(path, "it is not a file"));
     }
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1)
@@ -260,7 +260,7 @@ fn read_text(file: File, path: &Path) -> Result<Option<Source>, Fault> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(source_fault(path, format!("it is larger than {} KiB", MAX_BYTES >> 10)));
     }
-    let text = String::from_utf8(bytes).map_err(|_| source_fault(path, "it is no UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| source_fault(path, "it is not UTF-8"))?;
     Ok(Some(Source { name: path.display().to_string(), text }))
 }
 
@@ -315,11 +315,11 @@ mod tests {
             ),
             (
                 "[[approvals]]\nprefix = \"git push\"\n[[approvals]]\ntool = \"ExecComand\"\n",
-                "config.toml:4: approvals[2].tool: there is no tool `ExecComand` that waits; did you mean `ExecCommand`?",
+                "config.toml:4: approvals[2].tool: no tool `ExecComand` can wait for approval; did you mean `ExecCommand`?",
             ),
             (
                 "approvals = [\n  { prefix = \"ls\" },\n  { actor = \"claude\" },\n]\n",
-                "config.toml:3: approvals[2].actor: `claude` is nobody who asks: `agent`, `agent:NAME` or `cli`; did you mean `agent:claude`?",
+                "config.toml:3: approvals[2].actor: `claude` is not an actor: use `agent`, `agent:NAME` or `cli`; did you mean `agent:claude`?",
             ),
             (
                 "[approvals]\nprefix = \"ls\"\n",
@@ -399,7 +399,7 @@ mod tests {
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a named pipe");
         let loaded = Loaded::read(&home.path().join("none"), home.path()).expect("reads");
-        assert!(loaded.aside[0].to_string().ends_with("it is no file"), "{:?}", loaded.aside);
+        assert!(loaded.aside[0].to_string().ends_with("it is not a file"), "{:?}", loaded.aside);
     }
 
     #[test]
@@ -410,6 +410,6 @@ mod tests {
         std::fs::write(&path, "[limits]\ntasks = 3\n").expect("written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).expect("set");
         let refused = Loaded::read(home.path(), home.path()).expect_err("refused");
-        assert!(refused.to_string().contains("others can write it"), "{refused}");
+        assert!(refused.to_string().contains("others can write to it"), "{refused}");
     }
 }

@@ -62,7 +62,7 @@ pub struct Limits {
     #[serde(with = "units::period")]
     #[schemars(with = "Period")]
     pub lease: Duration,
-    /// How long a batch may go on starting items.
+    /// How long a batch may keep starting items.
     #[serde(with = "units::period")]
     #[schemars(with = "Period")]
     pub batch_deadline: Duration,
@@ -88,7 +88,7 @@ pub struct Limits {
     /// Calls kept in memory for the console; all are in the journal.
     #[serde(skip)]
     pub recent_calls: usize,
-    /// Commands that wait for the operator's approval. None unless somebody asks for it.
+    /// Commands that wait for the operator's approval. Default: none.
     #[serde(skip)]
     pub approvals: Vec<ApprovalRule>,
     /// An agent may drive tasks that another one started.

@@ -16,8 +16,8 @@ use super::units::{Limit, Period};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionSettings {
-    /// Who answers a session that nothing below is about: a person (`ask`), a connected agent (`mcp`, or `mcp:LABEL`), or a
-    /// command: `claude`, `codex`, `gemini`, `opencode`, any program as a list of its words.
+    /// Who answers a session that no setting below covers: a person (`ask`), a connected agent (`mcp`, or `mcp:LABEL`),
+    /// or a command: `claude`, `codex`, `gemini`, `opencode`, or any program as a list of its words.
     pub by: Answerer,
     /// Who decides what is asked between `**`; `same`: whoever answers sessions.
     pub conditions: Answerer,
@@ -25,17 +25,17 @@ pub struct SessionSettings {
     pub agents: BTreeMap<String, Answerer>,
     /// Who answers the sessions with a model, by its name in the program: `opus`, `sonnet`, `haiku`.
     pub models: BTreeMap<String, Answerer>,
-    /// Who answers the sessions that have a name of their own (`session NAME: agent`), by that name.
+    /// Who answers sessions that have their own name (`session NAME: agent`), by that name.
     pub labels: BTreeMap<String, Answerer>,
     /// A session command is ended after this long.
     #[serde(with = "units::period")]
     #[schemars(with = "Period")]
     pub timeout: Duration,
-    /// What a program asks a person or a connected agent waits this long, or `none`: for ever. Gates have limits of their own.
+    /// How long a question to a person or a connected agent waits; `none`: forever. Gates have their own limits.
     #[serde(with = "units::limit")]
     #[schemars(with = "Limit")]
     pub answer_within: Option<Duration>,
-    /// The member of the JSON that a program without a preset prints in which its answer is, or empty: all it prints.
+    /// The member of the JSON printed by a program without a preset that holds its answer; empty: everything it prints.
     pub value: String,
     /// A program without a preset gets its task as its last argument, not on standard input.
     pub task_as_argument: bool,
@@ -168,7 +168,7 @@ impl FromStr for Answerer {
             "mcp" => Ok(Self::Mcp(None)),
             list if list.starts_with('[') => match serde_json::from_str::<Vec<String>>(list) {
                 Ok(words) => Self::command(words),
-                Err(error) => Err(format!("it is no list of words: {error}")),
+                Err(error) => Err(format!("it is not a list of words: {error}")),
             },
             text => match text.strip_prefix("mcp:") {
                 Some("") => Err("write mcp, or mcp:LABEL".to_owned()),
@@ -189,7 +189,7 @@ impl Answerer {
             Some(program) if !program.trim().is_empty() && words.iter().all(|word| !word.contains('\0')) => {
                 Ok(Self::Command(words))
             }
-            _ => Err("a command begins with a program".to_owned()),
+            _ => Err("a command has to begin with a program".to_owned()),
         }
     }
 }

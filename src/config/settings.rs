@@ -28,17 +28,17 @@ pub struct Settings {
     pub record: Record,
     /// What agents may do. Read when a runtime starts.
     pub agents: AgentSettings,
-    /// What becomes of the commands of agents' own shells. Read when one begins.
+    /// What happens to commands from agents' own shells. Read when one begins.
     pub shell: ShellSettings,
     /// How programs run. Read when a run begins.
     pub programs: ProgramSettings,
-    /// Commands that wait for your word before they start, each named by one rule. Read again when the
+    /// Commands that wait for your approval before they start, each described by one rule. Read again when the
     /// file changes.
     #[schemars(length(max = 100))]
     pub approvals: Vec<ApprovalRule>,
     /// What commands inherit. Read when a runtime starts.
     pub env: Env,
-    /// Machines and containers besides those of `~/.ssh/config`, by their names. Read when one is asked for.
+    /// Machines and containers besides those of `~/.ssh/config`, by name. Read when one is used.
     pub hosts: BTreeMap<String, HostSettings>,
     /// How the console looks and behaves. Read again when the file changes.
     pub console: ConsoleSettings,
@@ -61,23 +61,23 @@ pub enum RuntimeMode {
 pub struct AgentSettings {
     /// An agent may type into, and stop, tasks that another one started.
     pub share_tasks: bool,
-    /// The most characters of a receipt for an agent, by its label, where its client cuts more than Pilothouse knows of.
-    /// From 2000.
+    /// The most characters of a receipt for an agent, by its label, if its client cuts off more than Pilothouse knows
+    /// of. At least 2000.
     pub receipt_chars: BTreeMap<String, usize>,
 }
 
-/// What becomes of the commands of agents' own shells.
+/// What happens to commands from agents' own shells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellSettings {
-    /// Where no runtime can be had for such a command: it runs without one, and a line says so (`plain`), or it does
-    /// not run (`refuse`).
+    /// If no runtime is available for such a command: it runs without one, and a line says so (`plain`), or it does not
+    /// run (`refuse`).
     pub on_failure: OnFailure,
-    /// Which commands of agents have a terminal beside their streams, at which programs ask you for a password: all while
-    /// a console is open, and up to ten minutes after (`attended`), all (`always`) or none (`never`). Read when a runtime
+    /// Which agent commands get a terminal beside their streams, where programs can ask you for a password: all while a
+    /// console is open and up to ten minutes after (`attended`), all (`always`) or none (`never`). Read when a runtime
     /// starts.
     pub terminal: SideTerminal,
-    /// How long a program that asks there waits for you. Then it gets the end of its input. Read when a runtime starts.
+    /// How long a program that asks there waits for you; after that its input ends. Read when a runtime starts.
     #[serde(with = "units::period")]
     #[schemars(with = "Period")]
     pub ask_within: Duration,
@@ -90,7 +90,7 @@ impl Default for ShellSettings {
     }
 }
 
-/// Which commands of agents have a terminal beside their streams.
+/// Which agent commands get a terminal beside their streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SideTerminal {
@@ -103,11 +103,11 @@ pub enum SideTerminal {
     Never,
 }
 
-/// What becomes of a command for which no runtime can be had.
+/// What happens to a command when no runtime is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// It runs all the same, seen by nobody.
+    /// It runs anyway, unobserved.
     #[default]
     Plain,
     /// It does not run.
@@ -118,9 +118,9 @@ pub enum OnFailure {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProgramSettings {
-    /// Which commands of a program you are asked about before they run, where `run --exec` does not say.
+    /// Which commands of a program you are asked about before they run, unless `run --exec` says otherwise.
     pub exec: ExecPolicy,
-    /// Folders with programs that `use "@handle/name"` names: `handle/name.prose` in them. Absolute.
+    /// Folders searched for the programs that `use "@handle/name"` names, as `handle/name.prose`. Absolute paths.
     pub path: Vec<String>,
     /// Who answers sessions.
     pub sessions: SessionSettings,
@@ -133,36 +133,36 @@ pub enum ExecPolicy {
     /// None: the program runs them.
     #[default]
     Allow,
-    /// Each once: the answer holds for the same text in the same directory, as long as the run lasts.
+    /// Each once: the answer applies to the same text in the same directory until the run ends.
     Once,
-    /// Each, each time.
+    /// Each, every time.
     Ask,
 }
 
-/// A machine or container that a program leads to.
+/// A machine or container reached through a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostSettings {
-    /// The program that runs what follows it there, and its arguments: `["ssh", "box"]`, `["docker", "exec", "-i", "web"]`,
-    /// `["kubectl", "exec", "-i", "pod/x", "--"]`. Its standard input and output must carry bytes as they are.
+    /// The program that runs the rest of its command line there, with its arguments: `["ssh", "box"]`, `["docker",
+    /// "exec", "-i", "web"]`, `["kubectl", "exec", "-i", "pod/x", "--"]`. Its standard input and output must carry
+    /// bytes unchanged.
     #[schemars(length(min = 1))]
     pub via: Vec<String>,
-    /// The path of `pilothouse` there; otherwise where `host install` puts it, or the one in PATH.
+    /// The path of `pilothouse` there. Default: where `host install` puts it, or the one in PATH.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
 }
 
-/// What commands inherit beside what Pilothouse sets anyway.
+/// What commands inherit, besides what Pilothouse always sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Env {
-    /// Variables that commands do not inherit; `*` stands for any letters: `*_TOKEN`.
+    /// Variables that commands do not inherit; `*` matches any characters: `*_TOKEN`.
     pub drop: Vec<String>,
-    /// Variables that commands inherit though they lead to the terminal multiplexer around the runtime, which
-    /// types for whoever asks it: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`. `*` stands for any
-    /// letters.
+    /// Variables that commands inherit although they give access to the terminal multiplexer around the runtime, which
+    /// types for anyone who asks: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`. `*` matches any characters.
     pub keep: Vec<String>,
-    /// Variables that commands get, whatever is inherited.
+    /// Variables that commands get regardless of what is inherited.
     pub set: BTreeMap<String, String>,
 }
 
@@ -172,47 +172,46 @@ pub struct Env {
 pub struct ConsoleSettings {
     /// The theme: a built-in one, or the name of a file in `themes/` beside this file.
     pub theme: String,
-    /// The preset the keys start from: `default`, `vim`, `emacs` or `plain`; `keys.toml` beside this
+    /// The key preset to start from: `default`, `vim`, `emacs` or `plain`; `keys.toml` beside this
     /// file changes single keys.
     pub keys: String,
-    /// What the mouse does: nothing (`off`), the wheel alone (`wheel`), or all (`full`).
+    /// What the mouse does: nothing (`off`), only the wheel (`wheel`), or everything (`full`).
     pub mouse: Mouse,
-    /// Things move: spinners, countdowns by the second.
+    /// Show motion: spinners, countdowns by the second.
     pub motion: bool,
-    /// Colours: what the terminal has (`auto`), or `none`, `16`, `256`, `true`.
+    /// Colours: what the terminal supports (`auto`), or `none`, `16`, `256`, `true`.
     pub color: Color,
-    /// The bar shows the time of day.
+    /// Show the time of day in the bar.
     pub clock: bool,
-    /// Marks and lines: `unicode`, `ascii`, or by the locale (`auto`): ASCII where they would be two
-    /// columns wide.
+    /// Marks and lines: `unicode`, `ascii`, or by locale (`auto`): ASCII where they would be two columns wide.
     pub glyphs: GlyphSet,
-    /// Ring the bell when something needs you and the terminal is not looked at.
+    /// Ring the bell when something needs you and the terminal does not have the focus.
     pub bell: bool,
-    /// A program and its arguments, run then once for each thing; its last argument and its environment say
-    /// what is needed.
+    /// A program and its arguments, run once each time that happens; its last argument and its environment say what is
+    /// needed.
     pub notify: Vec<String>,
-    /// What to ring for besides: tasks that fail, go silent or print something.
+    /// What else to ring for: tasks that fail, go silent or print something.
     #[schemars(length(max = 100))]
     pub watch: Vec<WatchRule>,
-    /// The terminal's window has a title: the workspace, and how much waits for you.
+    /// Set the terminal's window title: the workspace, and how much is waiting for you.
     pub title: bool,
-    /// What becomes of a runtime in the console when its terminal goes away: it ends with its tasks (`end`),
-    /// or goes on without a console (`detach`).
+    /// What happens to a runtime in the console when its terminal goes away: it ends with its tasks (`end`), or
+    /// continues without a console (`detach`).
     pub on_hangup: OnHangup,
-    /// The folder that exports go to; empty: `exports/` beside the recordings.
+    /// The folder for exports; empty: `exports/` beside the recordings.
     pub exports: String,
-    /// First-time hints are shown until their keys have been used.
+    /// Show first-time hints until their keys have been used.
     pub hints: bool,
 }
 
-/// What becomes of a runtime in a console whose terminal goes away.
+/// What happens to a runtime in a console whose terminal goes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnHangup {
-    /// It ends, and its tasks with it.
+    /// It ends, along with its tasks.
     #[default]
     End,
-    /// It goes on without a console.
+    /// It continues without a console.
     Detach,
 }
 
@@ -220,7 +219,7 @@ pub enum OnHangup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mouse {
-    /// It is the terminal's.
+    /// Nothing; it is left to the terminal.
     Off,
     /// The wheel scrolls; clicks do nothing.
     Wheel,
@@ -233,13 +232,13 @@ pub enum Mouse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Color {
-    /// As many as the terminal says it has.
+    /// As many as the terminal reports.
     #[default]
     Auto,
-    /// None, also none of a task's.
+    /// None, not even a task's.
     #[serde(alias = "0")]
     None,
-    /// The sixteen with names.
+    /// The sixteen named ones.
     #[serde(rename = "16")]
     Sixteen,
     /// 256.
@@ -253,12 +252,12 @@ pub enum Color {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GlyphSet {
-    /// ASCII where text is Chinese, Japanese or Korean by the locale.
+    /// ASCII where the locale is Chinese, Japanese or Korean.
     #[default]
     Auto,
-    /// The usual ones.
+    /// Unicode.
     Unicode,
-    /// ASCII alone.
+    /// Only ASCII.
     Ascii,
 }
 

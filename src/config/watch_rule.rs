@@ -13,28 +13,28 @@ use super::units::{self, Period};
 /// The size limit of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// When to ring for a task. Each of `failed`, `silence`, `cpu` and `match` that is given rings by itself.
+/// When to ring for a task. Each of `failed`, `silence`, `cpu` and `match` rings on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WatchRule {
-    /// How a command of the line begins, as in `[[approvals]]`. Any task unless given.
+    /// How a command in the line begins, as in `[[approvals]]`. Default: any task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
-    /// It ends with another exit code than 0.
+    /// It ends with an exit code other than 0.
     pub failed: bool,
-    /// It runs and has printed nothing for so long. `0 s`: never.
+    /// It is running and has printed nothing for this long. `0 s`: never.
     #[serde(with = "units::period")]
     #[schemars(with = "Period")]
     pub silence: Duration,
-    /// It uses more than so many percent of one processor, all its processes together (300: three processors), for
-    /// `cpu_for`. `0`: never.
+    /// Its processes together use more than this percentage of one processor (300: three processors) for `cpu_for`.
+    /// `0`: never.
     #[serde(skip_serializing_if = "is_zero")]
     pub cpu: u32,
     /// For how long.
     #[serde(with = "units::period", skip_serializing_if = "is_usual")]
     #[schemars(with = "Period")]
     pub cpu_for: Duration,
-    /// A regular expression that a line of its output has a match of.
+    /// A regular expression that matches a line of its output.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
 }

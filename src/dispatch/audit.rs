@@ -25,7 +25,7 @@ pub(super) struct AuditList;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListInput {
-    /// Those of all workspaces, not just this one.
+    /// List those of all workspaces, not just this one.
     #[serde(default)]
     all: bool,
 }
@@ -112,7 +112,7 @@ pub(super) struct ShowInput {
     /// Only rows of this kind, e.g. `call`, `answer`, `start`, `task`, `ended`.
     #[serde(default)]
     kind: Option<String>,
-    /// How many rows, the newest.
+    /// How many of the newest rows to show.
     #[serde(default = "shown")]
     limit: usize,
 }
@@ -121,18 +121,18 @@ fn shown() -> usize {
     SHOWN
 }
 
-/// Rows of a recording in short.
+/// A summary of a recording's rows.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ShowOutput {
     /// The recording.
     recording: String,
-    /// How many rows there are of those asked for.
+    /// How many rows match.
     total: usize,
     /// The newest of them, oldest first.
     rows: Vec<Row>,
 }
 
-/// One row in short.
+/// A summary of one row.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     /// Its number.
@@ -227,23 +227,23 @@ pub(super) struct AuditVerify;
 pub(super) struct VerifyOutput {
     /// The recording.
     recording: String,
-    /// Everything is as it was written.
+    /// Nothing has been altered.
     whole: bool,
-    /// Rows that are as they were written.
+    /// Rows that have not been altered.
     rows: u64,
     /// Number of the last one.
     seq: u64,
-    /// Its hash: noted elsewhere, it shows later whether this end is still there.
+    /// Its hash; kept elsewhere, it can later prove that this end is still there.
     head: String,
-    /// A runtime writes it now.
+    /// A runtime is writing it now.
     live: bool,
     /// Its last row says that it was closed.
     closed: bool,
-    /// What is not as it was written, in order.
+    /// What has been altered, in order.
     problems: Vec<Found>,
 }
 
-/// Something that is not as it was written.
+/// Something that has been altered.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Found {
     /// The kind of change.
@@ -279,10 +279,10 @@ impl VerifyOutput {
 
 impl Local for AuditVerify {
     const PATH: &'static str = "audit.verify";
-    const ABOUT: &'static str = "Check that a recording is as it was written";
+    const ABOUT: &'static str = "Check that a recording has not been altered";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =
-        &[Example { about: "The last recording that is over", input: r#"{"recording":"latest"}"# }];
+        &[Example { about: "The last finished recording", input: r#"{"recording":"latest"}"# }];
 
     type Input = OneInput;
     type Output = VerifyOutput;
@@ -295,7 +295,7 @@ impl Local for AuditVerify {
             return Ok(output);
         }
         let said: Vec<&str> = output.problems.iter().map(|found| found.says.as_str()).collect();
-        Err(Failure::running(Code::RecordDamaged, "The recording is not as it was written.")
+        Err(Failure::running(Code::RecordDamaged, "The recording has been altered.")
             .detail(said.join("\n"))
             .with("recording", output.recording.clone())
             .with_data(json!(output)))
@@ -309,8 +309,9 @@ impl Local for AuditVerify {
             (false, false) => "not closed: its runtime died",
         };
         format!(
-            "{}: all {} rows are as they were written; head {} at row {}; {end}\n\
-             This shows changes, it does not prevent them: whoever has your rights can write a whole new record.",
+            "{}: all {} rows are unaltered; head {} at row {}; {end}\n\
+             This reveals changes but does not prevent them: anyone with your rights can write a whole new \
+             record.",
             output.recording, output.rows, head, output.seq
         )
     }
@@ -323,7 +324,7 @@ pub(super) struct AuditExport;
 pub(super) struct ExportOutput {
     /// The recording.
     recording: String,
-    /// Its rows, each as it stands in the journal; parts that stand in files are named, not included.
+    /// Its rows, each exactly as in the journal; parts kept in files are named, not included.
     rows: Vec<Value>,
     #[serde(skip)]
     #[schemars(skip)]
@@ -337,7 +338,7 @@ impl Local for AuditExport {
     const ABOUT: &'static str = "Print the rows of a recording exactly as they were written";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =
-        &[Example { about: "The last recording that is over", input: r#"{"recording":"latest"}"# }];
+        &[Example { about: "The last finished recording", input: r#"{"recording":"latest"}"# }];
 
     type Input = OneInput;
     type Output = ExportOutput;

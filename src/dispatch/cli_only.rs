@@ -12,19 +12,19 @@ use crate::link::Profile;
 /// `mcp`: the shim that an agent starts.
 pub struct Mcp;
 
-/// Who the agent is and where its runtime is.
+/// Who the agent is, and where its runtime is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct McpInput {
-    /// The agent's name; under the same name it regains its tasks.
+    /// The agent's name; an agent that reconnects under the same name gets its tasks back.
     pub label: Option<String>,
     /// What results carry: the receipt alone, or structured content as well.
     #[serde(default)]
     pub profile: Profile,
-    /// The runtime's socket, in place of the workspace's [env: `PILOTHOUSE_SOCKET`].
+    /// The runtime's socket, instead of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
-    /// A path on another machine or in a container, `box:/path`: the agent is here and its commands run there. A host of
-    /// `~/.ssh/config`, or one in `[hosts]` of config.toml.
+    /// A path on another machine or in a container, `box:/path`: the agent is here and its commands run there. A host
+    /// of `~/.ssh/config`, or one in `[hosts]` of config.toml.
     pub host: Option<String>,
 }
 
@@ -34,7 +34,10 @@ impl Local for Mcp {
         "Serve an agent over standard input and output (its configuration starts this)";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "What an agent's configuration starts", input: r#"{"label":"claude"}"# },
-        Example { about: "An agent here whose commands run there", input: r#"{"host":"box:/srv/project"}"# },
+        Example {
+            about: "An agent here whose commands run on another machine",
+            input: r#"{"host":"box:/srv/project"}"#,
+        },
     ];
     const REACH: Reach = Reach::Alone("standard input and output");
 
@@ -49,7 +52,7 @@ pub struct CodexExecutor;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodexExecutorInput {
-    /// Codex's program; otherwise the one that started this, or the one in PATH.
+    /// Codex's program. Default: the one that started this, or the one in PATH.
     pub codex: Option<String>,
 }
 
@@ -76,10 +79,10 @@ pub struct ServeInput {
     /// Stop all tasks and end the runtime that serves this workspace.
     #[serde(default)]
     pub stop: bool,
-    /// Leave the terminal it is started from, and wait for a runtime that is just ending.
+    /// Detach from the terminal it is started from, and wait for a runtime that is just ending.
     #[serde(default)]
     pub detached: bool,
-    /// How long nobody may need it before it ends, in seconds.
+    /// End after nobody has needed it for this many seconds.
     #[serde(default = "idle_seconds")]
     pub idle_seconds: u64,
 }
@@ -93,7 +96,7 @@ fn idle_seconds() -> u64 {
 
 impl Local for Serve {
     const PATH: &'static str = "serve";
-    const ABOUT: &'static str = "Run without a console, until nobody has needed it for 10 minutes";
+    const ABOUT: &'static str = "Run without a console; ends once nobody has needed it for 10 minutes";
     const DANGER: Danger = Danger::Destructive;
     const EXITS: &'static [u8] = &[6];
     const EXAMPLES: &'static [Example] = &[
@@ -117,20 +120,20 @@ pub struct Demo;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemoInput {
-    /// Begin again at the end, until somebody quits.
+    /// Start over at the end, until somebody quits.
     #[serde(default)]
     pub auto: bool,
-    /// Play this many times as fast, 10 at most.
+    /// Play this many times faster, at most 10.
     pub speed: Option<u32>,
 }
 
 impl Local for Demo {
     const PATH: &'static str = "demo";
     const ABOUT: &'static str =
-        "Open the console in a throw-away workspace and watch a scripted agent at work";
+        "Open the console in a throwaway workspace and watch a scripted agent at work";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "See it at work", input: "{}" },
-        Example { about: "On a screen that nobody sits at", input: r#"{"auto":true}"# },
+        Example { about: "On an unattended screen", input: r#"{"auto":true}"# },
     ];
     const REACH: Reach = Reach::Alone("the terminal");
 
@@ -167,17 +170,17 @@ pub struct Fleet;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FleetInput {
-    /// Other machines, by their names in `~/.ssh/config` or in the settings.
+    /// Other machines, by name in `~/.ssh/config` or in the settings.
     #[serde(default)]
     pub hosts: Vec<String>,
 }
 
 impl Local for Fleet {
     const PATH: &'static str = "fleet";
-    const ABOUT: &'static str = "Open one console over all your runtimes: of this machine, and of hosts";
+    const ABOUT: &'static str = "Open one console for all your runtimes, on this machine and on other hosts";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Every workspace of this machine", input: "{}" },
-        Example { about: "And those of another one", input: r#"{"hosts":["box"]}"# },
+        Example { about: "And those of another machine", input: r#"{"hosts":["box"]}"# },
     ];
     const REACH: Reach = Reach::Alone("the terminal");
 

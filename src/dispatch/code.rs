@@ -46,7 +46,7 @@ codes! {
     ArgError { name: "ARG_ERROR", exit: 2, retryable: false }
     /// One field is given twice.
     ArgConflict { name: "ARG_CONFLICT", exit: 2, retryable: false }
-    /// The stream holds no line.
+    /// The stream contains no lines.
     EmptyStream { name: "EMPTY_STREAM", exit: 2, retryable: false }
     /// Nobody pipes anything into standard input.
     StdinIsTty { name: "STDIN_IS_TTY", exit: 2, retryable: false }
@@ -132,15 +132,20 @@ const fn exit(code: u8, name: &'static str, side_effects: SideEffects, descripti
 /// The exit codes, in ascending order.
 pub const EXITS: [Exit; 15] = [
     exit(0, "SUCCESS", SideEffects::Complete, "It was done"),
-    exit(1, "GENERAL_ERROR", SideEffects::Partial, "It failed; of a stream: a line failed"),
-    exit(2, "ARG_ERROR", SideEffects::None, "The request cannot be understood; nothing was done"),
-    exit(3, "PARTIAL_FAILURE", SideEffects::Partial, "A part was refused; `data` says which"),
-    exit(4, "PRECONDITION", SideEffects::None, "Something it needs is not there"),
-    exit(5, "NOT_FOUND", SideEffects::None, "What it is about does not exist"),
-    exit(6, "CONFLICT", SideEffects::None, "It contradicts what was done before"),
-    exit(7, "PERMISSION_DENIED", SideEffects::None, "The caller may not, or the operator said no"),
-    exit(10, "TIMEOUT", SideEffects::Partial, "It took longer than its limit and was ended"),
-    exit(11, "RATE_LIMITED", SideEffects::None, "As much runs as may; try again later"),
+    exit(1, "GENERAL_ERROR", SideEffects::Partial, "It failed; in a stream, at least one line failed"),
+    exit(2, "ARG_ERROR", SideEffects::None, "The request is invalid; nothing was done"),
+    exit(3, "PARTIAL_FAILURE", SideEffects::Partial, "Part of it was refused; `data` says which"),
+    exit(4, "PRECONDITION", SideEffects::None, "Something it needs is missing"),
+    exit(5, "NOT_FOUND", SideEffects::None, "Its target does not exist"),
+    exit(6, "CONFLICT", SideEffects::None, "It conflicts with an earlier action"),
+    exit(7, "PERMISSION_DENIED", SideEffects::None, "The caller is not allowed to, or the operator said no"),
+    exit(10, "TIMEOUT", SideEffects::Partial, "It exceeded its time limit and was ended"),
+    exit(
+        11,
+        "RATE_LIMITED",
+        SideEffects::None,
+        "A limit on what may run at once is reached; try again later",
+    ),
     exit(
         12,
         "UNAVAILABLE",
@@ -149,7 +154,7 @@ pub const EXITS: [Exit; 15] = [
     ),
     exit(79, "CHILD_EXIT_NONZERO", SideEffects::Complete, "The command ran and failed; `data` is its result"),
     exit(130, "CANCELLED_SIGINT", SideEffects::Partial, "SIGINT ended it"),
-    exit(141, "OUTPUT_CLOSED", SideEffects::Partial, "Nobody reads its output any more"),
+    exit(141, "OUTPUT_CLOSED", SideEffects::Partial, "The reader of its output closed it"),
     exit(143, "CANCELLED_SIGTERM", SideEffects::Partial, "SIGTERM or SIGHUP ended it"),
 ];
 

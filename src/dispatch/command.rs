@@ -24,7 +24,7 @@ pub enum Danger {
     Safe,
     /// It changes things.
     Mutating,
-    /// It may change or end things that cannot be brought back.
+    /// It may change or end things that cannot be restored.
     Destructive,
 }
 
@@ -282,7 +282,7 @@ impl Command {
                 schema["properties"]["ok_exit_codes"] = json!({
                     "type": "array",
                     "items": { "type": "integer", "minimum": 0, "maximum": 255 },
-                    "description": "Exit codes of the command that count as success. Default: 0 alone.",
+                    "description": "Exit codes of the command that count as success. Default: only 0.",
                 });
             }
             schema

@@ -107,7 +107,7 @@ impl Local for Man {
         written.map_err(|error| {
             Failure::new(Code::ArgError, format!("The manual cannot be written to {told}."))
                 .detail(error.to_string())
-                .fix("name a folder that you may write to")
+                .fix("name a folder you can write to")
         })?;
         Ok(ManOutput {
             page: None,

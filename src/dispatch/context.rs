@@ -80,7 +80,7 @@ impl Context {
     /// When it is gone.
     pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Failure> {
         let gone =
-            |error: String| Failure::running(Code::NotFound, "What the command wrote is gone.").detail(error);
+            |error: String| Failure::running(Code::NotFound, "The command's output is gone.").detail(error);
         match &mut self.engine {
             Engine::Joined(scripts) => scripts.streams(task).await.map_err(|error| gone(error.to_string())),
             Engine::Embedded(embedded) => {
@@ -191,10 +191,11 @@ fn call_failure(error: &Error, tool: &str) -> Failure {
     let is_read = tools::find(tool).is_some_and(|tool| tool.hints.read_only);
     match error {
         Error::Gone | Error::Talk(_) if !is_read => {
-            let message = "The runtime of this workspace went away during the call, after which the command may have run.";
+            let message =
+                "The runtime of this workspace went away during the call; the command may have run.";
             Failure::running(Code::Unavailable, message)
                 .partial()
-                .fix("do not repeat it unseen: `pilothouse task list --scope all` shows what became of it")
+                .fix("before repeating it, see what became of it with `pilothouse task list --scope all`")
                 .detail(link_failure(error).text())
         }
         _ => link_failure(error),
@@ -212,8 +213,8 @@ pub fn link_failure(error: &Error) -> Failure {
                 .detail(failure.text())
         }
         Error::NoRoom { path } => {
-            let text = format!("There is no room in {} for the record of a runtime.", path.display());
-            Failure::new(Code::LowDiskSpace, text).fix("free some space")
+            let text = format!("There is not enough space in {} for a runtime's record.", path.display());
+            Failure::new(Code::LowDiskSpace, text).fix("free up some space")
         }
         Error::TooManyConnections { .. } => {
             Failure::new(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")

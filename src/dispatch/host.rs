@@ -126,7 +126,7 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// When it is used for something else: a stream of commands, or a terminal.
     fn standard_input(&self, _limit: u64) -> Result<Vec<u8>, Failure> {
-        let message = "Standard input is not this command's to read.";
+        let message = "This command cannot read standard input.";
         Err(Failure::new(Code::ArgError, message).fix("give the path of a file"))
     }
 }

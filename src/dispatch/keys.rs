@@ -99,12 +99,12 @@ impl Local for KeysDiff {
 
 pub(super) struct KeysCheck;
 
-/// What was looked at.
+/// What was checked.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Checked {
     /// Actions with a key, over all contexts.
     bound: usize,
-    /// Of these, with other keys than in the default keymap.
+    /// Of these, the ones with keys other than in the default keymap.
     changed: usize,
 }
 
@@ -125,6 +125,6 @@ impl Local for KeysCheck {
     }
 
     fn text(output: &Checked) -> String {
-        format!("{} actions have a key, {} of them other ones than by default.", output.bound, output.changed)
+        format!("{} actions have a key, {} of them changed from the default.", output.bound, output.changed)
     }
 }

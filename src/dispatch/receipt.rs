@@ -29,7 +29,7 @@ pub(super) struct ListInput {
     /// Only calls about this task.
     #[serde(default)]
     task_id: Option<String>,
-    /// How many, the newest.
+    /// How many of the newest to list.
     #[serde(default = "listed")]
     limit: usize,
 }
@@ -49,7 +49,7 @@ pub(super) struct ListOutput {
     receipts: Vec<Row>,
 }
 
-/// One receipt in short.
+/// A summary of one receipt.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     /// What `receipt show` takes.
@@ -97,7 +97,7 @@ impl Local for ReceiptList {
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "What was answered last", input: "{}" },
-        Example { about: "The last recording that is over", input: r#"{"recording":"latest","limit":100}"# },
+        Example { about: "The last finished recording", input: r#"{"recording":"latest","limit":100}"# },
     ];
 
     type Input = ListInput;
@@ -135,7 +135,7 @@ pub(super) struct ShowInput {
     id: String,
 }
 
-/// One call, whole.
+/// One whole call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ShowOutput {
     /// What `receipt show` takes.
@@ -158,7 +158,7 @@ pub(super) struct ShowOutput {
     envelope: Option<Value>,
     /// The receipt exactly as sent.
     receipt: Option<String>,
-    /// What an agent was told beside the answer; the receipt ends with it. Absent when nothing.
+    /// What the agent was told besides the answer, at the end of the receipt; absent if nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
     /// Milliseconds from call to answer.
@@ -195,7 +195,7 @@ impl Local for ReceiptShow {
             return Err(Failure::new(Code::NotFound, "No call of that recording has that number.")
                 .with("recording", listed.name)
                 .with("id", input.id)
-                .fix("`pilothouse receipt list` names the calls"));
+                .fix("`pilothouse receipt list` lists the calls"));
         };
         Ok(ShowOutput {
             id: format!("{}/{}", listed.name, record.seq),

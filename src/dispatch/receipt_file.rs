@@ -28,7 +28,7 @@ pub(super) struct ReceiptCompact;
 pub(super) struct Input {
     /// The file with the canonical envelope as JSON; `-` is standard input.
     file: String,
-    /// Compact it to so many characters of JSON first. What must stay may take more.
+    /// First compact it to this many characters of JSON. What must stay may need more.
     budget: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Local for ReceiptRender {
     const EXAMPLES: &'static [Example] = &[
         Example { about: "What a model would read", input: r#"{"file":"envelope.json"}"# },
         Example {
-            about: "What is left of it in little room",
+            about: "What is left of it in little space",
             input: r#"{"file":"envelope.json","budget":1000}"#,
         },
     ];

@@ -13,9 +13,12 @@ pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
     let places = cx.host.places()?;
     match past::resolve(&places.recordings(), &places.workspace, asked) {
         Finding::One(listed) => Ok(*listed),
-        Finding::None => Err(Failure::new(Code::NotFound, "No recording has that name.")
-            .with("recording", asked)
-            .fix("`pilothouse audit list` names the recordings of this workspace, `--all` those of all")),
+        Finding::None => {
+            Err(Failure::new(Code::NotFound, "No recording has that name.").with("recording", asked).fix(
+                "`pilothouse audit list` lists the recordings of this workspace, with `--all` those of \
+                all workspaces",
+            ))
+        }
         Finding::Many(names) => {
             Err(Failure::new(Code::ArgError, "More than one recording begins like that.")
                 .with("recordings", names)

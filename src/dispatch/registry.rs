@@ -81,16 +81,16 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 /// Descriptions of the groups, by path.
 pub const GROUPS: [(&str, &str); 12] = [
     ("command", "Run shell commands, one or several in a row"),
-    ("task", "See, drive, stop and keep what runs"),
+    ("task", "See, drive, stop and export tasks"),
     ("question", "See and answer what programs ask"),
-    ("receipt", "Read answers again as agents were shown them"),
-    ("metrics", "See what the runtime has counted"),
-    ("audit", "Read recordings, and verify that they are whole"),
+    ("receipt", "Reread answers as agents saw them"),
+    ("metrics", "See the runtime's counters"),
+    ("audit", "Read recordings, and check that they are intact"),
     ("config", "Find, show, check and edit the settings"),
     ("prose", "Check, format and read .prose programs; decide their gates"),
-    ("prose.gate", "Decide a gate of a program, or see what was said of it"),
-    ("host", "Put pilothouse on other machines"),
-    ("relay", "See this user's runtimes, and be carried to one from another machine"),
+    ("prose.gate", "Decide a program's gate, or see its history"),
+    ("host", "Install pilothouse on other machines"),
+    ("relay", "List this user's runtimes, and connect to one from another machine"),
     ("keys", "See the keys, check a key file, compare it with the defaults"),
 ];
 

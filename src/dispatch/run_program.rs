@@ -23,52 +23,53 @@ pub struct RunProgram;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
-    /// The program's file. A run that is resumed needs none.
+    /// The program's file. Not needed to resume a run.
     pub file: Option<String>,
-    /// Resume this run, which was cut off: nothing that it has done is done again.
+    /// Resume this run, which was cut off; nothing it has done is repeated.
     pub resume: Option<String>,
-    /// Inputs of the program that are not asked for, each NAME=VALUE.
+    /// Set inputs of the program instead of being asked for them, each NAME=VALUE.
     #[serde(default)]
     pub set: Vec<String>,
-    /// A file of answers (TOML, or JSON by its name) to what the program asks.
+    /// A file with answers to what the program asks (TOML, or JSON if its name says so).
     pub answers: Option<String>,
-    /// Those answers may open gates. For tests and CI.
+    /// Let those answers open gates. For tests and CI.
     #[serde(default)]
     pub gates_from_answers: bool,
-    /// Agents may answer what is not a person's to answer.
+    /// Let agents answer what is not reserved for a person.
     #[serde(default)]
     pub agent_answers: bool,
-    /// An operator will be there: what is asked waits for a console that opens, or for `prose gate`.
+    /// An operator will be there: questions wait until a console opens, or for `prose gate`.
     #[serde(default)]
     pub attended: bool,
-    /// Begin even though nobody may be there to answer.
+    /// Start even though nobody may be there to answer.
     #[serde(default)]
     pub lazy_judgement: bool,
-    /// Which commands you are asked about before they run: none (`allow`), each once (`once`), or each, each
-    /// time (`ask`). Without it, as `programs.exec` in the settings says.
+    /// Which commands you are asked about before they run: none (`allow`), each once (`once`), or each every time
+    /// (`ask`). Default: `programs.exec` in the settings.
     pub exec: Option<ExecPolicy>,
     /// Who answers sessions: `ask` (a person), `mcp` (a connected agent), or a command: `claude`, `codex`, `gemini`,
     /// `opencode`, any program. For some of them: `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`, `conditions=WHO`.
-    /// Without it, as `programs.sessions` in the settings says.
+    /// Default: `programs.sessions` in the settings.
     #[serde(default)]
     pub session: Vec<String>,
-    /// Run it although whoever answers cannot enforce all `permissions:` of its agents.
+    /// Run it even if whoever answers cannot enforce all `permissions:` of its agents.
     #[serde(default)]
     pub allow_unenforced: bool,
-    /// Stop before the next session once so many have begun (`5`), or so much time has passed (`30m`); `--resume` goes on.
+    /// Stop before the next session once this many have begun (`5`) or this much time has passed (`30m`); `--resume`
+    /// continues.
     #[serde(default)]
     pub budget: Vec<String>,
-    /// Programs that `use` names by their address, and that are not here, may be fetched over https. Each is kept, and locked by its
-    /// digest in `prose.lock`.
+    /// Allow programs that `use` names by address to be fetched over https if they are not here. Each is kept, and
+    /// locked by its digest in `prose.lock`.
     #[serde(default)]
     pub allow_fetch: bool,
-    /// Write lines, also on a terminal, where the console opens otherwise.
+    /// Write lines even on a terminal, where the console would otherwise open.
     #[serde(default)]
     pub plain: bool,
-    /// How strictly it is read: what real programs do, or the letter of the language.
+    /// How strictly to read it: `compat` accepts what real programs do, `strict` only what the language defines.
     #[serde(default)]
     pub profile: Profile,
-    /// The same as `profile` `strict`.
+    /// Same as `profile` `strict`.
     #[serde(default)]
     pub strict: bool,
 }
@@ -86,15 +87,15 @@ pub struct Ran {
     line: Option<u32>,
     /// What ended it.
     message: Option<String>,
-    /// `--resume` goes on with it.
+    /// `--resume` can continue it.
     can_resume: bool,
     /// Session commands that have ended.
     sessions: u32,
-    /// What they cost in dollars, as far as they say.
+    /// What they cost in dollars, as far as they report it.
     cost_usd: f64,
     /// The outputs of the program.
     outputs: Map<String, Value>,
-    /// Processes that its commands had left behind; they were ended.
+    /// Processes its commands left behind; they were ended.
     left_behind: Vec<String>,
     /// Milliseconds it took.
     duration_ms: u64,
@@ -113,7 +114,7 @@ impl RunInput {
         settings: ProgramSettings,
     ) -> Result<Request, Failure> {
         let inputs = run::parse_inputs(&self.set).map_err(|pair| {
-            Failure::new(Code::ArgError, format!("--set {pair} is no NAME=VALUE, or a name is given twice."))
+            Failure::new(Code::ArgError, format!("--set {pair} is not NAME=VALUE, or a name is given twice."))
                 .with("opt", "set")
                 .fix("write for instance --set topic=ships")
         })?;
@@ -121,7 +122,7 @@ impl RunInput {
             (Some(file), _) => Some(cwd.join(file)),
             (None, Some(_)) => None,
             (None, None) => {
-                return Err(Failure::new(Code::ArgError, "Nothing says which program to run.")
+                return Err(Failure::new(Code::ArgError, "No program to run was given.")
                     .with("field", "file")
                     .fix("give its file, or --resume with the id of a run"));
             }
@@ -129,7 +130,7 @@ impl RunInput {
         let budget = Budget::read(&self.budget).map_err(|one| {
             Failure::new(
                 Code::ArgError,
-                format!("--budget {one} is no number of sessions and no time, or given twice."),
+                format!("--budget {one} is neither a number of sessions nor a time, or is given twice."),
             )
             .with("opt", "budget")
             .fix("write for instance --budget 5 --budget 30m")
@@ -168,12 +169,13 @@ pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
     Response::failure(match code {
         Code::NobodyAnswers => {
             let there = if at_terminal {
-                "leave out what keeps the console from opening (--plain, --output)"
+                "drop the flags that keep the console from opening (--plain, --output)"
             } else {
                 "run it in a terminal"
             };
             failure.fix(format!(
-                "{there}, or with --attended to wait for an operator; give --answers FILE, or --lazy-judgement"
+                "{there}, pass --attended to wait for an operator, give --answers FILE, or pass \
+                 --lazy-judgement"
             ))
         }
         _ => failure,
@@ -223,7 +225,7 @@ pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
         None => failure,
     };
     let failure = match outcome.can_resume {
-        true => failure.fix(format!("go on with --resume {}", outcome.run)),
+        true => failure.fix(format!("continue with --resume {}", outcome.run)),
         false => failure,
     };
     Response { text, ..Response::failure(failure) }
@@ -248,10 +250,7 @@ impl Local for RunProgram {
             about: "Be asked about each command before it runs",
             input: r#"{"file":"deploy.prose","exec":"ask"}"#,
         },
-        Example {
-            about: "Go on with a run that was cut off",
-            input: r#"{"resume":"20261122-043511-k3f9x2"}"#,
-        },
+        Example { about: "Continue a run that was cut off", input: r#"{"resume":"20261122-043511-k3f9x2"}"# },
     ];
     const REACH: Reach = Reach::Alone("the terminal");
 

@@ -23,12 +23,12 @@ pub fn invalid(faults: &[Fault]) -> Failure {
 
 pub(super) struct ConfigPath;
 
-/// Where the files stand, whether they are there or not.
+/// Where the files are, whether they exist or not.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Paths {
     /// The settings.
     config: String,
-    /// Whether that file is there.
+    /// Whether that file exists.
     exists: bool,
     /// Changes of keys.
     keys: String,
@@ -77,14 +77,14 @@ pub(super) struct ConfigShow;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ShowInput {
-    /// Only keys that begin like this, e.g. `limits`.
+    /// Only keys that begin with this, e.g. `limits`.
     prefix: Option<String>,
     /// Only what differs from the defaults.
     #[serde(default)]
     changed: bool,
 }
 
-/// What holds in this workspace.
+/// What is in effect in this workspace.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Effective {
     /// Every setting.
@@ -94,7 +94,7 @@ pub(super) struct Effective {
 /// One setting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Setting {
-    /// Its key, with the table it stands in.
+    /// Its key, with its table.
     key: String,
     /// Its value, as TOML has it.
     value: String,
@@ -149,10 +149,10 @@ impl Local for ConfigShow {
 
 pub(super) struct ConfigCheck;
 
-/// What was looked at.
+/// What was checked.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Checked {
-    /// The files that are there and well.
+    /// The files that exist and are valid.
     files: Vec<String>,
 }
 
@@ -183,7 +183,7 @@ impl Local for ConfigCheck {
 
     fn text(output: &Checked) -> String {
         match output.files.as_slice() {
-            [] => "No file is there; the defaults hold.".to_owned(),
+            [] => "There are no such files; the defaults apply.".to_owned(),
             files => format!("No faults in {}.", files.join(", ")),
         }
     }

@@ -10,10 +10,11 @@ pub(super) struct StartAgent<const AGENT: usize>;
 const NAMES: [&str; 4] = ["claude", "opencode", "gemini", "codex"];
 /// What each command does.
 const ABOUTS: [&str; 4] = [
-    "Start Claude Code with its own shell led here; what follows are its own arguments",
-    "Start opencode with its own shell led here; what follows are its own arguments",
-    "Start Gemini CLI with its own shell led here; what follows are its own arguments",
-    "Start Codex, once `adopt codex` has led its commands here; what follows are its own arguments",
+    "Start Claude Code with its shell routed through Pilothouse; the arguments that follow are its own",
+    "Start opencode with its shell routed through Pilothouse; the arguments that follow are its own",
+    "Start Gemini CLI with its shell routed through Pilothouse; the arguments that follow are its own",
+    "Start Codex, once `adopt codex` has routed its commands through Pilothouse; the arguments that follow \
+     are its own",
 ];
 
 impl<const AGENT: usize> Local for StartAgent<AGENT> {

@@ -19,12 +19,12 @@ pub(super) struct Status;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Print a few characters for a status line, and nothing where no runtime serves the workspace.
+    /// Print a few characters for a status line, and nothing if no runtime serves the workspace.
     #[serde(default)]
     short: bool,
 }
 
-/// How the runtime of a workspace stands.
+/// The state of a workspace's runtime.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Output {
     /// The workspace.
@@ -34,7 +34,7 @@ pub(super) struct Output {
     standing: Standing,
     /// The same in a few characters.
     short: String,
-    /// Commands of agents' own shells that ran without a runtime, until a console has told of them.
+    /// Commands of agents' own shells that ran without a runtime, until a console has reported them.
     outside: u64,
     #[serde(skip)]
     is_short: bool,
@@ -42,7 +42,8 @@ pub(super) struct Output {
 
 impl Local for Status {
     const PATH: &'static str = "status";
-    const ABOUT: &'static str = "Print how many tasks run and wait, for a status line with --short";
+    const ABOUT: &'static str =
+        "Print how many tasks are running or waiting; with --short, for a status line";
     const EXITS: &'static [u8] = &[4, 12];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "See what runs and what waits", input: "{}" },

@@ -16,22 +16,22 @@ use crate::terminal::Palette;
 
 pub(super) struct TaskExport;
 
-/// Which task, as what.
+/// Which task, in which format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExportInput {
     /// Its id.
     task_id: String,
-    /// What to make of it.
+    /// The format to export to.
     #[serde(default, rename = "as")]
     form: Form,
     /// The recording it is in: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
     #[serde(default)]
     recording: Option<String>,
-    /// The last so many rows, of text and pages.
+    /// Only this many rows from the end, for text and pages.
     #[serde(default = "rows")]
     rows: u64,
-    /// Dark text on a light ground, for pages and pictures.
+    /// Dark text on a light background, for pages and pictures.
     #[serde(default)]
     light: bool,
 }
@@ -40,14 +40,14 @@ fn rows() -> u64 {
     Export::ROWS
 }
 
-/// What was made.
+/// The export.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ExportOutput {
     /// The recording.
     recording: String,
     /// The task.
     task_id: String,
-    /// What it was made into.
+    /// Its format.
     #[serde(rename = "as")]
     form: Form,
     /// It.
@@ -76,7 +76,10 @@ impl Local for TaskExport {
             return Err(Failure::new(Code::NotFound, "No task of that recording has that id.")
                 .with("recording", listed.name)
                 .with("task_id", input.task_id)
-                .fix("`pilothouse task list --scope all` names the tasks, `pilothouse audit list` the recordings"));
+                .fix(
+                    "`pilothouse task list --scope all` lists the tasks, `pilothouse audit list` the \
+                    recordings",
+                ));
         };
         let (form, rows) = (input.form, input.rows);
         let palette = if input.light { Palette::LIGHT } else { Palette::DARK };

@@ -16,7 +16,7 @@ pub(super) struct Output {
     name: &'static str,
     /// Its version.
     version: &'static str,
-    /// Version of the shapes scripts rely on.
+    /// Version of the formats scripts rely on.
     schema_version: &'static str,
 }
 

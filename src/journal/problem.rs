@@ -58,7 +58,7 @@ impl fmt::Display for Problem {
             ProblemKind::Version => format!("{rows}: written by a newer program, not read"),
             ProblemKind::Unreadable => format!("{rows}: the file cannot be read"),
             ProblemKind::CutOff => format!("{rows}: cut off the end"),
-            ProblemKind::Repeated => format!("{rows}: stands there a second time"),
+            ProblemKind::Repeated => format!("{rows}: appears a second time"),
             ProblemKind::Unsealed => {
                 return write!(
                     f,

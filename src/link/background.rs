@@ -45,7 +45,7 @@ impl Started {
         let workspace = places.workspace.display();
         let log = log.display();
         let end = if *ends_with_task {
-            " It was started below a task of another runtime, and ends with that task."
+            " It was started inside a task of another runtime, and ends with that task."
         } else {
             ""
         };

@@ -46,7 +46,7 @@ impl Carried {
                 )
             }
             Self::NoProgram { said } => format!(
-                "there is no pilothouse there{}; put it there with `pilothouse host install {host}`",
+                "pilothouse is not installed there{}; install it with `pilothouse host install {host}`",
                 colon(said)
             ),
             Self::NoRuntime { place } => {

@@ -45,7 +45,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is no room for a runtime's record.
-    #[error("there is no room in {path} for the record of a runtime")]
+    #[error("there is not enough space in {path} for the record of a runtime")]
     NoRoom {
         /// Where recordings are kept.
         path: PathBuf,
@@ -111,7 +111,7 @@ pub enum Error {
         why: Carried,
     },
     /// Standard input is a terminal, which cannot carry binary data.
-    #[error("standard input is a terminal, which changes the bytes that it carries: leave out `-t` in `via`")]
+    #[error("standard input is a terminal, which alters the bytes it carries: remove `-t` from `via`")]
     Terminal,
     /// The request is not possible on a read-only runtime.
     #[error("{why}; nothing was done")]
@@ -128,7 +128,7 @@ pub enum Error {
         name: String,
     },
     /// The connection limit is reached, and no connection was closed while this one waited.
-    #[error("{limit} connections are open, as many as may be")]
+    #[error("{limit} connections are open, which is the limit")]
     TooManyConnections {
         /// The limit: in total, per task or per process.
         limit: usize,

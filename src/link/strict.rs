@@ -65,7 +65,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut object = Map::new();
         while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key {key:?} stands twice in one object")));
+                return Err(A::Error::custom(format_args!("the key {key:?} appears twice in one object")));
             }
             object.insert(key, value);
         }
@@ -84,7 +84,7 @@ mod tests {
     fn a_key_that_stands_twice_is_refused_at_any_depth() {
         for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"a":2}}]"#, r#"{"\u0061":1,"a":2}"#] {
             let refused = serde_json::from_str::<Strict>(text).map(|Strict(value)| value);
-            assert!(refused.unwrap_err().to_string().contains("stands twice"), "{text}");
+            assert!(refused.unwrap_err().to_string().contains("appears twice"), "{text}");
         }
         let twice = serde_json::from_str::<Strict>(r#"[{"a":1},{"a":2}]"#).unwrap().0;
         assert_eq!(twice, json!([{"a": 1}, {"a": 2}]));
@@ -97,7 +97,7 @@ mod tests {
             match (serde_json::from_str::<Value>(&text), strict) {
                 (Ok(usual), Ok(strict)) => prop_assert_eq!(usual, strict),
                 (Err(_), Err(_)) => {}
-                (Ok(_), Err(error)) => prop_assert!(error.to_string().contains("stands twice")),
+                (Ok(_), Err(error)) => prop_assert!(error.to_string().contains("appears twice")),
                 (Err(error), Ok(value)) => prop_assert!(false, "{} became {}", error, value),
             }
         }

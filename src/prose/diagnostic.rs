@@ -9,10 +9,10 @@ use super::source::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// What real programs do is accepted, with a warning.
+    /// Accepts what real programs do, with a warning.
     #[default]
     Compat,
-    /// The letter of the language.
+    /// Accepts only what the language defines.
     Strict,
 }
 
@@ -47,7 +47,7 @@ pub struct Diagnostic {
     pub span: Span,
     /// What to do.
     pub hint: Option<String>,
-    /// Another place that belongs to it.
+    /// A related place.
     pub related: Option<Related>,
 }
 

@@ -43,7 +43,7 @@ pub fn prometheus(metrics: &Metrics) -> String {
     for gauge in &metrics.gauges {
         page.sample("limit", &[("of", gauge.limit.as_str())], gauge.cap);
     }
-    page.family("limit_used", "What is taken of them.", "gauge");
+    page.family("limit_used", "How much of them is used.", "gauge");
     for gauge in &metrics.gauges {
         page.sample("limit_used", &[("of", gauge.limit.as_str())], gauge.used);
     }

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::view::TaskView;
 use crate::config::Limits;
 
-/// A limit and what is taken of it.
+/// A limit and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gauge {
     /// The limit.
     pub limit: Limit,
-    /// Taken of it: tasks, bytes or milliseconds.
+    /// How much is used: tasks, bytes or milliseconds.
     pub used: u64,
     /// All there is.
     pub cap: u64,
-    /// The task that takes it, where it is each task's own.
+    /// The task that uses it, if each task has its own.
     pub task: Option<String>,
     /// The number of that task.
     pub number: Option<u32>,

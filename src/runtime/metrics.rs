@@ -48,7 +48,7 @@ pub struct Metrics {
     /// `stop` from a stop to the end of the task.
     #[serde(default)]
     pub wait_ms: BTreeMap<String, Histogram>,
-    /// How much of each limit is taken.
+    /// How much of each limit is used.
     #[serde(default)]
     pub gauges: Vec<Gauge>,
     /// Tool-call durations in ms, by tool: (count, p50, p95, p99) over the recent calls.

@@ -22,12 +22,13 @@ impl From<runtime::Error> for ToolError {
                     .with_hint("you may read it with TaskOutput; only who started it, or the operator, may type into it or stop it")
             }
             Error::TaskLimit { limit } => {
-                Self::new(ErrorKind::TaskLimitReached, format!("{limit} tasks run already, as many as may."))
+                let message = format!("{limit} tasks are already running, which is the limit.");
+                Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit": limit }))
                     .with_hint("end a task with TaskStop, or wait for one to finish with TaskOutput")
             }
             Error::HeldLimit { bytes } => {
-                let message = "As much waits for the operator as a console can be shown.";
+                let message = "The queue of calls that wait for the operator is full.";
                 Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit_bytes": bytes }))
                     .with_hint("wait until the operator has answered what is held, then call again")
@@ -121,9 +122,12 @@ fn is_full(error: &std::io::Error) -> bool {
 
 /// Reports that the disk with the recordings is full.
 fn disk_full(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
-    ToolError::new(ErrorKind::LowDiskSpace, "There is no room where Pilothouse keeps its recordings.")
-        .with_details(json!({ "reason": format!("{what} {}: {error}", path.display()) }))
-        .with_hint("free some space; running tasks go on")
+    ToolError::new(
+        ErrorKind::LowDiskSpace,
+        "There is not enough space where Pilothouse keeps its recordings.",
+    )
+    .with_details(json!({ "reason": format!("{what} {}: {error}", path.display()) }))
+    .with_hint("free some space; running tasks go on")
 }
 
 /// Reports that no question has this id, which may not even be a valid id.

@@ -99,7 +99,7 @@ fn an_agents_server_is_started_as_that_agent_does() {
     assert!(home.run(&["mcp", "install", "codex"]).status.success());
     let data = ask();
     let server = finding(&data, "codex server");
-    assert!(server["found"].as_str().is_some_and(|found| found.contains("tools of")), "{data:#}");
+    assert!(server["found"].as_str().is_some_and(|found| found.contains(" tools, ")), "{data:#}");
     let runtime = finding(&data, "codex runtime");
     assert!(
         runtime["found"].as_str().is_some_and(|found| found.contains("the one of this workspace: serves")),
@@ -158,7 +158,10 @@ fn where_an_agents_own_shell_leads_is_proved_by_a_command() {
     let text = std::fs::read_to_string(&settings).expect("adopted");
     std::fs::write(&settings, text.replace("told/bash", "told/gone-bash")).expect("written");
     let gone = shell_of_claude(&home, &[]);
-    assert!(gone["found"].as_str().is_some_and(|found| found.contains("gone-bash is not there")), "{gone:#}");
+    assert!(
+        gone["found"].as_str().is_some_and(|found| found.contains("gone-bash does not exist")),
+        "{gone:#}"
+    );
     assert_eq!(gone["fix"], "pilothouse adopt claude");
     home.stop(&mut served);
 }

@@ -97,7 +97,7 @@ fn a_rule_in_the_settings_asks_as_soon_as_it_is_written() {
     assert!(ran.exists());
 
     home.configure("config.toml", "[[approvals]]\nprefix = \"printf\"\n");
-    console.shows("settings changed: 1 taken away, 1 approval rule holds for new calls");
+    console.shows("settings changed: 1 removed, 1 approval rule holds for new calls");
     assert!(
         !agent.call("ExecCommand", &json!({"cmd": "touch ran"})).envelope.to_string().contains("awaiting")
     );

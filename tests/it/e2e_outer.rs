@@ -124,6 +124,6 @@ fn the_doctor_says_what_the_terminal_answered() {
     console.keys(&answers);
     console.wait_for("what it found", |screen| {
         let all = screen.contents();
-        all.contains("16 of 16 colours told") && all.contains("draws with ASCII")
+        all.contains("16 of 16 colours reported") && all.contains("draws with ASCII")
     });
 }

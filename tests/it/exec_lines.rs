@@ -91,7 +91,7 @@ fn a_dry_run_touches_nothing_and_cannot_be_lifted() {
     let ran = exec(&home, &["--dry-run"], format!("{}{LIST}\n", touch(json!({"dry-run": false}))));
     assert_eq!(ran.code, Some(0));
     assert_eq!(ran.of(1)["data"]["effect"], "would_run");
-    assert!(ran.of(1)["warnings"][0].as_str().is_some_and(|text| text.contains("cannot lift")));
+    assert!(ran.of(1)["warnings"][0].as_str().is_some_and(|text| text.contains("cannot turn it off")));
     assert_eq!(ran.of(2)["data"]["total"], 0);
     assert!(!home.workspace().join("made").exists());
     assert_eq!(exec(&home, &[], touch(json!({}))).code, Some(0));

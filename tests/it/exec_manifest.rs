@@ -101,7 +101,9 @@ fn whoever_sees_exit_code_2_reads_one_plain_line_about_it() {
         assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
         assert!(!said.trim().is_empty() && said.starts_with("pilothouse: "), "{args:?}: {said}");
     }
-    for (lines, why) in [("not json\n", "line 1: The line is not JSON."), ("", "The stream holds no line.")] {
+    for (lines, why) in
+        [("not json\n", "line 1: The line is not JSON."), ("", "The stream contains no lines.")]
+    {
         let ran = exec(&home, &[], lines);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(2), &*format!("pilothouse: {why}\n")));
     }

@@ -181,7 +181,8 @@ async fn approve(fleet: &Operator, ticket: u64, hash: &str) {
         let request = Request::Decide { ticket, hash: hash.into(), decision: Decision::Once, nonce: None };
         match fleet.ask(request).await {
             Ok(Reply::Done) => return,
-            Err(Error::Declined { message }) if message.contains("sooner") || message.contains("carry") => {}
+            Err(Error::Declined { message }) if message.contains("too soon") || message.contains("lacks") => {
+            }
             other => panic!("{other:?}"),
         }
     }

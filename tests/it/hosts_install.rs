@@ -91,7 +91,7 @@ fn a_program_for_another_machine_or_one_that_needs_libraries_is_refused_with_the
     foreign.truncate(4_096);
     foreign[18] = if foreign[18] == 183 { 62 } else { 183 };
     let path = empty.here.workspace().join("foreign");
-    for (bytes, said) in [(&foreign[..], "is not built for"), (b"#!/bin/sh\n", "no program of Linux")] {
+    for (bytes, said) in [(&foreign[..], "is not built for"), (b"#!/bin/sh\n", "not a Linux program")] {
         fs::write(&path, bytes).expect("written");
         let told = empty.run(&["host", "install", "box", "--yes", "--from", &path.display().to_string()]);
         assert!(told["error"]["message"].as_str().expect("a message").contains(said), "{told}");
@@ -121,7 +121,7 @@ fn a_program_that_cannot_be_put_there_is_said_with_what_was_in_the_way() {
     empty.by(&[]);
     let told = empty.run(&["host", "install", "box", "--yes", "--from", &program().display().to_string()]);
     let said = told["error"]["message"].as_str().expect("a message");
-    assert!(said.contains("could not be put there") && said.contains("mkdir"), "{said}");
+    assert!(said.contains("could not be installed") && said.contains("mkdir"), "{said}");
     assert!(!said.contains("log in") && !said.contains("connection"), "{said}");
 }
 

@@ -50,7 +50,7 @@ fn of_200_forged_approvals_none_counts() {
         let mut hasty = Script::connect(&home);
         let nonce = hasty.nonce.clone();
         match hasty.approve(Some(&nonce)) {
-            Some(why) => assert!(why.contains("sooner than the question can have been read"), "{why}"),
+            Some(why) => assert!(why.contains("too soon for the question to have been read"), "{why}"),
             None => assert!(began.elapsed() >= READING, "approved after {:?}", began.elapsed()),
         }
         refused += 1;

@@ -143,7 +143,7 @@ fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
     let more = json!({"requestState": asked["result"]["requestState"], "inputResponses": {}});
     send_modern(&mut agent, cmd, 30_000, &more);
     let answer = read_until(&mut agent, "held");
-    assert!(answer["error"]["message"].to_string().contains("send the call anew"), "{answer}");
+    assert!(answer["error"]["message"].to_string().contains("send the call again"), "{answer}");
     assert_eq!(made(), "x\n");
 }
 

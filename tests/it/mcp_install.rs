@@ -154,8 +154,11 @@ fn what_cannot_be_merged_is_refused_and_nothing_changes() {
     };
     let broken = |path: &Path| put(path, "{ \"mcpServers\": ");
     let folder = |path: &Path| fs::create_dir_all(path).expect("made");
-    let odd =
-        [("is a link", &link as &dyn Fn(&Path)), ("cannot be merged", &broken), ("plain file", &folder)];
+    let odd = [
+        ("is a link", &link as &dyn Fn(&Path)),
+        ("cannot be merged", &broken),
+        ("not a regular file", &folder),
+    ];
     for (reason, make) in odd {
         let home = Home::new();
         make(&home.workspace().join(".mcp.json"));
@@ -231,7 +234,7 @@ fn what_is_printed_is_the_file_itself_also_in_a_pipe() {
             _ => drop(serde_json::from_str::<Value>(&text).expect(&text)),
         }
         assert!(
-            notes.contains("what this takes away") && notes.contains("in no sandbox"),
+            notes.contains("what this takes away") && notes.contains("without a sandbox"),
             "{agent}: {notes}"
         );
         assert!(notes.contains("approval"), "{agent}: {notes}");

@@ -67,7 +67,7 @@ fn a_gate_is_listed_and_opened_by_the_word_that_its_terminal_shows() {
     assert_eq!(nowhere.status.code(), Some(4), "without a terminal");
     assert_eq!(home.run(&["prose", "gate", "approve", &id, "nope"]).status.code(), Some(5));
     let (mut console, word) = deciding(&home, &approve, "Deploy 1.2.3?");
-    console.asks_until(format!("not{word}\r").as_bytes(), "nothing is decided");
+    console.asks_until(format!("not{word}\r").as_bytes(), "nothing was decided");
     assert_eq!(console.exit(), 4);
     assert_eq!(waiting(&home).len(), 2);
     decides(&home, &approve, "Deploy 1.2.3?");

@@ -234,7 +234,7 @@ fn a_budget_stops_before_the_next_session() {
     let stopped = run(&home, &["--budget", "1"]);
     let said = ends(&stopped, 3);
     assert!(said.contains("the budget of 1 session is used up before this session"), "{said}");
-    assert!(said.contains("go on with --resume"), "{said}");
+    assert!(said.contains("continue with --resume"), "{said}");
     let id = run_folder(&home).file_name().expect("a name").to_string_lossy().into_owned();
     ends(&run(&home, &["--budget", "1", "--resume", &id]), 0);
     assert_eq!(read(&home, "log"), "x\nx\n");

@@ -381,7 +381,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     assert!(!door.record().contains("hunter2-door"), "{}", door.record());
     door.home.stop(&mut served);
     let mut served = door.home.serve();
-    let words = "2 commands of claude ran outside the record, because no runtime could be had: `echo one; exit 4`, `API_";
+    let words = "2 commands of claude ran outside the record, because no runtime was available: `echo one; exit 4`, `API_";
     let mut console = Console::open(&door.home, &[], (160, 30));
     console.shows(words);
     wait_until("nobody is told again", || told(&["status"]).lines().count() == 6);
@@ -397,13 +397,13 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     };
     pilothouse::runtime::leave_mark(&door.home.places().outside(), mark).expect("written");
     assert!(door.call(true, "true").status().expect("runs").success());
-    console.shows("1 command ran outside the record, because no runtime could be had: `make late`");
+    console.shows("1 command ran outside the record, because no runtime was available: `make late`");
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
     door.home.stop(&mut served);
     // A replay of the recording reports it as well.
     let mut replay = Console::open(&door.home, &["open", "latest"], (160, 30));
-    replay.shows("1 command ran outside the record, because no runtime could be had: `make late`");
+    replay.shows("1 command ran outside the record, because no runtime was available: `make late`");
     replay.keys(b"q");
     assert_eq!(replay.exit(), 0);
 }

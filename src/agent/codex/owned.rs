@@ -176,7 +176,7 @@ impl Owned {
         let sent = self.orders.try_send(order);
         sent.map_err(|_| {
             self.told();
-            (INTERNAL, "the process does not take more just now".to_owned())
+            (INTERNAL, "the process cannot take more input right now".to_owned())
         })?;
         Ok(Handled::Passed)
     }

@@ -312,7 +312,8 @@ impl Loss<'_> {
             }
             Self::Unreachable(super::Error::Link(link::Error::TooManyConnections { limit })) => {
                 let text = format!(
-                    "{limit} connections to the Pilothouse runtime are open, as many as may be; nothing was run."
+                    "{limit} connections to the Pilothouse runtime are open, which is the limit; nothing \
+                     was run."
                 );
                 ToolError::new(ErrorKind::TooManyConnections, text)
                     .with_details(json!({ "limit": limit }))
@@ -327,10 +328,11 @@ impl Loss<'_> {
                     .with_hint("tell the operator: the agent has to be started again with fewer or shorter variables")
             }
             Self::Unreachable(super::Error::Link(link::Error::NoRoom { path })) => {
-                let text = "There is no room for the record of a Pilothouse runtime; nothing was run.";
+                let text =
+                    "There is not enough space for the record of a Pilothouse runtime; nothing was run.";
                 ToolError::new(ErrorKind::LowDiskSpace, text)
                     .with_details(json!({ "path": path.display().to_string() }))
-                    .with_hint("tell the operator to free some space")
+                    .with_hint("tell the operator to free up some space")
             }
             Self::Unreachable(reason) => {
                 let text = format!("No Pilothouse runtime can be reached: {reason}.");

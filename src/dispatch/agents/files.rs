@@ -256,7 +256,7 @@ mod tests {
     fn every_row_speaks_of_the_loss_and_of_the_agents_own_shell() {
         for agent in Agent::ALL {
             let row = agent.row();
-            assert!(row.loss.ends_with("no longer hold"), "{agent:?}");
+            assert!(row.loss.ends_with("no longer apply"), "{agent:?}");
             let targets = agent.targets(row.scopes[0], "x", Path::new("/w"));
             let has_setting = targets.iter().any(|target| !target.shell.is_null());
             assert!(has_setting || row.next.contains("shell") || row.next.contains("terminal"), "{agent:?}");

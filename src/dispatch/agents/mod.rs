@@ -51,7 +51,7 @@ pub enum Agent {
 pub(super) enum Scope {
     /// You, in this workspace.
     Local,
-    /// Everybody who works in this workspace: the files are shared.
+    /// Everyone who works in this workspace: the files are shared.
     Project,
     /// You, everywhere.
     User,
@@ -110,7 +110,7 @@ const CODEX_LIST: [&str; 16] = [
 const GEMINI_SECRETS: [&str; 10] =
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
 /// The loss for an agent whose rules have no name of their own.
-const OWN_TERMINAL: &str = "the agent's own rules for its terminal no longer hold";
+const OWN_TERMINAL: &str = "the agent's own terminal rules no longer apply";
 
 impl Agent {
     /// All agents, in the order of help texts.
@@ -135,7 +135,7 @@ impl Agent {
     pub(super) fn results(self) -> String {
         let label = if self == Self::Claude { "claude-code" } else { self.as_str() };
         let measured = clients::of_agent(label).map(clients::Client::about);
-        measured.unwrap_or_else(|| "what it keeps of a result was not measured".to_owned())
+        measured.unwrap_or_else(|| "how much of a result it keeps was not measured".to_owned())
     }
 
     /// Returns what is known about it.
@@ -164,8 +164,8 @@ impl Agent {
                 ..terminal(
                     "Claude Code",
                     &["claude"],
-                    "Claude Code's Bash rules and its sandbox no longer hold",
-                    "`claude mcp list` shows it; of a shared .mcp.json Claude Code asks once",
+                    "Claude Code's Bash rules and sandbox no longer apply",
+                    "`claude mcp list` shows it; Claude Code asks once before it uses a shared .mcp.json",
                 )
             },
             Self::Codex => Row {
@@ -173,8 +173,9 @@ impl Agent {
                 ..terminal(
                     "Codex CLI",
                     &["codex"],
-                    "Codex's sandbox and its approval of commands no longer hold",
-                    "`codex mcp list` shows it; a project's own file counts once the project is trusted",
+                    "Codex's sandbox and command approval no longer apply",
+                    "`codex mcp list` shows it; a project's own file takes effect once the project is \
+                     trusted",
                 )
             },
             Self::Gemini => Row {
@@ -182,20 +183,20 @@ impl Agent {
                 ..terminal(
                     "Gemini CLI",
                     &["gemini"],
-                    "Gemini CLI's sandbox and its confirmation of commands no longer hold",
-                    "`gemini mcp list` shows it; in a folder that is not trusted it is disabled",
+                    "Gemini CLI's sandbox and command confirmation no longer apply",
+                    "`gemini mcp list` shows it; it is disabled in an untrusted folder",
                 )
             },
             Self::Opencode => terminal(
                 "opencode",
                 &["opencode"],
-                "opencode's permissions for `bash` no longer hold",
+                "opencode's permissions for `bash` no longer apply",
                 "`opencode mcp list` shows it",
             ),
             Self::Cursor => editor(
                 "Cursor",
                 &["cursor-agent", "cursor"],
-                "no setting is known that turns Cursor's own terminal tool off: ask for pilothouse in a project rule",
+                "no known setting turns off Cursor's own terminal tool: ask for pilothouse in a project rule",
             ),
             Self::Vscode => editor(
                 "VS Code",

@@ -37,7 +37,8 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
         }
     }
     if let Some(mode) = permissions["defaultMode"].as_str().filter(|mode| *mode != "bypassPermissions") {
-        let why = "what no rule of it allows is asked about there; here a rule without any field asks about every command";
+        let why = "Claude Code asks about whatever its rules do not allow; here, a rule with no fields \
+            asks about every command";
         rules.skip(&format!("{name}: defaultMode {mode}"), why);
     }
     Ok(())
@@ -48,7 +49,7 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
 fn command(pattern: &str, from: &str, rules: &mut Rules) {
     let words = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *")).unwrap_or(pattern);
     if words.contains('*') {
-        return rules.skip(from, "a `*` elsewhere than at the end");
+        return rules.skip(from, "a `*` anywhere but at the end");
     }
     rules.ask(Some(words.trim()), from);
 }

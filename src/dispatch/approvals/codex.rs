@@ -29,9 +29,9 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
         for (key, why) in [
             (
                 "approval_policy",
-                "Codex decides by what its sandbox allows; here a rule without any field asks about every command",
+                "Codex decides by its sandbox; here, a rule with no fields asks about every command",
             ),
-            ("sandbox_mode", "commands run here are in no sandbox"),
+            ("sandbox_mode", "commands run here are not sandboxed"),
         ] {
             if let Some(value) = settings[key].as_str() {
                 rules.skip(&format!("{name}: {key} {value}"), why);
@@ -77,7 +77,7 @@ fn prefix_rule(name: &str, arguments: &[(String, Value)], rules: &mut Rules) {
         };
         prefixes = prefixes.iter().flat_map(longer).collect();
         if prefixes.len() > MAX_PREFIXES {
-            return rules.skip(&from, "it stands for too many commands");
+            return rules.skip(&from, "it matches too many commands");
         }
     }
     prefixes.iter().for_each(|words| rules.ask(Some(&words.join(" ")), &from));
@@ -103,7 +103,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                     match chars.next() {
                         Some(end) if end == c => break,
                         Some('\\') => value.extend(chars.next()),
-                        Some('\n') | None => return Err("a text that does not end".to_owned()),
+                        Some('\n') | None => return Err("an unterminated string".to_owned()),
                         Some(c) => value.push(c),
                     }
                 }
@@ -160,7 +160,7 @@ fn value(tokens: &[Token], depth: usize) -> Result<(Value, &[Token]), String> {
                 }
             }
         }
-        _ => Err("only texts and lists of texts are read".to_owned()),
+        _ => Err("only strings and lists of strings are read".to_owned()),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::config::{ApprovalRule, FILE, Faults, Loaded, Source, read_own, write_
 
 pub(super) struct ConfigApprovals;
 
-/// From which agent, and whether to write.
+/// Which agent's rules, and whether to write them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
@@ -51,16 +51,16 @@ pub(super) struct Output {
     read: Vec<String>,
     /// The rules, each with the one it comes from.
     rules: Vec<Translated>,
-    /// What has no rule here, and why.
+    /// What has no equivalent here, and why.
     untranslated: Vec<String>,
-    /// The change of config.toml, as `diff -u` shows it.
+    /// The change to config.toml, as `diff -u` shows it.
     diff: String,
 }
 
 /// A rule, and the one it comes from.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 struct Translated {
-    /// The rule as it stands under `[[approvals]]`.
+    /// The rule as written under `[[approvals]]`.
     rule: ApprovalRule,
     /// The agent's own rule.
     from: String,
@@ -113,11 +113,11 @@ impl From {
 impl Local for ConfigApprovals {
     const PATH: &'static str = "config.approvals";
     const ABOUT: &'static str =
-        "Turn an agent's own rules about commands into approval rules; shows the change, --write makes it";
+        "Convert an agent's own command rules into approval rules; shows the change, --write applies it";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "See what Claude Code's rules come to here", input: r#"{"from":"claude"}"# },
+        Example { about: "Preview Claude Code's rules as approval rules", input: r#"{"from":"claude"}"# },
         Example { about: "Add them to config.toml", input: r#"{"from":"claude","write":true}"# },
     ];
 
@@ -148,7 +148,7 @@ impl Local for ConfigApprovals {
 
     fn notes(output: &Output) -> Vec<String> {
         let mut notes: Vec<String> =
-            output.untranslated.iter().map(|one| format!("has no rule here: {one}")).collect();
+            output.untranslated.iter().map(|one| format!("no equivalent here: {one}")).collect();
         if output.effect == "shown" && !output.diff.is_empty() {
             notes.push("nothing was written; --write adds these rules".to_owned());
         }

@@ -55,7 +55,7 @@ fn judge(Installed { agent, program, named_in }: &Installed) -> Finding {
     match named_in {
         Some(path) => Agents.ok(agent.as_str(), format!("{} names pilothouse", path.display())),
         None => {
-            let found = format!("{}: no configuration of it names pilothouse", program.display());
+            let found = format!("{}: none of its configuration files names pilothouse", program.display());
             Agents.problem(agent.as_str(), found, format!("pilothouse mcp install {}", agent.as_str()))
         }
     }
@@ -128,7 +128,10 @@ async fn talk(mut command: Command) -> Result<String, String> {
             json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
         ];
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        input.write_all(text.as_bytes()).await.map_err(|error| format!("it takes no input: {error}"))?;
+        input
+            .write_all(text.as_bytes())
+            .await
+            .map_err(|error| format!("it cannot be written to: {error}"))?;
         let mut lines = BufReader::new(tokio::io::AsyncReadExt::take(output, MAX_ANSWER)).lines();
         let mut name = String::new();
         while let Ok(Some(line)) = lines.next_line().await {
@@ -141,10 +144,10 @@ async fn talk(mut command: Command) -> Result<String, String> {
             }
             if let Some(tools) = result["tools"].as_array() {
                 let bytes = result["tools"].to_string().len();
-                return Ok(format!("{name}, {} tools of {bytes} bytes in all", tools.len()));
+                return Ok(format!("{name}, {} tools, {bytes} bytes in all", tools.len()));
             }
         }
-        Err("it ended before it had answered".to_owned())
+        Err("it ended before it answered".to_owned())
     };
     let said = timeout(PATIENCE, talking).await;
     // It exits by itself at end of input; otherwise when its handle is dropped.
@@ -175,11 +178,11 @@ fn runtime(agent: Agent, there: &Value, places: &Places) -> Finding {
     if is(&workspace, &places.workspace) && is(&state, &places.state_dir) {
         return Agents.ok(check, format!("the one of this workspace: {runtime}"));
     }
-    let found = format!("another one than here: workspace {workspace}, state folder {state}");
+    let found = format!("not the one used here: workspace {workspace}, state folder {state}");
     Agents.problem(
         check,
         found,
-        "hand XDG_RUNTIME_DIR, XDG_STATE_HOME and HOME on to it, or move none of them",
+        "pass XDG_RUNTIME_DIR, XDG_STATE_HOME and HOME on to it, or change none of them",
     )
 }
 
@@ -192,17 +195,17 @@ fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::Os
         all.into_iter().map(|(name, _)| name).filter(|name| !is_handed_on(name)).collect();
     missing.sort();
     if missing.is_empty() {
-        return Some(Agents.ok(check, "commands get all variables of the agent"));
+        return Some(Agents.ok(check, "commands get all of the agent's variables"));
     }
     let count = missing.len();
     let more = if count > SHOWN { format!(" and {} more", count - SHOWN) } else { String::new() };
     missing.truncate(SHOWN);
-    let found = format!("commands do not get {} of yours: {}{more}", count, missing.join(", "));
+    let found = format!("commands do not get {} of your variables: {}{more}", count, missing.join(", "));
     let fix = match agent.row().environment {
-        Environment::Whole => "unset what the entry sets",
-        Environment::Listed(_) => "name those that commands need in `env_vars` of its entry",
+        Environment::Whole => "remove the variables its entry sets",
+        Environment::Listed(_) => "list the ones commands need in `env_vars` of its entry",
         Environment::Without(_) => {
-            "set those that commands need in `env` of its entry, e.g. \"SSH_AUTH_SOCK\": \"$SSH_AUTH_SOCK\""
+            "set the ones commands need in `env` of its entry, e.g. \"SSH_AUTH_SOCK\": \"$SSH_AUTH_SOCK\""
         }
     };
     Some(Agents.note(check, found).fix(fix))
@@ -227,18 +230,18 @@ fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) ->
     let shell = match shell {
         Some(true) => "its own shell is off",
         Some(false) => "its own shell is on",
-        None => "its own shell is turned off by hand",
+        None => "its own shell has to be turned off by hand",
     };
     let install = format!("pilothouse mcp install {} --scope {}", agent.as_str(), <&str>::from(entry.scope));
     if !missing.is_empty() {
         let found = format!(
-            "it may ask before each call; not as `mcp install` leaves it: {}; {shell}",
+            "it may ask before each call; missing from what `mcp install` sets up: {}; {shell}",
             missing.join(", ")
         );
         return Agents.note(check, found).fix(install);
     }
     let asks = if agent.row().is_graphical {
-        "it asks before calls as its own settings say"
+        "its own settings say whether it asks before calls"
     } else {
         "it calls our tools without asking"
     };
@@ -254,11 +257,11 @@ fn approvals(agent: Agent, config: &Path, places: &Places) -> Finding {
     let elsewhere = folder != places.config_dir;
     let told = format!("{count} approval rules in {}", config.display());
     if elsewhere {
-        let fix = "hand XDG_CONFIG_HOME on to it, or do not move it";
+        let fix = "pass XDG_CONFIG_HOME on to it, or do not change it";
         return Agents.problem(check, format!("{told}, not in {}", places.config_dir.display()), fix);
     }
     match count {
-        0 => Agents.note(check, "no command waits for your word").fix(agent.rules()),
+        0 => Agents.note(check, "no command waits for your approval").fix(agent.rules()),
         _ => Agents.ok(check, told),
     }
 }

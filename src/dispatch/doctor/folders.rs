@@ -84,11 +84,11 @@ fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u3
 
 fn missing(check: &'static str, path: &Path) -> Finding {
     let standing = path.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
-    let found = format!("{}: not there yet, made when it is needed", shown(path));
+    let found = format!("{}: does not exist yet, created when needed", shown(path));
     if rustix::fs::access(standing, rustix::fs::Access::WRITE_OK).is_ok() {
         return Folders.ok(check, found);
     }
-    let found = format!("{}: cannot be made, {} is not writable", shown(path), shown(standing));
+    let found = format!("{}: cannot be created, {} is not writable", shown(path), shown(standing));
     Folders.problem(check, found, format!("chmod u+w {}", shown(standing)))
 }
 
@@ -99,7 +99,7 @@ fn room(places: &Places) -> Option<Finding> {
     let found = format!("{} MiB free", free >> 20);
     Some(if free < FREE_BYTES.max(all / 100) {
         let found = format!("{found}: too little to start tasks");
-        Folders.problem("disk", found, format!("free space on the disk of {}", shown(standing)))
+        Folders.problem("disk", found, format!("free up space on the disk of {}", shown(standing)))
     } else {
         Folders.ok("disk", found)
     })
@@ -112,7 +112,7 @@ async fn runtime(host: &dyn Host, places: &Places) -> Finding {
     };
     match Scripts::dial(&places.agent_socket(), cwd).await {
         Ok(_) => Folders.ok(check, format!("serves at {}", shown(&places.agent_socket()))),
-        Err(Error::NoRuntime { .. }) => Folders.ok(check, "none runs; the console or an agent starts one"),
+        Err(Error::NoRuntime { .. }) => Folders.ok(check, "none running; the console or an agent starts one"),
         Err(error) => {
             let fix = "pilothouse serve --stop, then start it again with one version of the program";
             Folders.problem(check, error.to_string(), fix)

@@ -24,13 +24,13 @@ pub(super) struct Doctor;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Start the server of each connected agent as that agent does: which runtime it reaches, which variables commands
-    /// get, what is cut, deferred and asked about. Then start each agent with a scripted model, and see where a command of
-    /// its own shell goes.
+    /// Start each connected agent's server as that agent does, and report which runtime it reaches, which variables
+    /// commands get, and what is cut, deferred and asked about. Then start each agent with a scripted model, and see
+    /// where a command of its own shell goes.
     #[serde(default)]
     agents: bool,
-    /// Look at another machine or container instead: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml. May ask
-    /// at the terminal for what a login needs.
+    /// Check another machine or container instead: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml. May
+    /// ask for login details at the terminal.
     host: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// Findings that need attention.
     problems: usize,
-    /// Everything that was looked at, in this order always.
+    /// Everything that was checked, always in this order.
     findings: Vec<Finding>,
 }
 
@@ -50,18 +50,18 @@ impl Output {
     }
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Finding {
     /// What it belongs to.
     area: Area,
-    /// What was looked at.
+    /// What was checked.
     check: Cow<'static, str>,
-    /// Whether it is well.
+    /// Whether it is fine.
     state: State,
     /// What was found.
     found: String,
-    /// What to do about it, to be typed or written as it stands; null when nothing is to be done.
+    /// How to fix it, to be typed or written exactly as shown; null when there is nothing to do.
     fix: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Area {
-    /// What the console draws on and is typed into.
+    /// What the console draws on and reads keys from.
     Terminal,
     /// The kernel and its limits.
     System,
@@ -123,7 +123,7 @@ impl Local for Doctor {
     const ABOUT: &'static str =
         "Check the terminal, the system, folders and agents, and say how to fix what is wrong";
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "Look at everything", input: "{}" },
+        Example { about: "Check everything", input: "{}" },
         Example { about: "Start each agent's server as that agent does", input: r#"{"agents":true}"# },
     ];
 

@@ -60,7 +60,7 @@ fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
     let fix = if host.is_ssh() {
         format!("make `ssh {}` work first: its name, its key, and an entry in known_hosts", host.name)
     } else {
-        format!("make `{}` of `via` in [hosts.{}] work first", host.carrier(), host.name)
+        format!("make `{}` work first (`via` in [hosts.{}])", host.carrier(), host.name)
     };
     Far.problem("login", found, fix)
 }
@@ -68,17 +68,17 @@ fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
 /// Evaluates what arrived of the word that was sent.
 fn input(name: &str, came: &str) -> Finding {
     match came {
-        SENT => Far.ok("input", "carried as it is"),
+        SENT => Far.ok("input", "carried unchanged"),
         "terminal" => Far.problem(
             "input",
-            "it goes through a terminal, which changes it",
-            format!("leave out `-t` of `via` in [hosts.{name}]"),
+            "it goes through a terminal, which alters it",
+            format!("remove `-t` from `via` in [hosts.{name}]"),
         ),
         _ => Far.problem(
             "input",
             "what is sent does not arrive",
             format!(
-                "let `via` in [hosts.{name}] pass standard input on; docker, podman and kubectl do with `-i`"
+                "make `via` in [hosts.{name}] pass standard input on; docker, podman and kubectl need `-i`"
             ),
         ),
     }
@@ -90,15 +90,18 @@ async fn connection(host: &RemoteHost) -> Option<Finding> {
         return None;
     }
     let Some(folder) = host.masters() else {
-        let found =
-            "each has its own login: the path of the runtime folder is too long for a shared one's socket";
-        return Some(Far.note("one connection", found).fix("set XDG_RUNTIME_DIR to a short path of yours"));
+        let found = "each logs in separately: the path of the runtime folder is too long for the socket of \
+            a shared one";
+        return Some(
+            Far.note("one connection", found).fix("set XDG_RUNTIME_DIR to a shorter path of your own"),
+        );
     };
     Some(if host.has_master().await {
         Far.ok("one connection", format!("shared by all, in {}, kept 10 minutes", folder.display()))
     } else {
-        Far.note("one connection", "not shared: OpenSSH keeps none open, so each has its own login").fix(
-            "look at what `ssh -O check` says; the server may allow one session a connection (MaxSessions)",
+        Far.note("one connection", "not shared: OpenSSH keeps none open, so each logs in separately").fix(
+            "see what `ssh -O check` says; the server may allow only one session per connection \
+             (MaxSessions)",
         )
     })
 }
@@ -110,12 +113,12 @@ fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
             Far.ok("pilothouse", format!("{version} (link {link}), runtimes: {}", runtimes.len()))
         }
         Ok(Listing { version, link, .. }) => {
-            let found = format!("{version} speaks version {link} of the link, this one version {VERSION}");
+            let found = format!("{version} speaks link version {link}, this one version {VERSION}");
             let fix = if link < VERSION { install } else { "install the newer pilothouse here".to_owned() };
             Far.problem("pilothouse", found, fix)
         }
         Err(Error::Carried { why: Carried::NoProgram { .. }, .. }) => {
-            Far.problem("pilothouse", "not there, or not in PATH", install)
+            Far.problem("pilothouse", "not installed, or not in PATH", install)
         }
         Err(error) => Far.problem("pilothouse", error.to_string(), install),
     }
@@ -140,25 +143,27 @@ fn lifetime(name: &str, run: &str, manager: &str, logouts: &Logouts<'_>) -> Vec<
         return vec![match logouts {
             Logouts { are_there: false, .. } => Far.ok(
                 check,
-                "none, and no need of it: a runtime there is a process of its own, and nobody logs out",
+                "none, and none needed: a runtime there is a process of its own, and nobody logs out",
             ),
             Logouts { end_processes: "no", .. } => Far.ok(
                 check,
-                "none for this user: a runtime there is a process of its own, and logouts end none",
+                "none for this user: a runtime there is a process of its own, and logging out does not end \
+                 it",
             ),
             _ => {
-                let found = "none for this user: a runtime there is a process of its own, and ends where logouts end processes";
-                Far.note(check, found).fix("keep a session open there, or log in by way of pam_systemd")
+                let found = "none for this user: a runtime there is a process of its own, and ends if \
+                    logging out ends processes";
+                Far.note(check, found).fix("keep a session open there, or log in through pam_systemd")
             }
         }];
     }
     if logouts.linger != "yes" && logouts.end_processes == "no" {
-        let found = "off, and logouts end no processes: a runtime there is one of its own, and goes on after the last logout";
+        let found = "off, but logging out ends no processes: a runtime there outlives your last logout";
         return vec![Far.ok("linger", found)];
     }
-    let units = Far.ok("systemd --user", "a runtime that is started there becomes a unit: pilothouse-ID");
+    let units = Far.ok("systemd --user", "a runtime started there becomes a unit: pilothouse-ID");
     let lingers = match logouts.linger {
-        "yes" => Far.ok("linger", "on: runtimes go on after the last logout"),
+        "yes" => Far.ok("linger", "on: runtimes outlive your last logout"),
         _ => Far.problem(
             "linger",
             "off: runtimes end with your last logout there",
@@ -209,7 +214,7 @@ mod tests {
     #[test]
     fn a_terminal_or_nothing_in_the_place_of_what_was_sent_is_a_problem_with_its_cure() {
         assert_eq!(input("web", SENT).state, State::Ok);
-        for (came, cure) in [("terminal", "leave out `-t`"), ("", "`-i`")] {
+        for (came, cure) in [("terminal", "remove `-t`"), ("", "`-i`")] {
             let found = input("web", came);
             assert_eq!(found.state, State::Problem);
             assert!(found.fix.as_deref().is_some_and(|fix| fix.contains(cure)), "{found:?}");

@@ -66,10 +66,12 @@ fn kernel(known: &Known) -> Finding {
 
 fn proc(known: &Known) -> Finding {
     if known.unreadable.is_empty() {
-        return System.ok("/proc", "readable: waiting tasks and process trees are seen");
+        return System.ok("/proc", "readable: waiting tasks and process trees can be detected");
     }
-    let found =
-        format!("not readable: {}; waiting tasks or processes may be missed", known.unreadable.join(", "));
+    let found = format!(
+        "not readable: {}; waiting tasks or processes may go undetected",
+        known.unreadable.join(", ")
+    );
     System.problem("/proc", found, "mount -t proc proc /proc, and let this user read its own entries")
 }
 
@@ -87,7 +89,7 @@ fn descriptors(known: &Known) -> Finding {
 
 fn rights(known: &Known) -> Finding {
     if known.is_root {
-        let found = "root: commands of agents may change everything; there is no sandbox";
+        let found = "root: agents' commands can change anything; there is no sandbox";
         return System.note("user", found).fix("run it as another user");
     }
     System.ok("user", "not root; there is no sandbox")

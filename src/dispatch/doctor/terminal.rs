@@ -85,22 +85,21 @@ pub(super) fn findings(known: &Known) -> Vec<Finding> {
 
 fn size(known: &Known) -> Finding {
     let Some(Probe { size: (columns, rows), .. }) = known.probe else {
-        return Terminal.note("size", "standard output is no terminal; the console needs one");
+        return Terminal.note("size", "standard output is not a terminal; the console needs one");
     };
     let found = format!("{columns}x{rows}");
     if columns >= SMALLEST.0 && rows >= SMALLEST.1 {
         return Terminal.ok("size", found);
     }
     let (least_columns, least_rows) = SMALLEST;
-    let fix = format!("enlarge the window to {least_columns}x{least_rows} or more");
+    let fix = format!("enlarge the window to at least {least_columns}x{least_rows}");
     Terminal.problem("size", format!("{found}: only a pane and the status line fit"), fix)
 }
 
 fn name(known: &Known) -> Finding {
     match known.term.as_str() {
         "" | "dumb" | "unknown" => {
-            let found =
-                format!("TERM is {:?}: programs take the terminal for one without a screen", known.term);
+            let found = format!("TERM is {:?}: programs assume a terminal without a screen", known.term);
             Terminal.problem("TERM", found, "export TERM=xterm-256color")
         }
         term => Terminal.ok("TERM", term),
@@ -124,14 +123,15 @@ fn locale(known: &Known) -> Finding {
     if name.contains("utf8") {
         return Terminal.ok("locale", known.locale.as_str());
     }
-    let found = format!("{:?} is not UTF-8: borders and other letters may come out wrong", known.locale);
+    let found =
+        format!("{:?} is not UTF-8: borders and non-English letters may be drawn wrong", known.locale);
     Terminal.problem("locale", found, "export LANG=C.UTF-8")
 }
 
 fn keys(known: &Known) -> Finding {
     match known.probe {
-        Some(Probe { kitty_keys: true, .. }) => Terminal.ok("kitty keys", "the terminal has them"),
-        Some(_) => Terminal.note("kitty keys", "none: Ctrl-I is Tab and Ctrl-M is Enter, as ever"),
+        Some(Probe { kitty_keys: true, .. }) => Terminal.ok("kitty keys", "supported"),
+        Some(_) => Terminal.note("kitty keys", "not supported: Ctrl-I is Tab and Ctrl-M is Enter, as usual"),
         None => Terminal.note("kitty keys", "not asked"),
     }
 }
@@ -141,7 +141,7 @@ fn width(known: &Known) -> Finding {
         Some(2) => Terminal.ok("wide characters", "two columns"),
         Some(other) => Terminal.problem(
             "wide characters",
-            format!("{other} columns: panes with wide characters will be out of line"),
+            format!("{other} columns: panes with wide characters will be misaligned"),
             "choose a font and a terminal that draw East Asian wide characters in two columns",
         ),
         None => Terminal.note("wide characters", "not asked, or no answer"),
@@ -153,11 +153,11 @@ fn background(known: &Known) -> Finding {
     let Some(probe) = known.probe else { return Terminal.note(check, "not asked") };
     let known = probe.host.palette.iter().flatten().count();
     let Some((red, green, blue)) = probe.host.background else {
-        let found = format!("not told, and {known} of 16 colours: themes take it for dark");
-        return Terminal.note(check, found).fix("with a light one, set console.theme = \"light\"");
+        let found = format!("not reported, and {known} of 16 colours: themes assume it is dark");
+        return Terminal.note(check, found).fix("if it is light, set console.theme = \"light\"");
     };
     let shade = if probe.host.is_light() == Some(true) { "light" } else { "dark" };
-    let found = format!("#{red:02x}{green:02x}{blue:02x}, {shade}; {known} of 16 colours told");
+    let found = format!("#{red:02x}{green:02x}{blue:02x}, {shade}; {known} of 16 colours reported");
     Terminal.ok(check, found)
 }
 
@@ -168,7 +168,7 @@ fn marks(known: &Known) -> Finding {
             let found = format!("{columns} columns: the console draws with ASCII");
             Terminal
                 .note("marks", found)
-                .fix("let the terminal draw characters of ambiguous width in one column")
+                .fix("set the terminal to draw characters of ambiguous width in one column")
         }
         None => Terminal.note("marks", "not asked, or no answer"),
     }
@@ -190,20 +190,20 @@ fn tmux(tmux: &Tmux) -> Vec<Finding> {
     match tmux.escape_time {
         Some(ms) if ms > ESCAPE_MS => all.push(Terminal.problem(
             "tmux escape-time",
-            format!("{ms} ms: Escape comes late"),
+            format!("{ms} ms: Escape is delayed"),
             "tmux set -s escape-time 10",
         )),
         Some(ms) => all.push(Terminal.ok("tmux escape-time", format!("{ms} ms"))),
-        None => all.push(Terminal.note("tmux escape-time", "tmux did not tell")),
+        None => all.push(Terminal.note("tmux escape-time", "tmux did not say")),
     }
     match tmux.set_clipboard.as_deref() {
         Some("on") => all.push(Terminal.ok("tmux clipboard", "on")),
         Some(other) => all.push(Terminal.problem(
             "tmux clipboard",
-            format!("set-clipboard is {other}: what is copied in the console stays there"),
+            format!("set-clipboard is {other}: what is copied in the console does not reach the clipboard"),
             "tmux set -s set-clipboard on",
         )),
-        None => all.push(Terminal.note("tmux clipboard", "tmux did not tell")),
+        None => all.push(Terminal.note("tmux clipboard", "tmux did not say")),
     }
     match tmux.default_terminal.as_deref() {
         Some(name) if name.contains("256color") || name.contains("direct") => {
@@ -238,9 +238,9 @@ mod tests {
             let known = Known { probe, ..good() };
             [background(&known), marks(&known)].map(|finding| finding.found)
         };
-        assert_eq!(found(outer()), ["#1e1e2e, dark; 0 of 16 colours told", "one column"]);
+        assert_eq!(found(outer()), ["#1e1e2e, dark; 0 of 16 colours reported", "one column"]);
         let silent = found(HostTerminal::default());
-        assert!(silent[0].contains("not told") && silent[1].contains("no answer"), "{silent:?}");
+        assert!(silent[0].contains("not reported") && silent[1].contains("no answer"), "{silent:?}");
         let wide = HostTerminal { ambiguous_columns: Some(2), ..outer() };
         assert!(found(wide)[1].contains("ASCII"));
     }

@@ -117,7 +117,7 @@ fn at_line(error: &serde_json::Error, number: u64) -> String {
 
 fn malformed(message: impl Into<String>) -> Failure {
     Failure::new(Code::DispatchParseError, message)
-        .fix(r#"write one JSON object a line: {"_cmd":"task.list"}"#)
+        .fix(r#"write one JSON object per line: {"_cmd":"task.list"}"#)
 }
 
 /// Returns whether a text has the form of a command path.

@@ -26,7 +26,7 @@ pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "dry-run",
         kind: "boolean",
-        about: "Say what would be done, and do nothing; safe commands run as usual",
+        about: "Say what would be done without doing it; safe commands run as usual",
     },
     LineFlag {
         name: "timeout",
@@ -36,12 +36,12 @@ pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "idempotency-key",
         kind: "string",
-        about: "Do this request once: a repeat within the recording gets the first answer",
+        about: "Do this request only once: a repeat within the same recording gets the first answer",
     },
     LineFlag {
         name: "schema",
         kind: "boolean",
-        about: "Print the JSON Schemas of its input and of its data, and do nothing",
+        about: "Print the JSON Schemas of the command's input and data, and do nothing else",
     },
 ];
 
@@ -63,8 +63,10 @@ pub(super) fn apply(
             "dry-run" => {
                 let on = value.as_bool().ok_or_else(|| takes(&given, "no value: true or false"))?;
                 if flags.dry_run && !on {
-                    warnings
-                        .push("the dry run holds for the whole stream; this line cannot lift it".to_owned());
+                    warnings.push(
+                        "the dry run applies to the whole stream; a single line cannot turn it off"
+                            .to_owned(),
+                    );
                 }
                 flags.dry_run |= on;
             }
@@ -120,7 +122,7 @@ fn field(
     };
     let Some(value) = converted(schema["type"].as_str(), given, value)? else { return Ok(()) };
     if payload.contains_key(name) {
-        return Err(conflict(given, format!("`{name}` stands in `_opts` and in the line itself.")));
+        return Err(conflict(given, format!("`{name}` is given both in `_opts` and in the line itself.")));
     }
     payload.insert(name.to_owned(), value);
     Ok(())

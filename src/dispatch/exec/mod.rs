@@ -218,13 +218,14 @@ fn validate(command: &Command, input: Value) -> Response {
 }
 
 fn broken_off(error: &io::Error) -> Failure {
-    Failure::running(Code::InputFileUnreadable, "The input cannot be read on.").detail(error.to_string())
+    Failure::running(Code::InputFileUnreadable, "The rest of the input cannot be read.")
+        .detail(error.to_string())
 }
 
 /// Returns the failure of a stream without any line.
 fn empty_stream() -> Failure {
-    Failure::new(Code::EmptyStream, "The stream holds no line.")
-        .fix(r#"write one JSON object a line, for instance {"_cmd":"task.list"}"#)
+    Failure::new(Code::EmptyStream, "The stream contains no lines.")
+        .fix(r#"write one JSON object per line, for instance {"_cmd":"task.list"}"#)
 }
 
 fn millis(clock: &Clock) -> u64 {

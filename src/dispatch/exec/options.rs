@@ -19,13 +19,13 @@ pub struct Options {
 /// `exec`: the stream of commands.
 pub struct Exec;
 
-/// Where the lines come from and how to go about them.
+/// Where the lines come from, and how to run them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecInput {
     /// The file with the lines, read as it grows (a FIFO works line by line); `-` is standard input.
     pub input_file: Option<String>,
-    /// Go on after a line that failed.
+    /// Continue after a line that fails.
     #[serde(default)]
     pub ignore_errors: bool,
     /// Check every line and run none.
@@ -38,12 +38,12 @@ pub struct ExecInput {
 
 impl Local for Exec {
     const PATH: &'static str = "exec";
-    const ABOUT: &'static str = "Run a stream of commands, one JSON object a line";
+    const ABOUT: &'static str = "Run a stream of commands, one JSON object per line";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Run the lines of standard input", input: "{}" },
         Example {
-            about: "Run a plan and go on after failures",
+            about: "Run a plan and continue after failures",
             input: r#"{"input_file":"plan.jsonl","ignore_errors":true}"#,
         },
     ];

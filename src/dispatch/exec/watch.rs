@@ -84,7 +84,7 @@ impl Watch {
         let Some(scripts) = &mut self.scripts else { return };
         self.told = Some(Instant::now());
         if let Err(error) = scripts.show(self.view.clone()).await {
-            tracing::info!(%error, "nobody watches the stream any more");
+            tracing::info!(%error, "nobody is watching the stream any more");
             self.scripts = None;
         }
     }

@@ -39,27 +39,27 @@ const INSTALL: &str = "set -e; umask 077; d=\"$HOME/.local/share/pilothouse/$1\"
 
 pub(super) struct HostInstall;
 
-/// Where to put what.
+/// What to install, and where.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// A host of `~/.ssh/config`, or one in `[hosts]` of config.toml.
     name: String,
-    /// A program for that machine; otherwise this very one, where it needs no library and the machine is of its kind.
+    /// A program for that machine. Default: this one, if it is statically linked and built for that kind of machine.
     from: Option<PathBuf>,
     /// Do not ask.
     #[serde(default)]
     yes: bool,
 }
 
-/// What was put where.
+/// What was installed where.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Output {
-    /// `installed`, or `noop` where the same lies there already.
+    /// `installed`, or `noop` if the same one is already there.
     effect: &'static str,
     /// The host.
     host: String,
-    /// The kind of machine that it is.
+    /// The kind of machine it is.
     machine: String,
     /// The path there.
     path: String,
@@ -67,22 +67,22 @@ pub(super) struct Output {
     bytes: usize,
     /// Its checksum.
     sha256: String,
-    /// The version that it says it is, there; null where it does not run.
+    /// The version it reports there; null if it does not run.
     answers: Option<String>,
 }
 
 impl Local for HostInstall {
     const PATH: &'static str = "host.install";
-    const ABOUT: &'static str = "Put this version of pilothouse on another machine or into a container";
+    const ABOUT: &'static str = "Install this version of pilothouse on another machine or in a container";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4, 12];
     const EXAMPLES: &'static [Example] = &[
         Example {
-            about: "Put this program on another machine; asks before it writes",
+            about: "Install this program on another machine; asks before it writes",
             input: r#"{"name":"box"}"#,
         },
         Example {
-            about: "Put one there that was built for it",
+            about: "Install one that was built for that machine",
             input: r#"{"name":"box","from":"target/dist/pilothouse-aarch64-linux/pilothouse","yes":true}"#,
         },
     ];
@@ -120,10 +120,10 @@ impl Local for HostInstall {
 
     fn text(output: &Output) -> String {
         let Output { effect, host, path, answers, machine, .. } = output;
-        let what = if *effect == "noop" { "lies there already" } else { "was put there" };
+        let what = if *effect == "noop" { "is already installed" } else { "installed" };
         let runs = match answers {
             Some(version) => format!("It runs there: pilothouse {version}."),
-            None => format!("It does not run there: is it built for {machine}, and does it need no library?"),
+            None => format!("It does not run there: is it built for {machine}, and statically linked?"),
         };
         format!("{host}:{path} {what}. {runs}")
     }
@@ -158,7 +158,7 @@ fn done(output: &RemoteOutput, host: &RemoteHost) -> Result<(), Failure> {
 fn was_put(output: &RemoteOutput, host: &RemoteHost, path: &str) -> Result<(), Failure> {
     match output {
         RemoteOutput { code: Some(1..=124), said, .. } if !said.is_empty() => {
-            let text = format!("It could not be put there as {}:{path}: {said}.", host.name);
+            let text = format!("It could not be installed as {}:{path}: {said}.", host.name);
             Err(Failure::new(Code::Unavailable, text))
         }
         output => done(output, host),
@@ -185,14 +185,14 @@ async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Ve
     let bytes = tokio::fs::read(&path).await.map_err(|error| unreadable(error.to_string()))?;
     let build = format!("`.ci/release {}`, then `--from` with the program that it names", machine.target());
     match Program::of(&bytes) {
-        None => Err(Failure::new(Code::Precondition, format!("{} is no program of Linux.", path.display()))),
+        None => Err(Failure::new(Code::Precondition, format!("{} is not a Linux program.", path.display()))),
         Some(program) if program.machine != Some(machine) => {
             let text = format!("{} is not built for {}.", path.display(), machine.name());
             Err(Failure::new(Code::Precondition, text).fix(build))
         }
         Some(program) if !program.is_static && from.is_none() => {
             let text =
-                "This program needs libraries that may not be there: it is not linked for itself alone.";
+                "This program is not statically linked, and needs libraries that may be missing there.";
             Err(Failure::new(Code::Precondition, text).fix(build))
         }
         Some(_) => Ok(bytes),
@@ -209,7 +209,7 @@ async fn agreed(cx: &Context, question: String) -> Result<(), Failure> {
     match asked.await.ok().flatten() {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::new(Code::Precondition, "Nothing was written.")),
-        None => Err(Failure::new(Code::Precondition, "Nobody is here to be asked, and nothing was written.")
+        None => Err(Failure::new(Code::Precondition, "There is no terminal to ask at; nothing was written.")
             .detail(question)
             .fix("add --yes")),
     }

@@ -23,9 +23,9 @@ pub(super) struct Manifest;
 /// The commands.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Output {
-    /// Version of the shapes scripts rely on.
+    /// Version of the formats scripts rely on.
     schema_version: &'static str,
-    /// Changes when anything in here does.
+    /// Changes when anything in the manifest does.
     etag: String,
     /// Name of the program.
     name: &'static str,
@@ -43,11 +43,11 @@ pub(super) struct Output {
     commands: Option<Map<String, Value>>,
 }
 
-/// What the caller has already.
+/// What the caller already has.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManifestInput {
-    /// The etag of the manifest you have. If nothing has changed since, the commands are left out and `meta.not_modified`
+    /// The etag of the manifest you have. If nothing has changed, the commands are left out and `meta.not_modified`
     /// is true.
     etag: Option<String>,
 }
@@ -74,7 +74,7 @@ static MANIFEST: LazyLock<Output> = LazyLock::new(|| {
 
 impl Local for Manifest {
     const PATH: &'static str = "manifest";
-    const ABOUT: &'static str = "Print every command with what it takes and answers";
+    const ABOUT: &'static str = "Print every command with its input and output";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "All commands", input: "{}" },
         Example { about: "Only if it has changed", input: r#"{"etag":"0123456789abcdef"}"# },

@@ -12,11 +12,11 @@ use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 const HEAD: &str = "\
 # The command line
 
-<!-- Written from the registry of commands. To renew it: pilothouse manifest --output plain > docs/reference/cli.md -->
+<!-- Generated from the command registry. Regenerate it: pilothouse manifest --output plain > docs/reference/cli.md -->
 
-Every command takes its input as flags, or whole as JSON with `--input JSON|-|@file`. It answers with readable text on a
-terminal and otherwise with one JSON object of five keys: `ok`, `data`, `error`, `warnings`, `meta`. Data go to standard
-output, everything else to standard error.
+Every command takes its input as flags, or all at once as JSON with `--input JSON|-|@file`. It answers with readable
+text on a terminal and otherwise with one JSON object of five keys: `ok`, `data`, `error`, `warnings`, `meta`. Data go
+to standard output, everything else to standard error.
 
 ";
 
@@ -28,9 +28,10 @@ pub fn reference() -> String {
     let own = [
         (
             "--input JSON|-|@FILE",
-            "The whole input as JSON: given here, read from standard input, or from a file; `--raw-payload` is the same flag",
+            "The whole input as JSON: inline, from standard input, or from a file; `--raw-payload` is the \
+             same flag",
         ),
-        ("--output json|jsonl|table|plain", "How to answer; `--format` is the same flag"),
+        ("--output json|jsonl|table|plain", "Output format; `--format` is the same flag"),
     ];
     for (flag, about) in own {
         let _ = writeln!(text, "| `{}` | {about} |", flag.replace('|', "\\|"));

@@ -18,30 +18,31 @@ pub(in crate::dispatch) struct Adopt;
 
 /// When it takes effect, and how to bypass it.
 const LED_HERE: &str =
-    "sessions that are started from now on are led here; PILOTHOUSE_SHELL=off goes around it at once";
+    "new sessions are routed through Pilothouse; set PILOTHOUSE_SHELL=off to bypass it at once";
 
 /// Which agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct Input {
-    /// The agent whose shell is led here.
+    /// The agent whose shell is routed through Pilothouse.
     agent: Agent,
-    /// Take back what was added, and nothing else.
+    /// Remove what was added, and nothing else.
     #[serde(default)]
     undo: bool,
 }
 
 impl Local for Adopt {
     const PATH: &'static str = "adopt";
-    const ABOUT: &'static str = "Lead an agent's own shell here for good: merge its own configuration, show the change; --undo takes it back";
+    const ABOUT: &'static str = "Route an agent's own shell through Pilothouse permanently: edit its \
+        configuration, show the change; --undo reverts it";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
         Example {
-            about: "Lead Claude Code's shell here, for you, everywhere",
+            about: "Route Claude Code's shell through Pilothouse, for you, everywhere",
             input: r#"{"agent":"claude"}"#,
         },
-        Example { about: "Take that back", input: r#"{"agent":"claude","undo":true}"# },
+        Example { about: "Revert that", input: r#"{"agent":"claude","undo":true}"# },
     ];
 
     type Input = Input;
@@ -58,7 +59,9 @@ impl Local for Adopt {
         let links = links()?;
         let program =
             cx.host.program().ok_or_else(|| precondition("this program's own path is not known."))?;
-        links.make(&program).map_err(|error| precondition(&format!("the links cannot be made: {error}")))?;
+        links
+            .make(&program)
+            .map_err(|error| precondition(&format!("the links cannot be created: {error}")))?;
         let backups = install(&steps, &places, Scope::User, input.agent, true)?;
         Ok(Output::of(input.agent, "installed", steps, notes).with_backups(backups))
     }
@@ -126,16 +129,19 @@ fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let there = before.as_deref().and_then(|text| place.format().read(text).ok()).unwrap_or_default();
     let named = there["environments"].as_array().into_iter().flatten();
     if named.clone().any(|environment| environment["id"] == SERVER_NAME && *environment != own) {
-        let message = format!("{} has another environment `{SERVER_NAME}`.", path.display());
-        return Err(precondition(&message).fix("take it out: `pilothouse adopt codex --undo`, or by hand"));
+        let message = format!("{} already has a different environment `{SERVER_NAME}`.", path.display());
+        return Err(precondition(&message).fix("remove it with `pilothouse adopt codex --undo`, or by hand"));
     }
     let mut notes = vec![
         LED_HERE.to_owned(),
-        "what Codex runs in its sandbox is run by its own server, as before; a task stands for it".to_owned(),
+        "what Codex runs in its sandbox is still run by its own server; it is shown as an observed task"
+            .to_owned(),
     ];
     let default = &there["default"];
     if !default.is_null() && default != SERVER_NAME {
-        notes.push(format!("`default` stays {default}: sessions in that environment are not led here"));
+        notes.push(format!(
+            "`default` remains {default}: sessions in that environment are not routed through Pilothouse"
+        ));
     }
     if path.starts_with(std::env::temp_dir()) {
         notes.push(

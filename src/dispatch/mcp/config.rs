@@ -19,7 +19,8 @@ pub(in crate::dispatch) struct McpConfig;
 pub(in crate::dispatch) struct Input {
     /// The agent to connect.
     agent: Agent,
-    /// For whom: `user` everywhere, `project` in files that a workspace shares, `local` for you in this workspace.
+    /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
+    /// this workspace.
     scope: Option<Scope>,
     /// What to print.
     #[serde(default)]
@@ -33,7 +34,7 @@ enum Part {
     /// The file that names the server.
     #[default]
     Server,
-    /// The file that allows the tools and turns the agent's own shell off, where that is another one.
+    /// The file that allows the tools and turns off the agent's own shell, if that is a different one.
     Permissions,
     /// Approval rules to begin with, for `config.toml`.
     Approvals,
@@ -44,7 +45,7 @@ enum Part {
 pub(in crate::dispatch) struct Output {
     /// The agent.
     agent: Agent,
-    /// The file it belongs into.
+    /// The file it belongs in.
     file: String,
     /// What to put there.
     snippet: String,
@@ -56,7 +57,7 @@ impl Local for McpConfig {
     const PATH: &'static str = "mcp.config";
     const IS_DATA: bool = true;
     const IS_PASTED: bool = true;
-    const ABOUT: &'static str = "Print what an agent needs in its configuration, to be pasted as it is";
+    const ABOUT: &'static str = "Print the configuration an agent needs, ready to paste";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Connect Claude Code", input: r#"{"agent":"claude"}"# },
         Example {

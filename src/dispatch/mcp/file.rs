@@ -33,7 +33,7 @@ pub(in crate::dispatch) fn read(path: &Path) -> Result<Option<String>, Failure> 
         return Err(refused(&format!("is a link{to}")).fix("change that file by hand: pilothouse mcp config"));
     }
     if !facts.is_file() {
-        return Err(refused("is no plain file"));
+        return Err(refused("is not a regular file"));
     }
     if facts.uid() != rustix::process::geteuid().as_raw() {
         return Err(refused("belongs to another user"));
@@ -58,7 +58,7 @@ pub(in crate::dispatch) fn write(
     mode: u32,
 ) -> Result<(), Failure> {
     if read(path)?.as_deref() != was {
-        let message = format!("{} was changed meanwhile; it stays as it is.", path.display());
+        let message = format!("{} was changed in the meantime; it was left as it is.", path.display());
         return Err(Failure::running(Code::Precondition, message).fix("try again"));
     }
     let mode = fs::metadata(path).map_or(mode, |facts| facts.mode() & 0o7777);

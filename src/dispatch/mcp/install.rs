@@ -26,17 +26,18 @@ pub(in crate::dispatch) struct McpInstall;
 pub(in crate::dispatch) struct Input {
     /// The agent to connect.
     agent: Agent,
-    /// For whom: `user` everywhere, `project` in files that a workspace shares, `local` for you in this workspace.
+    /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
+    /// this workspace.
     scope: Option<Scope>,
-    /// Leave the agent's own shell on.
+    /// Leave the agent's own shell enabled.
     #[serde(default)]
     keep_shell: bool,
-    /// Take back what was added, and nothing else.
+    /// Remove what was added, and nothing else.
     #[serde(default)]
     undo: bool,
 }
 
-/// What became of the agent's files.
+/// What happened to the agent's files.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct Output {
     /// `installed`, `removed` or `unchanged`; `would_…` in a dry run.
@@ -54,13 +55,13 @@ pub(in crate::dispatch) struct Output {
 struct FileChange {
     /// Its path.
     path: String,
-    /// What becomes of it.
+    /// What happens to it.
     change: Change,
     /// The change, as `diff -u` shows it. Secrets in it are masked.
     diff: String,
-    /// A copy of it as it was.
+    /// A backup of it.
     backup: Option<String>,
-    /// Keys that hold another value than they should, and keep it.
+    /// Keys whose value differs from what it should be, and is kept.
     kept: Vec<String>,
 }
 
@@ -91,7 +92,7 @@ pub(super) struct Step {
 impl Local for McpInstall {
     const PATH: &'static str = "mcp.install";
     const ABOUT: &'static str =
-        "Connect an agent: merge its own configuration, show the change; --undo takes it back";
+        "Connect an agent: edit its configuration, show the change; --undo reverts it";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
@@ -100,7 +101,7 @@ impl Local for McpInstall {
             about: "Connect it for everybody who works here (.mcp.json)",
             input: r#"{"agent":"claude","scope":"project"}"#,
         },
-        Example { about: "Take back what was added", input: r#"{"agent":"claude","undo":true}"# },
+        Example { about: "Remove what was added", input: r#"{"agent":"claude","undo":true}"# },
     ];
 
     type Input = Input;
@@ -232,7 +233,7 @@ pub(super) fn undoing(
     if meant.is_empty() {
         let message = {
             let command = if leads_shell { "adopt" } else { "mcp install" };
-            format!("`{command} {}` has added nothing here.", agent.as_str())
+            format!("`{command} {}` added nothing here.", agent.as_str())
         };
         return Err(Failure::new(Code::Precondition, message));
     }
@@ -373,8 +374,8 @@ pub(super) fn describe(data: &Value) -> String {
             _ => lines.push(text("diff").unwrap_or_default().trim_end().to_owned()),
         }
         let kept = file["kept"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        lines.extend(kept.map(|key| format!("{path}: `{key}` has another value and keeps it")));
-        lines.extend(text("backup").map(|backup| format!("the file as it was: {backup}")));
+        lines.extend(kept.map(|key| format!("{path}: `{key}` has a different value, which is kept")));
+        lines.extend(text("backup").map(|backup| format!("backup of the file: {backup}")));
     }
     lines.join("\n")
 }

@@ -15,8 +15,8 @@ use super::code::Code;
 use super::response::Failure;
 
 /// The consequence of running commands outside the agent's own shell.
-const PROTECTION: &str = "Pilothouse runs each one with your rights and in no sandbox, and asks about none until there \
-     are approval rules";
+const PROTECTION: &str = "Pilothouse runs each one with your rights and without a sandbox, and asks about \
+    none until there are approval rules";
 
 /// Returns the requested scope, or else the agent's usual one.
 fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
@@ -36,7 +36,7 @@ fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
 /// Describes which safeguards the settings remove, and how to replace them.
 fn losses(agent: Agent) -> Vec<String> {
     vec![
-        format!("what this takes away: {} for commands run here; {PROTECTION}", agent.row().loss),
-        format!("approval rules to put in their place: `{}`", agent.rules()),
+        format!("what this takes away: {} to commands run here; {PROTECTION}", agent.row().loss),
+        format!("approval rules to use instead: `{}`", agent.rules()),
     ]
 }

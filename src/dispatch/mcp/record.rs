@@ -55,7 +55,7 @@ impl Record {
             None => Vec::new(),
             Some(text) => serde_json::from_str(&text).map_err(|error| {
                 Failure::new(Code::Precondition, format!("{} cannot be read: {error}", path.display()))
-                    .fix("remove it; what was added must then be taken back by hand")
+                    .fix("remove it; what was added must then be removed by hand")
             })?,
         };
         Ok(Self { path, entries })

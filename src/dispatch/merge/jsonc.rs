@@ -42,7 +42,7 @@ impl Jsonc {
         let own = Self { text: text.to_owned() };
         match own.at(&[], |node| Ok(matches!(node, Node::Object(_))))? {
             Some(true) => Ok(own),
-            _ => Err(MergeError::new("it holds no JSON object")),
+            _ => Err(MergeError::new("it does not contain a JSON object")),
         }
     }
 
@@ -72,11 +72,11 @@ impl Jsonc {
             let parts = match node {
                 Node::Object(object) => object.properties.iter().map(|one| span(&|| one.range())).collect(),
                 Node::Array(list) => list.elements.iter().map(|one| span(&|| one.range())).collect(),
-                _ => return Err(MergeError::new(format!("`{}` holds one value", path.join(".")))),
+                _ => return Err(MergeError::new(format!("`{}` holds a single value", path.join(".")))),
             };
             Ok(Container { whole: span(&|| node.range()), parts })
         });
-        found?.ok_or_else(|| MergeError::new(format!("`{}` is not there", path.join("."))))
+        found?.ok_or_else(|| MergeError::new(format!("`{}` is missing", path.join("."))))
     }
 
     /// Appends a part to a container; `write` formats it, given the indentation if it gets a line of its own.
@@ -239,7 +239,7 @@ impl Document for Jsonc {
 fn property<'a, 'b>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b Node<'a>>, MergeError> {
     let mut named = object.properties.iter().filter(|one| one.name.as_str() == key);
     match (named.next(), named.next()) {
-        (_, Some(_)) => Err(MergeError::new(format!("the key `{key}` stands twice in one object"))),
+        (_, Some(_)) => Err(MergeError::new(format!("the key `{key}` appears twice in one object"))),
         (found, None) => Ok(found.map(|one| &one.value)),
     }
 }

@@ -180,7 +180,7 @@ impl Merge {
             }
             (Some(there), _) if there == *wanted => {}
             (Some(_), Value::Object(_)) => {
-                return Err(MergeError::new(format!("`{}` is no table of settings", path.join("."))));
+                return Err(MergeError::new(format!("`{}` is not a table of settings", path.join("."))));
             }
             (Some(_), _) => self.kept.push(path.join(".")),
         }

@@ -27,13 +27,13 @@ impl Toml {
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         for key in path {
             let next = table.get_mut(key).and_then(Item::as_table_like_mut);
-            table = next.ok_or_else(|| MergeError::new(format!("`{}` is no table", path.join("."))))?;
+            table = next.ok_or_else(|| MergeError::new(format!("`{}` is not a table", path.join("."))))?;
         }
         Ok(table)
     }
 
     fn item(&mut self, path: &[String]) -> Result<&mut Item, MergeError> {
-        let missing = || MergeError::new(format!("`{}` is not there", path.join(".")));
+        let missing = || MergeError::new(format!("`{}` is missing", path.join(".")));
         let (key, parent) = path.split_last().ok_or_else(missing)?;
         self.table(parent)?.get_mut(key).ok_or_else(missing)
     }
@@ -62,7 +62,7 @@ impl Document for Toml {
         match (self.item(path)?, value) {
             (Item::ArrayOfTables(tables), Value::Object(entries)) => tables.push(table(entries)),
             (Item::Value(Node::Array(items)), _) => items.push(inline(value)),
-            _ => return Err(MergeError::new(format!("`{}` is no list", path.join(".")))),
+            _ => return Err(MergeError::new(format!("`{}` is not a list", path.join(".")))),
         }
         Ok(())
     }

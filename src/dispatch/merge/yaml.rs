@@ -58,7 +58,7 @@ impl Yaml {
             }
             let (key, rest) = key(&line[indent..]).ok_or_else(|| error("`key: value` is expected"))?;
             if entries.iter().any(|entry| entry.key == key) {
-                return Err(error("the key stands there twice"));
+                return Err(error("the key appears twice"));
             }
             if let Some(last) = entries.last_mut() {
                 last.end = at;
@@ -114,7 +114,7 @@ impl Document for Yaml {
     fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
         let (at, indent) = match self.find(path)? {
             None if path.is_empty() => (self.lines.len(), 0),
-            None => return Err(MergeError::new(format!("`{}` is not there", path.join(".")))),
+            None => return Err(MergeError::new(format!("`{}` is missing", path.join(".")))),
             Some(parent) => {
                 let inner = self.entries(parent.first + 1..parent.end)?;
                 let indent = inner.first().map_or(parent.indent + 2, |entry| entry.indent);

@@ -22,10 +22,10 @@ pub(in crate::dispatch) struct ProseAst;
 pub(in crate::dispatch) struct Input {
     /// The program; `-` is standard input.
     file: String,
-    /// How strictly it is read: what real programs do, or the letter of the language.
+    /// How strictly to read it: `compat` accepts what real programs do, `strict` only what the language defines.
     #[serde(default)]
     profile: Profile,
-    /// The same as `profile` `strict`.
+    /// Same as `profile` `strict`.
     #[serde(default)]
     strict: bool,
 }
@@ -37,7 +37,7 @@ pub(in crate::dispatch) struct Output {
     file: String,
     /// The tree. Each `span` is where a node stands, in bytes: its first one, and the one after its last.
     program: Value,
-    /// What is to be said about it. With errors, the tree holds what could be read.
+    /// The findings. With errors, the tree holds what could be read.
     diagnostics: Vec<Finding>,
 }
 

@@ -23,15 +23,15 @@ pub(in crate::dispatch) struct Input {
     /// The programs; `-` is standard input.
     #[schemars(length(min = 1))]
     files: Vec<String>,
-    /// How strictly they are read: what real programs do, or the letter of the language.
+    /// How strictly to read them: `compat` accepts what real programs do, `strict` only what the language defines.
     #[serde(default)]
     profile: Profile,
-    /// The same as `profile` `strict`.
+    /// Same as `profile` `strict`.
     #[serde(default)]
     strict: bool,
 }
 
-/// What is to be said.
+/// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct Output {
     /// How strictly the programs were read.
@@ -62,9 +62,9 @@ pub(super) struct FileReport {
 pub(super) struct Finding {
     /// Its stable code.
     code: &'static str,
-    /// Whether the program can run all the same.
+    /// Whether the program can run anyway.
     severity: Severity,
-    /// What is the matter.
+    /// What is wrong.
     message: String,
     /// The line, from 1.
     line: usize,
@@ -76,13 +76,13 @@ pub(super) struct Finding {
     end_column: usize,
     /// What to do.
     hint: Option<String>,
-    /// Another place that belongs to it.
+    /// A related place.
     related: Option<Place>,
-    /// All of it as text for a person.
+    /// The whole finding as text for people.
     rendered: String,
 }
 
-/// Another place that belongs to a finding.
+/// A place related to a finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Place {
     /// What is there.
@@ -99,7 +99,7 @@ impl Local for ProseCheck {
     const EXAMPLES: &'static [Example] = &[
         Example { about: "See what is wrong with a program", input: r#"{"files":["deploy.prose"]}"# },
         Example {
-            about: "Hold it to the letter of the language",
+            about: "Check it strictly against the language",
             input: r#"{"files":["deploy.prose"],"profile":"strict"}"#,
         },
     ];
@@ -185,7 +185,7 @@ impl Output {
             count => format!(", {count} unreadable"),
         };
         if self.errors + self.warnings == 0 {
-            return format!("{programs} checked{unreadable}: nothing to say");
+            return format!("{programs} checked{unreadable}: no findings");
         }
         let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
         format!("{programs} checked{unreadable}: {errors}, {warnings}")

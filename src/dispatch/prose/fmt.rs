@@ -24,12 +24,12 @@ pub(in crate::dispatch) struct Input {
     /// The programs; `-` is standard input, and its canonical form goes to standard output.
     #[schemars(length(min = 1))]
     files: Vec<String>,
-    /// Change nothing: fail if a program is not in its canonical form.
+    /// Change nothing; fail if a program is not in its canonical form.
     #[serde(default)]
     check: bool,
 }
 
-/// What became of the programs.
+/// What happened to the programs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct Output {
     /// Whether nothing was to be changed.
@@ -38,12 +38,12 @@ pub(in crate::dispatch) struct Output {
     files: Vec<Formatted>,
 }
 
-/// What became of one program.
+/// What happened to one program.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Formatted {
     /// The program.
     file: String,
-    /// What became of it.
+    /// What happened to it.
     effect: Effect,
     /// The canonical form of standard input.
     text: Option<String>,
@@ -64,14 +64,14 @@ enum Effect {
     WouldFormat,
     /// Nothing: it could not be read or written.
     Unreadable,
-    /// Nothing: it has no form of the language.
+    /// Nothing: it has no canonical form.
     Invalid,
 }
 
 impl Local for ProseFmt {
     const PATH: &'static str = "prose.fmt";
     const IS_DATA: bool = true;
-    const ABOUT: &'static str = "Bring programs into their canonical form";
+    const ABOUT: &'static str = "Rewrite programs in their canonical form";
     const DANGER: Danger = Danger::Mutating;
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Format a program in place", input: r#"{"files":["deploy.prose"]}"# },

@@ -24,7 +24,7 @@ pub(in crate::dispatch) struct ProseGateLog;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateInput {
-    /// The run of the program, as `prose gates` tells it.
+    /// The run of the program, as `prose gates` lists it.
     pub run: String,
     /// The gate's id in that run.
     pub gate: String,
@@ -82,7 +82,7 @@ impl GateInput {
     /// Returns the failure for a gate that is not waiting.
     #[must_use]
     pub fn absent(&self) -> Failure {
-        let message = format!("No program waits at gate {} in run {}.", self.gate, self.run);
+        let message = format!("No program is waiting at gate {} in run {}.", self.gate, self.run);
         Failure::new(Code::NotFound, message).fix("see `pilothouse prose gates`")
     }
 }
@@ -97,7 +97,7 @@ pub(in crate::dispatch) struct LogInput {
     gate: Option<String>,
 }
 
-/// What became of them.
+/// What happened at them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct Log {
     /// The run of the program.
@@ -163,7 +163,7 @@ impl Local for ProseGateLog {
 
     fn text(output: &Log) -> String {
         if output.events.is_empty() {
-            return format!("{} came to no gate.", output.run);
+            return format!("{} reached no gate.", output.run);
         }
         let rows = output.events.iter().map(|Event { at, gate, event, principal, comment }| {
             let comment = comment.as_deref().map(|text| format!("  {text}")).unwrap_or_default();

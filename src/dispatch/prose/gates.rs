@@ -44,7 +44,7 @@ struct Row {
     /// When it began to wait.
     #[schemars(with = "String")]
     since: Timestamp,
-    /// When it is too late, which counts as a rejection.
+    /// When it times out, which counts as a rejection.
     #[schemars(with = "Option<String>")]
     deadline: Option<Timestamp>,
 }
@@ -58,7 +58,7 @@ pub async fn attach(places: &Places, cwd: std::path::PathBuf) -> Result<Option<O
         Ok(operator) => Ok(Some(operator)),
         Err(Error::NoRuntime { .. }) => Ok(None),
         Err(Error::Refused { reason }) => Err(Failure::new(Code::Precondition, format!("{reason}."))
-            .fix("a gate is the operator's: use a console, or a terminal of your own")),
+            .fix("a gate is the operator's: use a console, or your own terminal")),
         Err(error) => Err(Failure::internal(&error)),
     }
 }
@@ -91,7 +91,7 @@ impl Row {
 
 impl Local for ProseGates {
     const PATH: &'static str = "prose.gates";
-    const ABOUT: &'static str = "List the gates at which running programs wait";
+    const ABOUT: &'static str = "List the gates that running programs are waiting at";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "See what waits for approval", input: "{}" }];
 
@@ -106,7 +106,7 @@ impl Local for ProseGates {
 
     fn text(output: &Output) -> String {
         if output.gates.is_empty() {
-            return "No program waits at a gate.".to_owned();
+            return "No program is waiting at a gate.".to_owned();
         }
         let rows = output.gates.iter().map(|row| {
             let file = row.program.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();

@@ -16,7 +16,8 @@ pub(super) struct RelayTo<const IS_AGENT: bool>;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelayInput {
-    /// The id of its workspace, as in `relay list`, or a path in it. For a path one is started where none runs.
+    /// The id of its workspace, as in `relay list`, or a path in it. For a path, a runtime is started if none is
+    /// running.
     pub place: String,
 }
 

@@ -33,10 +33,10 @@ pub(in crate::link) struct Card {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(in crate::link) enum Refused {
     /// The nonce does not match the one that was sent.
-    #[error("the answer does not carry what this console was sent with the question; nothing was decided")]
+    #[error("the answer lacks what was sent to this console with the question; nothing was decided")]
     Unknown,
     /// The card was sent only a moment ago.
-    #[error("the answer came sooner than the question can have been read; nothing was decided")]
+    #[error("the answer came too soon for the question to have been read; nothing was decided")]
     Early,
 }
 

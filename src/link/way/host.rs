@@ -19,7 +19,7 @@ const FIND: &str = concat!(
     "do if [ -x \"$p\" ]; then exec \"$p\" \"$@\"; fi; done; exit 127"
 );
 
-/// A machine or container that a program leads to.
+/// A machine or container reached through a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteHost {
     /// The name that a person uses for it.

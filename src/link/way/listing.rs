@@ -19,13 +19,13 @@ const MOST: usize = 256;
 /// The runtimes of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Listing {
-    /// The name that the machine has for itself.
+    /// The machine's own name.
     pub machine: String,
     /// The version of pilothouse there.
     pub version: String,
     /// The version of the link it speaks.
     pub link: u32,
-    /// The load of the machine over the last minute; none where it does not say.
+    /// The load of the machine over the last minute; null if it does not say.
     pub load: Option<f64>,
     /// This user's runtimes, by their ids.
     pub runtimes: Vec<ListedRuntime>,
@@ -36,15 +36,15 @@ pub struct Listing {
 pub struct ListedRuntime {
     /// The id of its workspace.
     pub id: String,
-    /// Its workspace; empty where it is too old to say and does not answer.
+    /// Its workspace; empty if it is too old to say and does not answer.
     pub workspace: PathBuf,
     /// Its process.
     pub pid: u32,
-    /// The version of pilothouse that it is; none where it is too old to say.
+    /// Its version of pilothouse; null if it is too old to say.
     pub version: Option<String>,
-    /// The version of the link it speaks; none where it does not answer.
+    /// The version of the link it speaks; null if it does not answer.
     pub link: Option<u32>,
-    /// Its tasks that run or wait for input; none where it does not answer, or speaks another version.
+    /// Its tasks that run or wait for input; null if it does not answer, or speaks another version.
     pub tasks: Option<usize>,
     /// What else waits for an answer there: held calls and questions.
     pub needs: Option<usize>,

@@ -169,7 +169,8 @@ pub(super) fn cure(theirs: u32, host: Option<&str>) -> String {
     match host {
         Some(host) if theirs < VERSION => {
             format!(
-                "`pilothouse host install {host}` puts this one there, to serve once that runtime has ended"
+                "`pilothouse host install {host}` installs this one there, to serve once that runtime has \
+                 ended"
             )
         }
         None if theirs < VERSION => {

@@ -52,9 +52,7 @@ pub enum Error {
         reason: String,
     },
     /// A used program does not match its lock entry.
-    #[error(
-        "{url} is not the program that {path} has locked; take its entry out of there to accept another one"
-    )]
+    #[error("{url} is not the program that {path} has locked; remove its entry there to accept another one")]
     Digest {
         /// Its address.
         url: String,
@@ -115,7 +113,7 @@ pub enum Error {
     },
     /// Permissions of agents that nothing enforces.
     #[error(
-        "some permissions cannot be enforced by who answers:\n{report}\nrun it all the same with --allow-unenforced"
+        "some permissions cannot be enforced by whoever answers:\n{report}\nrun it anyway with --allow-unenforced"
     )]
     Unenforced {
         /// The permissions, one per line.
@@ -130,7 +128,7 @@ pub enum Error {
         folder: PathBuf,
     },
     /// Another process is executing it.
-    #[error("{run} is running already")]
+    #[error("{run} is already running")]
     Busy {
         /// The run.
         run: String,
@@ -145,7 +143,8 @@ pub enum Error {
     },
     /// The program was changed since the run began.
     #[error(
-        "{path} has changed since {run} began; run it anew, or resume without a file to go on with what it was"
+        "{path} has changed since {run} began; run it again from the start, or resume without a file to \
+         continue the program as it was"
     )]
     Changed {
         /// The program.

@@ -102,7 +102,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         return Err(if said.is_empty() { "curl failed".to_owned() } else { said });
     }
     match read(Stream::Stdout).await.map_err(|error| error.to_string())? {
-        (bytes, true) => String::from_utf8(bytes).map_err(|_| "it is no text".to_owned()),
+        (bytes, true) => String::from_utf8(bytes).map_err(|_| "it is not text".to_owned()),
         (_, false) => Err(format!("it is longer than {most} bytes")),
     }
 }

@@ -67,7 +67,7 @@ pub struct Request {
     pub answers: Option<PathBuf>,
     /// Those answers may open gates.
     pub gates_from_answers: bool,
-    /// Agents may answer what is not a person's to answer.
+    /// Let agents answer what is not reserved for a person.
     pub agent_answers: bool,
     /// It begins though nobody may be there to answer.
     pub lazy: bool,

@@ -46,9 +46,9 @@ pub struct Outcome {
 pub enum RunEnd {
     /// It came to its end.
     Completed,
-    /// An error that nothing caught ended it; it can be resumed where repeating what failed may help.
+    /// An uncaught error ended it; it can be resumed if repeating what failed may help.
     Failed,
-    /// It asked what nobody could answer; it can be resumed.
+    /// It asked something nobody could answer; it can be resumed.
     Unanswered,
     /// Its budget was used up before a session; it can be resumed.
     OverBudget,
@@ -85,7 +85,7 @@ impl Outcome {
             text.push_str(&format!("\nended what commands had left behind: {}", self.left_behind.join(", ")));
         }
         if self.can_resume {
-            text.push_str(&format!("\ngo on with --resume {}", self.run));
+            text.push_str(&format!("\ncontinue with --resume {}", self.run));
         }
         text
     }

@@ -20,7 +20,7 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     let file = File::options().read(true).custom_flags(nonblocking).open(path).map_err(told)?;
     let facts = file.metadata().map_err(told)?;
     if !facts.is_file() {
-        return Err(if facts.is_dir() { "it is a folder" } else { "it is no regular file" }.to_owned());
+        return Err(if facts.is_dir() { "it is a folder" } else { "it is not a regular file" }.to_owned());
     }
     let limit = Source::LIMIT_BYTES as u64;
     let mut bytes = Vec::new();
@@ -69,9 +69,9 @@ mod tests {
         let path = |name: &str| dir.path().join(name);
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), kind, mode, 0).expect("a named pipe");
-        assert_eq!(read_text(&path("pipe")), Err("it is no regular file".to_owned()));
+        assert_eq!(read_text(&path("pipe")), Err("it is not a regular file".to_owned()));
         assert_eq!(read_text(dir.path()), Err("it is a folder".to_owned()));
-        assert_eq!(read_text(Path::new("/dev/zero")), Err("it is no regular file".to_owned()));
+        assert_eq!(read_text(Path::new("/dev/zero")), Err("it is not a regular file".to_owned()));
         // Sparse: larger than any memory could hold.
         let huge = File::create(path("huge")).expect("a file");
         huge.set_len(1 << 40).expect("grown");

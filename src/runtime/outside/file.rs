@@ -133,7 +133,7 @@ fn aside(path: &Path, extension: &str) -> PathBuf {
 
 fn open(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).custom_flags(flags()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a file")) }
 }
 
 /// Open flags: neither follow a symbolic link nor wait for the other end of a FIFO.

@@ -148,7 +148,7 @@ impl Marks {
             named.push(format!("{rest} more"));
         }
         let named = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
-        Some(format!("{commands}{of} ran outside the record, because no runtime could be had{named}"))
+        Some(format!("{commands}{of} ran outside the record, because no runtime was available{named}"))
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
         let notice = |marks: &[Mark]| Marks::parse(&file(marks)).notice();
         assert_eq!(notice(&[]), None);
         let (one, two) = (mark("claude", "npm test"), mark("gemini", "make\nmake install"));
-        let because = "ran outside the record, because no runtime could be had";
+        let because = "ran outside the record, because no runtime was available";
         assert_eq!(
             notice(std::slice::from_ref(&one)),
             Some(format!("1 command of claude {because}: `npm test`"))

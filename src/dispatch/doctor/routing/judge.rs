@@ -74,7 +74,7 @@ pub(super) fn judge(seen: &Seen) -> Finding {
     let word = seen.agent.as_str();
     let check = format!("{word} shell");
     if let Some(task) = &seen.task {
-        let found = format!("`{}`: a command of its own shell is on record here as {task}", seen.started_as);
+        let found = format!("`{}`: a command of its own shell was recorded here as {task}", seen.started_as);
         return Agents.ok(check, found);
     }
     let (found, fix) = cause(seen);
@@ -85,24 +85,26 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
     let word = agent.as_str();
     let adopt = format!("pilothouse adopt {word}");
     if let Some((path, false)) = shell {
-        return (format!("its shell {} is not there", path.display()), adopt);
+        return (format!("its shell {} does not exist", path.display()), adopt);
     }
     if let Some(CodexExecutor { program, is_there: false, falls_back }) = executor {
         let then = match falls_back {
-            true => "Codex runs commands by itself and does not say so (include_local)",
-            false => "Codex can run no command",
+            true => "Codex silently runs commands itself (include_local)",
+            false => "Codex cannot run any command",
         };
-        return (format!("its executor {} is not there: {then}", program.display()), adopt);
+        return (format!("its executor {} does not exist: {then}", program.display()), adopt);
     }
     let Some(inside) = inside else {
-        let found = format!("`{started_as}` did not run the command it was asked for: {last_line}");
+        let found = format!("`{started_as}` did not run the command it was asked to run: {last_line}");
         return (
             found,
-            format!("see that `{word}` runs commands by itself; then `pilothouse doctor --agents`"),
+            format!(
+                "make sure that `{word}` can run commands on its own; then run `pilothouse doctor --agents`"
+            ),
         );
     };
     if inside.switch == "off" {
-        let found = "its commands go past Pilothouse: PILOTHOUSE_SHELL is off in its environment";
+        let found = "its commands bypass Pilothouse: PILOTHOUSE_SHELL is off in its environment";
         return (found.to_owned(), "unset PILOTHOUSE_SHELL, also in the agent's settings".to_owned());
     }
     if !inside.task.is_empty() {
@@ -121,7 +123,7 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
     match shell {
         Some((path, _)) if *agent == Agent::Claude && !is_taken_by_claude(path) => {
             let found = format!(
-                "Claude Code ignores the shell {}: its name has neither bash nor zsh in it",
+                "Claude Code ignores the shell {}: its name contains neither bash nor zsh",
                 path.display()
             );
             (found, adopt)
@@ -130,8 +132,8 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
             (format!("its commands do not become tasks, though its shell is {}", path.display()), adopt)
         }
         None => {
-            let found = format!("`{started_as}` runs its commands by itself");
-            (found, format!("see that PATH and the settings of {word} name no other shell"))
+            let found = format!("`{started_as}` runs its commands itself, without Pilothouse");
+            (found, format!("check that PATH and the settings of {word} name no other shell"))
         }
     }
 }
@@ -186,7 +188,7 @@ mod tests {
             ),
             (
                 Seen { shell: Some(("/gone/bash".into(), false)), inside: None, ..seen() },
-                "/gone/bash is not there",
+                "/gone/bash does not exist",
                 "pilothouse adopt claude",
             ),
             (
@@ -204,7 +206,11 @@ mod tests {
                 "ran without Pilothouse: no runtime",
                 "pilothouse doctor",
             ),
-            (Seen { inside: None, ..seen() }, "did not run the command it was asked for: no key", "doctor"),
+            (
+                Seen { inside: None, ..seen() },
+                "did not run the command it was asked to run: no key",
+                "doctor",
+            ),
             (
                 Seen {
                     agent: Agent::Codex,
@@ -216,11 +222,11 @@ mod tests {
                     }),
                     ..seen()
                 },
-                "/gone/pilothouse is not there: Codex runs commands by itself and does not say so",
+                "/gone/pilothouse does not exist: Codex silently runs commands itself",
                 "pilothouse adopt codex",
             ),
             (seen(), "do not become tasks", "pilothouse adopt claude"),
-            (Seen { shell: None, ..seen() }, "runs its commands by itself", "PATH"),
+            (Seen { shell: None, ..seen() }, "runs its commands itself, without Pilothouse", "PATH"),
         ];
         for (seen, found, fix) in cases {
             let finding = judge(&seen);

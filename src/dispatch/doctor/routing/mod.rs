@@ -37,9 +37,8 @@ const ROUTED: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Opencode, Agent:
 pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
     let (Ok(places), Some(program)) = (host.places(), host.program()) else { return Vec::new() };
     if is_in_command(std::process::id()) {
-        let found =
-            "not tried: this is a command of a task, and what a command starts goes straight to its shell";
-        return vec![Agents.note("shells", found).fix("run it in a terminal of your own")];
+        let found = "not tried: this runs inside a task, and what a task starts goes straight to its shell";
+        return vec![Agents.note("shells", found).fix("run it in your own terminal")];
     }
     let mut found = Vec::new();
     for agent in ROUTED {
@@ -55,7 +54,9 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
     let executor = CodexExecutor::read(host).filter(|_| agent == Agent::Codex);
     let check = format!("{} shell", agent.as_str());
     if agent == Agent::Codex && executor.is_none() {
-        return Agents.note(check, "Codex runs its commands by itself").fix("pilothouse adopt codex");
+        return Agents
+            .note(check, "Codex runs its commands itself, without Pilothouse")
+            .fix("pilothouse adopt codex");
     }
     // A marker that appears in no other command.
     let mark = format!("pilothouse-doctor-{}", TaskId::random());
@@ -116,7 +117,7 @@ async fn run(mut command: Command) -> String {
             line.chars().filter(|character| !character.is_control()).take(200).collect()
         }
         Ok(Err(error)) => format!("it does not start: {error}"),
-        Err(_) => format!("it was not done after {} s", PATIENCE.as_secs()),
+        Err(_) => format!("it had not finished after {} s", PATIENCE.as_secs()),
     }
 }
 
