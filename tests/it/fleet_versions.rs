@@ -62,15 +62,19 @@ fn is_whole(told: &str) {
     }
 }
 
+/// Attaches to a place directly, not through the fleet.
+async fn attached(at: &Another<'_>) -> Operator {
+    let socket = at.places().operator_socket();
+    Operator::attach(&socket, at.folder().to_owned()).await.expect("attaches")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     let (here, there) = (Home::new(), Home::new());
     let mixed = tokio::task::block_in_place(|| Mixed::new(&here, &there));
     let end = mixed.speaking.speak(VERSION - 1);
     let fleet = Operator::Fleet(Fleet::of_this_machine(&here.places().locks(), None));
-    // Connected directly to the place, not through the fleet.
-    let socket = mixed.older.places().operator_socket();
-    let beside = Operator::attach(&socket, mixed.older.folder().to_owned()).await.expect("attaches");
+    let beside = attached(&mixed.older).await;
     let first = published(&fleet, "both", |snapshot| {
         is_live(snapshot, "workspace") && is(snapshot, "older", |link| matches!(link, PlaceLink::ReadOnly(_)))
     })
@@ -351,8 +355,7 @@ async fn a_question_at_a_place_one_version_older_is_seen_and_answered_there_alon
     let mixed = tokio::task::block_in_place(|| Mixed::new(&here, &there));
     let end = mixed.speaking.speak(VERSION - 1);
     let fleet = Operator::Fleet(Fleet::of_this_machine(&here.places().locks(), None));
-    let socket = mixed.older.places().operator_socket();
-    let beside = Operator::attach(&socket, mixed.older.folder().to_owned()).await.expect("attaches");
+    let beside = attached(&mixed.older).await;
     let mut program = asks(&mixed.older);
     let all = published(&fleet, "the question", |snapshot| !snapshot.questions.is_empty()).await;
     let question = &all.questions[0];

@@ -203,7 +203,7 @@ impl Subject {
 }
 
 impl Item {
-    /// Returns what the user's notification program hears of it.
+    /// Returns the item as the user's notification program receives it.
     pub(super) fn news(&self) -> News {
         News {
             id: self.id(),
@@ -214,7 +214,7 @@ impl Item {
         }
     }
 
-    /// Returns what tells it from all others, also those of the same task.
+    /// Returns an id that is unique among all items, including others of the same task.
     pub(super) fn id(&self) -> String {
         match &self.subject {
             Subject::Question(id) => id.to_string(),
