@@ -19,8 +19,13 @@ fn bash_looks_the_same_in_a_pane_and_in_tmux() {
     bash.shows("> echo zero one")
         .checkpoint("edited in the middle")
         .types("\r")
-        .shows("\nzero one two three");
-    bash.types("ls harbour/\t\t").shows("south.txt").checkpoint("completed").types("\x15\r");
+        .shows("\nzero one two three")
+        .prompts("ship:work>");
+    bash.types("ls harbour/\t\t")
+        .shows("south.txt")
+        .checkpoint("completed")
+        .types("\x15")
+        .prompts("ship:work>");
     bash.types(&format!("echo {}", "0123456789".repeat(11)))
         .shows("\n456789012345678901234567890123456789012345");
     bash.checkpoint("longer than a row");
@@ -28,8 +33,10 @@ fn bash_looks_the_same_in_a_pane_and_in_tmux() {
     bash.types("\x19").shows("> echo 0123456789").checkpoint("brought back").types("\x15");
     bash.hides("> echo 0123456789").types("\x12zer").shows("(reverse-i-search)`zer'").checkpoint("searched");
     bash.types("\x07").hides("reverse-i-search").types("\x15");
-    bash.types("printf '\\e[7m%-80s\\e[m\\n' 'a row as wide as the screen'\r").shows("\na row as wide");
-    bash.types("seq 1 40 | pr -8 -t -l 5\r").shows("40\n").checkpoint("in columns");
+    bash.types("printf '\\e[7m%-80s\\e[m\\n' 'a row as wide as the screen'\r")
+        .shows("\na row as wide")
+        .prompts("ship:work>");
+    bash.types("seq 1 40 | pr -8 -t -l 5\r").shows("40\n").prompts("ship:work>").checkpoint("in columns");
     bash.types("echo 漢字 e\u{301} 🚢")
         .shows("🚢")
         .presses(&["Left", "Left", "Left", "Backspace"])
@@ -72,12 +79,15 @@ fn python_looks_the_same_in_a_pane_and_in_tmux() {
         .types("for n in range(3):\r")
         .shows("...")
         .types("    print('é漢' * n, n)\r\r")
-        .shows("漢 2");
+        .shows("漢 2")
+        .prompts(">>>");
     python.types("print('x' * 100)").presses(&["Left", "Left"]).types("0").shows("1000").checkpoint("edited");
-    python.types("\r").shows("xxx\n").types("1 / 0\r").shows("ZeroDivisionError").checkpoint("an error");
+    python.types("\r").shows("xxx\n").prompts(">>>");
+    python.types("1 / 0\r").shows("ZeroDivisionError").prompts(">>>").checkpoint("an error");
     python
         .types("import sys; sys.stdout.write('\\x1b[35mmagenta\\x1b[0m ☃ 🐍\\n')\r")
-        .shows("🐍")
+        .shows("\nmagenta ☃ 🐍\n")
+        .prompts(">>>")
         .checkpoint("in colour");
     python.types("exit()\r").ends();
     python.is_compared();

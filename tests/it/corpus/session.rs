@@ -120,6 +120,18 @@ impl Session {
         self
     }
 
+    /// Waits until the program shows its prompt with nothing behind it. What is typed between a command's output and
+    /// the next prompt is echoed by the kernel and then again by the line editor.
+    #[track_caller]
+    pub(super) fn prompts(&mut self, prompt: &str) -> &mut Self {
+        let is_last = |text: &str| text.trim_end().lines().next_back() == Some(prompt);
+        wait_until_or(
+            || format!("the prompt {prompt:?}; the screen shows:\n{}\n", self.text()),
+            || is_last(&self.text()),
+        );
+        self
+    }
+
     /// Waits until the screen no longer shows `text`.
     #[track_caller]
     pub(super) fn hides(&mut self, text: &str) -> &mut Self {
