@@ -25,6 +25,9 @@ const NOT_RUN: u8 = 125;
 const OUT_OF_TIME: u8 = 124;
 /// How long one call waits for a task, in milliseconds.
 const WAIT_MS: u64 = 45_000;
+/// How long a task that was asked to end may take, in milliseconds: TERM, the grace period, KILL, and the rest of its
+/// output.
+const ENDING_MS: u64 = 10_000;
 
 /// How the command is reflected in this process's output and exit code.
 #[derive(Debug, Clone, Copy)]
@@ -102,13 +105,13 @@ async fn to_the_end(
     if is_over(response.data()) || signal.is_some() {
         return End { response, task, signal };
     }
-    let asked = json!({ "task_id": id, "block": true, "timeout_ms": WAIT_MS, "max_output_tokens": 1 });
+    let asked = |ms: u64| json!({ "task_id": id, "block": true, "timeout_ms": ms, "max_output_tokens": 1 });
     loop {
         let left = flags.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
         let limit =
             Flags { timeout: left.map(|left| left.max(Duration::from_millis(1))), ..Flags::default() };
         let waiting = async { *signal.insert(ending.wait().await) };
-        let waited = dispatch::run(cx, wait, asked.clone(), &limit, waiting).await;
+        let waited = dispatch::run(cx, wait, asked(WAIT_MS), &limit, waiting).await;
         match &waited.outcome {
             Ok(data) if data["retrieval_status"] == "success" => break,
             Ok(_) => {}
@@ -116,6 +119,9 @@ async fn to_the_end(
                 // It timed out, this process is ending, or the runtime is gone.
                 let by = json!({ "task_id": id });
                 dispatch::run(cx, stop, by, &Flags::default(), std::future::pending()).await;
+                // Everything it wrote is stored once it has ended.
+                let rest = asked(ENDING_MS);
+                dispatch::run(cx, wait, rest, &Flags::default(), std::future::pending()).await;
                 return End { response: waited, task, signal };
             }
         }

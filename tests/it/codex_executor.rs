@@ -234,6 +234,7 @@ fn whatever_is_not_about_a_process_that_is_a_task_goes_on_to_the_byte_both_ways(
 #[test]
 fn a_process_is_a_task_and_codex_hears_of_it_what_its_server_would_say() {
     let home = Home::new();
+    let _served = home.serve();
     let mut codex = Codex::new(&home);
     codex.start("a", "echo out; echo err >&2; echo $GIVEN $BOTH $FROM_POLICY; pwd; exit 3", &json!({}));
     let told = codex.until("a", |told| told.is_closed);
@@ -289,8 +290,26 @@ fn a_process_is_a_task_and_codex_hears_of_it_what_its_server_would_say() {
 }
 
 #[test]
+fn a_runtime_is_started_for_a_process_that_needs_one() {
+    let home = Home::new();
+    let mut codex = Codex::new(&home);
+    let mut tries = 0;
+    // A process waits two seconds for a runtime; if that is not enough, its server gets it, and a later one is a task.
+    wait_until("a process is a task", || {
+        tries += 1;
+        let params = start(&home, &format!("process {tries}"), "echo out", &json!({}));
+        codex.ask("process/start", &params)["result"]["sandboxType"] == "none"
+    });
+    let told = codex.until(&format!("process {tries}"), |told| told.is_closed);
+    assert_eq!((text(&told, "stdout").as_str(), told.exit), ("out\n", Some(0)));
+    codex.leave();
+    assert_eq!(tasks(&home).len(), 1);
+}
+
+#[test]
 fn a_process_on_a_terminal_is_a_pane_and_lives_on_when_codex_is_killed() {
     let home = Home::new();
+    let _served = home.serve();
     let mut codex = Codex::new(&home);
     let tty = json!({ "tty": true });
     codex.start("a", "stty size; read -r x; echo got $x; kill -9 $$", &tty);
@@ -347,6 +366,7 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
 #[test]
 fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     let home = Home::new();
+    let _served = home.serve();
     let mut codex = Codex::new(&home);
     let sandbox = json!({ "permissions": { "type": "managed", "network": "restricted", "file_system": { "entries": [
         { "path": { "type": "special", "value": { "kind": "root" } }, "access": "read" },
@@ -386,6 +406,7 @@ const CONVERSATION: &str = include_str!("../corpus/codex/conversation.txt");
 #[test]
 fn a_recorded_conversation_of_codex_goes_as_it_went_with_its_own_server() {
     let home = Home::new();
+    let _served = home.serve();
     let mut codex = Codex::new(&home);
     let place = home.workspace().display().to_string();
     // What its server had said by then: about processes, and in answer to requests about them.

@@ -23,8 +23,8 @@ use crate::link::{ShellConversation, ShellReply};
 pub const MIRROR: &str = "__mirror";
 /// Messages about a process that may be queued for display; further ones are not shown.
 const MESSAGES: usize = 1_024;
-/// How long the stand-in of an ended process may take to exit.
-const LEAVING: Duration = Duration::from_secs(2);
+/// How long the stand-in of an ended process may take to exit; it may not even have come up yet.
+const LEAVING: Duration = Duration::from_secs(10);
 /// The maximum length of a frame, in bytes.
 const MAX_FRAME: u32 = 8 << 20;
 /// The maximum amount of typed input forwarded at once, in bytes.
@@ -104,7 +104,8 @@ impl Mirror {
         let Carry { talk, start, id, line, .. } = carry;
         let mut to = Sender::from_owned_fd(lines.to)?;
         let mut from = Receiver::from_owned_fd(lines.from)?;
-        // Kept open until the stand-in has opened its own ends, which it has done by the time it receives a frame.
+        // Kept open until the stand-in has exited: it opens its own ends through these, perhaps only after a short
+        // process is over. What was sent by then waits in the pipe.
         let theirs = lines.theirs;
         let mut sees = talk.server.watch(&start.process_id, &id, MESSAGES);
         talk.server.side.line(&line).await?;
@@ -145,7 +146,6 @@ impl Mirror {
                 },
             }
         }
-        drop(theirs);
         talk.server.unwatch(&start.process_id);
         drop(to);
         // The stand-in exits now; keep its caller connected until it has.
@@ -153,6 +153,7 @@ impl Mirror {
             while !matches!(runtime.next().await, Ok(ShellReply::Ended { .. }) | Err(_)) {}
         })
         .await;
+        drop(theirs);
         Ok(())
     }
 }
