@@ -1,7 +1,6 @@
 //! Runtimes reached through a program that carries bytes: attached to, driven, called by agents, listed. Most tests
 //! need no ssh: `env` runs its arguments, as `docker exec` does in a container.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pilothouse::config::HostSettings;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::support::{Agent, Home, program, wait_until};
+use crate::support::{Agent, Home, program, wait_until, write_program};
 
 /// Writes a script that runs pilothouse in another home: what PATH leads to on another machine.
 pub(crate) fn pilothouse_in(there: &Home) -> PathBuf {
@@ -27,8 +26,7 @@ pub(crate) fn pilothouse_in(there: &Home) -> PathBuf {
         .collect();
     let path = there.workspace().join("../pilothouse-there");
     let script = format!("#!/bin/sh\ncd /\n{exports}exec '{}' \"$@\"\n", program().display());
-    std::fs::write(&path, script).expect("written");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
+    write_program(&path, &script);
     path.canonicalize().expect("a path")
 }
 
@@ -281,8 +279,7 @@ fn systemd_there(there: &Home, lingers: &str, kills_at_logout: &str) -> PathBuf 
             ),
         ),
     ] {
-        std::fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).expect("written");
-        std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("set");
+        write_program(&bin.join(name), &format!("#!/bin/sh\n{script}\n"));
     }
     bin
 }

@@ -98,7 +98,7 @@ fn f38_a_runtime_that_was_suspended_takes_no_exit_in_time_for_a_timeout() {
     let home = Home::new();
     let mut served = home.serve();
     let command = "touch begun; while [ ! -e go ]; do sleep .02; done; touch over";
-    let args = ["command", "run", command, "--timeout-ms", "3000", "--yield-time-ms", "30000"];
+    let args = ["command", "run", command, "--timeout-ms", "8000", "--yield-time-ms", "30000"];
     let waits = home.command(&args).stdout(std::process::Stdio::piped()).spawn().expect("starts");
     let exists = |name: &str| home.workspace().join(name).exists();
     wait_until("the command runs", || exists("begun"));
@@ -107,7 +107,7 @@ fn f38_a_runtime_that_was_suspended_takes_no_exit_in_time_for_a_timeout() {
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("stopped");
     std::fs::write(home.workspace().join("go"), "").expect("written");
     wait_until("it is over, in time", || exists("over"));
-    wait_until("its time is over", || begun.now().mono > std::time::Duration::from_secs(4));
+    wait_until("its time is over", || begun.now().mono > std::time::Duration::from_secs(9));
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("goes on");
     let answer = waits.wait_with_output().expect("answers");
     let answer: serde_json::Value = serde_json::from_slice(&answer.stdout).expect("JSON");

@@ -124,7 +124,7 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     // The second process leaves the session, but it is still below the task host.
     let task = start(
         &operator,
-        "setsid sleep 600 & x=0; while [ $x -lt 300000 ]; do x=$((x+1)); done; echo spent; read y",
+        "setsid sleep 600 & x=0; while [ $x -lt 100000 ]; do x=$((x+1)); done; echo spent; read y",
     )
     .await;
     operator.show(std::slice::from_ref(&task), Some(&task));

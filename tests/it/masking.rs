@@ -59,7 +59,7 @@ async fn a_secret_runs_and_is_told_nowhere() {
     let cmd = format!(
         "export API_TOKEN={SECRET}; set -- --password '{SECRET}'; printf '%s.%s' ${{#API_TOKEN}} ${{#2}}"
     );
-    let answer = bench.exec(&cmd, 10_000).await;
+    let answer = bench.exec(&cmd, 30_000).await;
     assert_eq!(Bench::result(&answer)["stdout_preview"], format!("{0}.{0}", SECRET.len()));
 
     let waiting = bench.exec(&format!("TOKEN={SECRET}; sleep 100"), 0).await;
@@ -107,7 +107,7 @@ fn masking_leaves_execution_and_output_untouched() {
     ];
     let text = prop::collection::vec(part, 1..12).prop_map(|parts| format!("x{}x", parts.concat()));
     let outcome = runner.run(&text, |text| {
-        let answer = tokio.block_on(bench.exec(&format!("printf '%s' '{text}'"), 10_000));
+        let answer = tokio.block_on(bench.exec(&format!("printf '%s' '{text}'"), 30_000));
         prop_assert_eq!(&Bench::result(&answer)["stdout_preview"], &json!(text));
         prop_assert_eq!(&answer.receipt, &format!("Process exited with code 0\n\nstdout:\n{text}"));
         Ok(())

@@ -1,10 +1,11 @@
 //! A held call is also put to the person in the agent's own program, if that supports asking (elicitation).
 
+use pilothouse::clock::Clock;
 use pilothouse::runtime::READING;
 use serde_json::{Value, json};
 
 use crate::mcp_notices::call;
-use crate::support::{Home, Wire, wait_until};
+use crate::support::{Home, Wire, read_it, wait_until};
 
 /// A shim, initialized by a client that declares that it can ask its user.
 fn asking(home: &Home) -> Wire {
@@ -26,13 +27,6 @@ fn read_until(agent: &mut Wire, wanted: &str) -> Value {
             return line;
         }
     }
-}
-
-/// Waits as long as a person needs to read at least: a faster answer does not count.
-#[expect(clippy::disallowed_methods, reason = "the rule is about time as the person has it")]
-fn read_it() {
-    let asked = std::time::Instant::now();
-    wait_until("time to read", || asked.elapsed() > READING);
 }
 
 fn hold(home: &Home) {
@@ -82,16 +76,26 @@ fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_n
     let answer = read_until(&mut agent, "held");
     let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
     assert!(text.contains("The operator denied this."), "{text}");
-    send(&mut agent, "touch made", 2_000);
-    let asked = read_until(&mut agent, "elicitation/create");
-    // Too soon for anybody to have read it.
-    let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
-    let result = json!({"action": "accept", "content": {"decision": run}});
-    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-    let answer = read_until(&mut agent, "held");
-    assert!(answer.to_string().contains("awaits the operator"), "{answer}");
+    let made = home.workspace().join("made");
+    loop {
+        let sent = Clock::start();
+        send(&mut agent, "touch made", 2_000);
+        let asked = read_until(&mut agent, "elicitation/create");
+        // Too soon for anybody to have read it.
+        let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
+        let result = json!({"action": "accept", "content": {"decision": run}});
+        agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+        let answer = read_until(&mut agent, "held");
+        if answer.to_string().contains("awaits the operator") {
+            break;
+        }
+        // On a slow machine it was not too soon after all; then once more.
+        assert!(sent.now().mono >= READING, "{answer}");
+        wait_until("it runs", || made.exists());
+        std::fs::remove_file(&made).expect("removed");
+    }
     let (text, _) = call(&mut agent, "TaskList", json!({}));
-    assert!(text.contains(" queued") && !home.workspace().join("made").exists(), "{text}");
+    assert!(text.contains(" queued") && !made.exists(), "{text}");
 }
 
 /// Sends a tool call as in protocol version 2026-07-28, with the parameters that the client adds.

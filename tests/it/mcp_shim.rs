@@ -9,6 +9,7 @@ use rmcp::transport::TokioChildProcess;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
+use crate::mcp_stdio::rows;
 use crate::support::{Home, wait_until};
 
 type Agent = RunningService<RoleClient, ()>;
@@ -79,8 +80,7 @@ async fn a_call_in_flight_is_answered_when_the_runtime_dies_and_the_next_one_get
     let blocked = tokio::spawn(async move {
         waiting.call_tool(ask("TaskOutput", &json!({"task_id": task, "timeout_ms": 45_000}))).await
     });
-    let listed = || String::from_utf8(home.run(&["task", "list", "--output", "plain"]).stdout).expect("text");
-    wait_until("the task is listed", || listed().contains("1 active task"));
+    wait_until("the second call is in flight", || rows(&home, "call").len() == 2);
     kill(first);
     let answer = blocked.await.expect("joins").expect("an answer, not silence");
     assert_eq!(answer.is_error, Some(true));
@@ -97,6 +97,8 @@ async fn tasks_outlive_their_agent_which_regains_them_under_its_label() {
     let first = agent(&home, &["--label", "builder"]).await;
     let task = task(&first, "sleep 60").await;
     first.cancel().await.expect("leaves");
+    let left = |row: &Value| row["connected"] == false;
+    wait_until("its label is free", || rows(&home, "agent").iter().any(left));
     assert_eq!(status(&home, &task)["status"], "running");
 
     let other = agent(&home, &["--label", "reviewer"]).await;

@@ -16,7 +16,7 @@ use crate::support::{Agent, Console, Home, Wire, program_word, wait_until};
 
 const MODERN: &str = "2026-07-28";
 
-fn rows(home: &Home, kind: &str) -> Vec<Value> {
+pub(crate) fn rows(home: &Home, kind: &str) -> Vec<Value> {
     let all = past::list(&home.places().recordings(), Some(&home.places().workspace));
     let of = |folder: &Path| -> Vec<Value> {
         let read = Reader::open(folder).expect("opens");

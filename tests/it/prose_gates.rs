@@ -104,7 +104,7 @@ fn a_command_of_the_program_opens_no_gate_however_it_hides() {
     write(
         &home,
         "p.prose",
-        "parallel:\n  gate g:\n    prompt: \"Open?\"\n    timeout: \"4s\"\n    on_reject: continue\n  do:\n    \
+        "parallel:\n  gate g:\n    prompt: \"Open?\"\n    timeout: \"10s\"\n    on_reject: continue\n  do:\n    \
          exec \"until ls .prose/runs/*/gates/g.pending.json; do :; done\"\n    exec \"sh try.sh plain\"\n    \
          exec \"setsid sh -c 'sh try.sh forked &' & until test -e forked.done; do sleep 0.05; done\"\n",
     );

@@ -84,5 +84,5 @@ fn a_pipe_or_a_file_without_end_keeps_nobody_waiting() {
         let output = home.run(&["run", file, "--plain"]);
         assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    assert!(started.elapsed() < Duration::from_secs(15));
+    assert!(started.elapsed() < Duration::from_secs(60));
 }

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::prose_cases::run_folder;
-use crate::support::{Console, Family, Home, Tag, send, wait_until};
+use crate::support::{Console, Family, Home, Tag, read_it, send, wait_until};
 
 fn write(home: &Home, name: &str, text: &str) {
     std::fs::write(home.workspace().join(name), text).expect("written");
@@ -241,7 +241,7 @@ fn a_run_that_failed_goes_on_at_the_command_that_failed() {
     console.shows("Enter answer");
     console.keys(b"\r");
     console.shows("run it again");
-    console.shows("asked 1s ago");
+    read_it();
     console.keys(b"r");
     console.shows("completed");
     console.keys(b"q");
@@ -291,7 +291,7 @@ fn a_limit_ends_a_run_which_goes_on_without_its_file() {
     );
     write(&home, "p.prose", &program);
     for private in [&["--private"][..], &[]] {
-        let args = [&["run", "p.prose", "--timeout", "900ms", "--output", "json"][..], private].concat();
+        let args = [&["run", "p.prose", "--timeout", "4s", "--output", "json"][..], private].concat();
         let late = home.run(&args);
         let answer: serde_json::Value = serde_json::from_slice(&late.stdout).expect("an answer");
         assert_eq!((late.status.code(), &answer["error"]["code"]), (Some(10), &serde_json::json!("TIMEOUT")));

@@ -1,6 +1,5 @@
 //! Sessions answered by a command, run for real: what the command is given, what its result becomes, and who may end it.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -8,15 +7,13 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::prose_cases::run_folder;
-use crate::support::{Agent, Console, Family, Home, Tag, send, skip, wait_until};
+use crate::support::{Agent, Console, Family, Home, Tag, read_it, send, skip, wait_until, write_program};
 
 /// A home with a program, and a scripted agent, which is a shell script.
 fn home(program: &str, agent: &str) -> Home {
     let home = Home::new();
     write(&home, "p.prose", program);
-    let script = home.workspace().join("agent");
-    std::fs::write(&script, format!("#!/bin/sh\n{agent}\n")).expect("written");
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("made a program");
+    write_program(&home.workspace().join("agent"), &format!("#!/bin/sh\n{agent}\n"));
     home
 }
 
@@ -75,15 +72,15 @@ fn a_command_gets_the_task_and_the_facts_and_its_output_is_the_value() {
 #[test]
 fn what_is_no_answer_is_a_failure_that_is_caught_or_ends_the_run() {
     let program = "let x = session \"do\"\n";
-    for (agent, said) in [
-        ("exit 7", "./agent ended with exit code 7"),
-        ("echo oops >&2; exit 7", "agent ended with exit code 7: oops"),
-        ("true", "agent: it answered nothing"),
-        ("head -c 1100000 /dev/zero | tr '\\0' x", "agent: its answer has 1100000 bytes"),
-        ("sleep 60", "agent took longer than allowed"),
+    for (agent, within, said) in [
+        ("exit 7", 60, "./agent ended with exit code 7"),
+        ("echo oops >&2; exit 7", 60, "agent ended with exit code 7: oops"),
+        ("true", 60, "agent: it answered nothing"),
+        ("head -c 1100000 /dev/zero | tr '\\0' x", 60, "agent: its answer has 1100000 bytes"),
+        ("sleep 60", 1, "agent took longer than allowed"),
     ] {
         let home = home(program, agent);
-        home.configure("config.toml", "[programs.sessions]\ntimeout = \"1 s\"\n");
+        home.configure("config.toml", &format!("[programs.sessions]\ntimeout = \"{within} s\"\n"));
         let output = run(&home, &[]);
         let said = said.trim_start_matches("./");
         assert!(ends(&output, 1).contains(said), "{agent}: {}", text(&output));
@@ -218,7 +215,9 @@ fn a_person_who_answers_ends_the_command_and_is_told_who_is_at_work() {
     console.shows("your answer ends that");
     console.keys(b"a flaky port");
     console.shows("a flaky port");
-    console.asks_until(b"\r", "completed");
+    read_it();
+    console.keys(b"\r");
+    console.shows("completed");
     wait_until("it was ended", || tag.holders().is_empty());
     assert_eq!(read(&home, "said"), "a flaky port\n");
     console.keys(b"q");

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pilothouse::clock::Clock;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::link::{Error, Operator, Request, Server, Sockets, serve_operator};
 use pilothouse::paths::Places;
 use pilothouse::runtime::{
     AnswerValue, Asking, BindingView, Comment, Evidence, Given, Handle, Lines, Origin, Principal, Question,
-    QuestionId, QuestionKind, Settled,
+    QuestionId, QuestionKind, READING, Settled,
 };
 use pilothouse::tools::{Answer, Caller, call, question_answer, question_list, render};
 use serde_json::{Value, json};
@@ -239,17 +240,19 @@ async fn neither_agent_nor_command_line_opens_a_gate() {
     assert!(said.receipt.contains("still open"), "{}", said.receipt);
     let open = bench.runtime.questions();
     assert_eq!((open.len(), open[0].comments.len(), open[0].agents), (1, 1, false));
+    let shown = Clock::start();
     let operator = Operator::local(bench.runtime.clone(), bench.dir.path().to_owned());
     let given = Given { value: AnswerValue::Approve, note: None };
     let tool = json!({"question_id": id, "answer": "approve"});
     let by_tool = operator.call("QuestionAnswer", tool).await;
     assert!(matches!(by_tool, Err(Error::Declined { .. })), "the tool is no card: {by_tool:?}");
     let hasty = answer(&operator, &open[0].id, &given).await;
-    assert!(
-        matches!(hasty, Err(Error::Declined { .. })),
-        "in this process too it was not read yet: {hasty:?}"
-    );
-    taken(&operator, &open[0].id, given).await;
+    // In this process too it was not read yet, unless the machine is that slow.
+    match hasty {
+        Ok(()) => assert!(shown.now().mono >= READING, "too soon"),
+        Err(Error::Declined { .. }) => taken(&operator, &open[0].id, given).await,
+        Err(error) => panic!("{error}"),
+    }
     assert_eq!(value(asked).await.1, "operator");
 }
 

@@ -1,7 +1,6 @@
 //! How a command starts: what it finds, and what is reported if it cannot start.
 
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use pilothouse::envelope::TaskId;
@@ -9,12 +8,7 @@ use pilothouse::process::{ExitStatus, Profile, Signal, SpawnError, Spawner, Stag
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};
-use crate::support::{children, parent, program_word, state, wait_until};
-
-fn write_program(path: &Path, text: &str, mode: u32) {
-    std::fs::write(path, text).expect("writes");
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permits");
-}
+use crate::support::{children, parent, program_word, state, wait_until, write_program};
 
 #[tokio::test]
 async fn streams_and_exit_code_come_back() {
@@ -29,11 +23,11 @@ async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     let bench = Bench::new();
     let id = TaskId::random();
     let prepared = bench.spawner.prepare(Some(id.as_str())).await.expect("starts");
-    wait_until("the host has its mark", || host_of(&id).is_some());
-    let host = host_of(&id).expect("a host");
+    let host = next_host_of(&id, None);
     assert_eq!(parent(host), std::process::id(), "a host is a child of the runtime, not of the fork server");
-    let words = std::fs::read_to_string(format!("/proc/{host}/cmdline")).expect("a host");
-    assert_eq!(words, format!("pilothouse\0__host\0{id}\0"));
+    // It writes its arguments after the mark by which it was found.
+    let words = || std::fs::read_to_string(format!("/proc/{host}/cmdline")).expect("a host");
+    wait_until("it names its task", || words() == format!("pilothouse\0__host\0{id}\0"));
     let order = bench.spawner.order(bench.command("echo $PPID > ran", PIPES)).await.expect("ordered");
     assert!(children(host).is_empty(), "nothing of a command that is not handed over");
     let running = bench.spawner.start(prepared, order).await.expect("starts");
@@ -42,10 +36,21 @@ async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     assert_eq!(ran.trim(), host.to_string());
 
     let unused = bench.spawner.prepare(Some(id.as_str())).await.expect("starts");
-    wait_until("the next host has its mark", || host_of(&id).is_some_and(|next| next != host));
-    let host = host_of(&id).expect("a host");
+    let host = next_host_of(&id, Some(host));
     drop(unused);
     wait_until("it is gone", || matches!(state(host), None | Some('Z')));
+}
+
+/// Waits for a host of a task that is not `last`. What is found is kept: a list of children that is read while another
+/// one ends may lack some of them.
+#[track_caller]
+fn next_host_of(id: &TaskId, last: Option<u32>) -> u32 {
+    let mut found = None;
+    wait_until("the host has its mark", || {
+        found = host_of(id).filter(|host| Some(*host) != last);
+        found.is_some()
+    });
+    found.expect("a host")
 }
 
 /// The host of a task, found the way a later runtime would find it.
@@ -62,7 +67,7 @@ async fn a_fork_server_is_replaced_when_it_was_killed_and_leaves_with_its_runtim
     let bench = Bench::new();
     let (named, wrapper) = (bench.path().join("server"), bench.path().join("wrapper"));
     let text = format!("#!/bin/sh\necho $$ > {}\nexec {} \"$@\"\n", named.display(), program_word());
-    write_program(&wrapper, &text, 0o755);
+    write_program(&wrapper, &text);
     let bench = Bench { spawner: Spawner::with_program(wrapper), ..bench };
     let server = || std::fs::read_to_string(&named).expect("named").trim().parse::<u32>().expect("a pid");
     assert_eq!(bench.run("kill -TERM $(cat server); exit 4", PIPES).await.exit, ExitStatus::Code(4));
@@ -98,9 +103,9 @@ async fn codes_126_and_127_of_a_command_are_ordinary_exits() {
 async fn f15_f43_a_shell_that_cannot_be_executed_is_named_with_the_reason() {
     let bench = Bench::new();
     let at = |name: &str| bench.path().join(name);
-    write_program(&at("no-interpreter"), "#!/no/such/interpreter\n", 0o755);
-    write_program(&at("no-permission"), "#!/bin/sh\n", 0o644);
-    write_program(&at("no-format"), "echo this is no program\n", 0o755);
+    write_program(&at("no-interpreter"), "#!/no/such/interpreter\n");
+    std::fs::write(at("no-permission"), "#!/bin/sh\n").expect("writes");
+    write_program(&at("no-format"), "echo this is no program\n");
     let cases = [
         (at("missing"), Errno::NOENT),
         (at("no-interpreter"), Errno::NOENT),
@@ -293,7 +298,7 @@ async fn a_login_shell_finds_programs_where_its_caller_did() {
     let bench = Bench::new();
     let (venv, profile) = (bench.path().join("it's a venv"), bench.path().join(".profile"));
     std::fs::create_dir(&venv).expect("a folder");
-    write_program(&venv.join("tool"), "#!/bin/sh\necho mine\n", 0o755);
+    write_program(&venv.join("tool"), "#!/bin/sh\necho mine\n");
     std::fs::write(profile, "PATH=/usr/bin:/bin; FROM_PROFILE=yes\n").expect("writes");
     let path = format!("{}:/usr/bin:/bin", venv.display());
     for shell in ["/bin/sh", "/bin/bash"] {

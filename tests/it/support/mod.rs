@@ -13,8 +13,13 @@ mod tag;
 mod tree;
 mod wire;
 
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
+
+use pilothouse::clock::Clock;
+use pilothouse::runtime::READING;
 
 pub(crate) use agent::{Agent, Answer};
 pub(crate) use console::Console;
@@ -57,4 +62,22 @@ pub(crate) fn wait_until_or(what: impl Fn() -> String, mut fact: impl FnMut() ->
         assert!(started.elapsed() < Duration::from_secs(20), "waited 20 s for: {}", what());
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Waits until an answer to what has just been shown counts: a person needs some time to read it. Twice that time, as
+/// the program may begin to count a moment after the test has seen it.
+#[track_caller]
+pub(crate) fn read_it() {
+    let shown = Clock::start();
+    wait_until("time to read", || shown.now().mono > 2 * READING);
+}
+
+/// Writes a program that can be run at once. Another process writes it: if this one had the file open, a child that
+/// another test is just forking would have it open too until its `exec`, and the kernel runs no file that somebody
+/// may still write to ("Text file busy").
+#[track_caller]
+pub(crate) fn write_program(path: &Path, text: &str) {
+    let written = Command::new("sh").args(["-c", "printf %s \"$1\" > \"$0\""]).arg(path).arg(text).status();
+    assert!(written.expect("sh runs").success(), "{}", path.display());
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("set");
 }
