@@ -29,6 +29,8 @@ struct Person {
 
 struct Seen {
     terminal: Terminal,
+    /// The screen after the last complete frame.
+    screen: String,
     bytes: Vec<u8>,
 }
 
@@ -60,6 +62,7 @@ impl Person {
             command.stdin(stdio()).stdout(stdio()).stderr(stdio()).spawn().expect("the program starts");
         let seen = Arc::new(Mutex::new(Seen {
             terminal: Terminal::new(Size::clamped(80, 24), Origin::Tty),
+            screen: String::new(),
             bytes: Vec::new(),
         }));
         let (mut eyes, memory) = (master.try_clone().expect("a copy"), Arc::clone(&seen));
@@ -67,7 +70,9 @@ impl Person {
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = eyes.read(&mut buffer) {
                 let mut seen = memory.lock().unwrap_or_else(PoisonError::into_inner);
-                let _ = seen.terminal.feed(&buffer[..count]);
+                if !seen.terminal.feed(&buffer[..count]).hold_frames {
+                    seen.screen = seen.terminal.screen_text();
+                }
                 seen.bytes.extend_from_slice(&buffer[..count]);
             }
         });
@@ -75,7 +80,7 @@ impl Person {
     }
 
     fn screen(&self) -> String {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).terminal.screen_text()
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).screen.clone()
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -215,7 +220,10 @@ fn f29_a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
     let told = home.workspace().join("size");
-    person.types("otrap 'stty size > new; mv new size' WINCH; while :; do sleep 0.05; done\r");
+    person
+        .types("otrap 'stty size > new; mv new size' WINCH; printf rea%s dy; while :; do sleep 0.05; done\r");
+    // A change of size before the trap is set would be lost.
+    person.wait_for("the task listens", "ready");
     person.wait_for("the task is there", "INPUT t01");
     let size = || -> Option<(u16, u16)> {
         let told = std::fs::read_to_string(&told).ok()?;

@@ -65,6 +65,8 @@ impl Bench {
         let held = &seen.gate.held[0];
         self.runtime.decide(held.ticket, held.hash.clone(), Decision::Once, None).await.expect("decided");
         asked.await.expect("answered");
+        // The answer may come before the snapshot without it; the next held call must not be mistaken for this one.
+        self.seen(|snapshot| snapshot.gate.held.is_empty()).await;
         let (asked, _) = self.held("ExecCommandBatch", json!({"items": [{"cmd": "echo resumed"}]})).await;
         self.runtime.pause(false, None).await;
         asked.await.expect("answered");

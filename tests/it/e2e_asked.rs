@@ -9,9 +9,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde_json::Value;
 
 use crate::shell_door::Door;
-use crate::support::{Console, skip};
+use crate::support::{Console, skip, wait_until};
 
 const SECRET: &str = "Vx7-tumbleweed-41";
 
@@ -64,6 +65,9 @@ impl Case {
                 console.shows("asks for");
                 console.keys(b"\r");
                 console.shows(" INPUT t01");
+            } else {
+                // Some programs, openssl for one, turn the echo off only after they have printed a further prompt.
+                wait_until("it reads the answer", || tasks(&door)["data"]["tasks"][0]["waiting"].is_object());
             }
             console.keys(format!("{answer}\r").as_bytes());
         }
@@ -75,8 +79,7 @@ impl Case {
     }
 
     fn is_nowhere(&self, door: &Door, console: &Console, output: &Output) {
-        let tasks = door.json(&["task", "list", "--scope", "all"]);
-        let id = tasks["data"]["tasks"][0]["task_id"].as_str().expect("a task").to_owned();
+        let id = tasks(door)["data"]["tasks"][0]["task_id"].as_str().expect("a task").to_owned();
         let mut places = vec![
             ("stdout".to_owned(), output.stdout.clone()),
             ("stderr".to_owned(), output.stderr.clone()),
@@ -136,6 +139,10 @@ impl Case {
         assert_eq!(seen[0], seen[1], "{}", self.script);
         assert_eq!(door.commands().len(), 1, "it was a task");
     }
+}
+
+fn tasks(door: &Door) -> Value {
+    door.json(&["task", "list", "--scope", "all"])
 }
 
 /// Returns the text without the addresses that openssl prints before its errors.

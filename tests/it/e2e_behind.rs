@@ -40,8 +40,10 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
         threads.block_on(operator.ask(Request::Pause { paused: false, nonce: None })).is_ok()
     });
     wait_until("it runs then", || exists("escaped") && exists("over"));
-    let task = snapshot.borrow().tasks.iter().find(|task| task.cmd == "touch escaped").cloned();
-    let task = task.expect("the task");
+    let escaped = || snapshot.borrow().tasks.iter().find(|task| task.cmd == "touch escaped").cloned();
+    // A snapshot follows what it tells of.
+    wait_until("the task is told of", || escaped().is_some());
+    let task = escaped().expect("the task");
     assert!(task.from_task.is_some() && task.started_by == Actor::Cli, "{task:?}");
     agent.leave();
     home.run(&["serve", "--stop"]);

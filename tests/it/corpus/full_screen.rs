@@ -72,10 +72,10 @@ fn top_looks_the_same_in_a_pane_and_in_tmux() {
     let Some(stage) = Stage::with("top", &["top"]) else { return };
     let mut top = stage.run("top -d 100");
     top.shows("PID").checkpoint("opened");
-    // Of several keys at once it takes only the first.
-    top.is_answered("z").is_answered("t").shows("[").checkpoint("in colour");
-    top.is_answered("V").shows("`-").checkpoint("as a tree");
-    top.is_answered("h").shows("Help for Interactive Commands").checkpoint("help").types("q").shows("PID");
+    // Of several keys at once it takes only the first, so the effect of each is waited for.
+    top.types("z").is_coloured().types("t").shows("[").checkpoint("in colour");
+    top.types("V").shows("`-").checkpoint("as a tree");
+    top.types("h").shows("Help for Interactive Commands").checkpoint("help").types("q").shows("PID");
     top.types("q").ends();
     top.is_compared();
 }

@@ -11,7 +11,7 @@ use pilothouse::process::Spawner;
 use pilothouse::runtime::{
     ExecOutcome, ExecRequest, Handle, Input, Leftovers, Options, Screen, TaskStatus, Until, log_path,
 };
-use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
+use pilothouse::terminal::{Color, KeyPress, Origin, Size, Terminal};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -132,12 +132,26 @@ impl Session {
         self
     }
 
-    /// Waits until the screen no longer shows `text`.
+    /// Waits until the screen no longer shows `text`. A screen that cannot be read at the moment tells nothing.
     #[track_caller]
     pub(super) fn hides(&mut self, text: &str) -> &mut Self {
+        let is_hidden = |terminal: &Terminal| !terminal.screen_text().contains(text);
         wait_until_or(
             || format!("no {text:?}; the screen shows:\n{}\n", self.text()),
-            || !self.text().contains(text),
+            || self.screen.try_read(is_hidden) == Some(true),
+        );
+        self
+    }
+
+    /// Waits until the screen shows anything in colour.
+    #[track_caller]
+    pub(super) fn is_coloured(&mut self) -> &mut Self {
+        let is_coloured = |terminal: &Terminal| {
+            Picture::of(terminal).rows.iter().flatten().any(|seen| seen.style.fg != Color::Default)
+        };
+        wait_until_or(
+            || format!("something in colour; the screen shows:\n{}\n", self.text()),
+            || self.screen.try_read(is_coloured) == Some(true),
         );
         self
     }
@@ -154,15 +168,6 @@ impl Session {
     #[track_caller]
     pub(super) fn types(&mut self, text: &str) -> &mut Self {
         self.input(Input::Raw(text.as_bytes().to_vec()))
-    }
-
-    /// Types, and waits until the program has written something.
-    #[track_caller]
-    pub(super) fn is_answered(&mut self, text: &str) -> &mut Self {
-        let before = self.log_bytes();
-        self.types(text);
-        wait_until_or(|| format!("an answer to {text:?}"), || self.log_bytes() > before);
-        self
     }
 
     /// Presses keys by name.

@@ -12,7 +12,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use memchr::memmem;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,6 +25,10 @@ use super::Home;
 
 /// How long to wait for a condition.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The beginning and the end of a frame (synchronized output). It is shown once it is complete, but after a while in any
+/// case: its program may have been killed.
+const FRAME: [&[u8]; 2] = [b"\x1b[?2026h", b"\x1b[?2026l"];
+const HOLD: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// A program in a terminal of its own, and a stand-in for the person in front of it.
 pub(crate) struct Console {
@@ -40,6 +45,25 @@ pub(crate) struct Console {
 struct Seen {
     parser: Parser,
     bytes: Vec<u8>,
+    /// How many of the bytes are on the screen.
+    drawn: usize,
+}
+
+impl Seen {
+    /// Takes what has arrived, or nothing if nothing has for a while; tells whether a frame is still incomplete.
+    fn take(&mut self, chunk: &[u8]) -> bool {
+        let [begins, ends] = FRAME;
+        self.bytes.extend_from_slice(chunk);
+        // The beginning of a frame may have arrived in two pieces.
+        let from = self.drawn.saturating_sub(begins.len() - 1);
+        let rest = &self.bytes[from..];
+        let is_open = |at: &usize| !chunk.is_empty() && memmem::find(&rest[*at..], ends).is_none();
+        let held = memmem::rfind(rest, begins).filter(is_open);
+        let until = held.map_or(self.bytes.len(), |at| self.drawn.max(from + at));
+        self.parser.process(&self.bytes[self.drawn..until]);
+        self.drawn = until;
+        held.is_some()
+    }
 }
 
 impl Console {
@@ -64,7 +88,7 @@ impl Console {
         let stream = || Stdio::from(slave.try_clone().expect("a descriptor"));
         let mut command = in_own_session(program);
         let child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().expect("starts");
-        let seen = Seen { parser: Parser::new(cells(rows), cells(columns), 0), bytes: Vec::new() };
+        let seen = Seen { parser: Parser::new(cells(rows), cells(columns), 0), bytes: Vec::new(), drawn: 0 };
         let seen = Arc::new((Mutex::new(seen), Condvar::new()));
         let master = File::from(master);
         let reading = Some(read(master.try_clone().expect("a descriptor"), Arc::clone(&seen)));
@@ -279,21 +303,23 @@ fn read(mut master: File, seen: Arc<(Mutex<Seen>, Condvar)>) -> (JoinHandle<()>,
     let (closed, wake) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
     let reading = std::thread::spawn(move || {
         let mut chunk = vec![0; 65_536];
+        let mut is_held = false;
         loop {
             let mut fds = [PollFd::new(&master, PollFlags::IN), PollFd::new(&closed, PollFlags::empty())];
             // Children of other tests are also children of this process, and SIGCHLD may arrive on any thread.
-            retry_on_intr(|| poll(&mut fds, None)).expect("polls");
+            let ready = retry_on_intr(|| poll(&mut fds, is_held.then_some(&HOLD))).expect("polls");
             if !fds[1].revents().is_empty() {
                 return;
             }
-            let count = match master.read(&mut chunk) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Ok(count @ 1..) => count,
-                _ => return,
+            let count = match ready {
+                0 => 0,
+                _ => match master.read(&mut chunk) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    Ok(count @ 1..) => count,
+                    _ => return,
+                },
             };
-            let mut seen_now = seen.0.lock().expect("seen");
-            seen_now.parser.process(&chunk[..count]);
-            seen_now.bytes.extend_from_slice(&chunk[..count]);
+            is_held = seen.0.lock().expect("seen").take(&chunk[..count]);
             seen.1.notify_all();
         }
     });
