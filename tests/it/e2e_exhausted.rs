@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, exec, program, skip, wait_until};
+use crate::support::{Family, Home, children, exec, name, program, skip, wait_until};
 
 /// Starts a runtime with a shell line that ends in `exec "$0" serve`; `None` if the line fails before that.
 fn served(home: &Home, by: &[&str], line: &str) -> Option<Child> {
@@ -143,6 +143,10 @@ fn f19_processes_used_up_are_said_and_come_back() {
         return skip("the group of processes cannot be entered");
     };
     assert_eq!(answer(&home, &["command", "run", "true"])["ok"], true);
+    let runtime = Family::of(served.id()).program;
+    wait_until("the host of that command is gone", || {
+        !children(runtime).iter().any(|child| name(*child) == "pilothouse-host\n")
+    });
     // No process is left for a command's host. Threads count too: the runtime keeps those it has.
     group.limit(&group.count().to_string());
     let refused = answer(&home, &["command", "run", "true"]);

@@ -8,7 +8,7 @@ use pilothouse::clock::Clock;
 use pilothouse::runtime::READING;
 use serde_json::json;
 
-use crate::support::{Agent, Home, Script, program_word, skip, wait_until};
+use crate::support::{Agent, Home, Script, program_word, skip, wait_until, wait_until_or};
 
 /// The file that the held call would create.
 const FORGED: &str = "forged";
@@ -43,8 +43,12 @@ impl Guarded {
 
     fn still_waits(&self) {
         assert!(!self.home.workspace().join(FORGED).exists(), "the held call ran");
-        let screen = self.tmux(&["capture-pane", "-p"]).expect("a screen");
-        assert!(screen.contains("needs approval"), "{screen}");
+        let screen = || self.tmux(&["capture-pane", "-p"]).expect("a screen");
+        // The console may not have drawn the question yet.
+        wait_until_or(
+            || format!("the call waits; the screen shows:\n{}", screen()),
+            || screen().contains("needs approval"),
+        );
     }
 
     /// A shell line that runs the attempt below and writes its result to `file`.

@@ -140,7 +140,7 @@ fn a_gate_that_runs_out_says_so_in_its_dialog() {
     let house = House::open();
     let console = Console::open(&house.home, &[], SIZES[0]);
     console.shows(" OBSERVE ");
-    let asked = house.ask("Soon over?", Duration::from_secs(5));
+    let asked = house.ask("Soon over?", Duration::from_secs(12));
     console.shows("gate deploy");
     console.keys(b"a");
     console.shows("1 thing waits for you");

@@ -17,7 +17,9 @@ fn a_restart_ends_the_old_processes_and_the_next_console_knows_the_command() {
     console.shows(" INPUT t01");
     console.keys(b"\x1d");
     console.shows("OBSERVE");
-    console.asks_until(b"r", "restart t01?");
+    // Once: a second `r` would already be the answer to the dialog.
+    console.keys(b"r");
+    console.shows("restart t01?");
     console.keys(b"r");
     wait_until("another one runs", || {
         let now = tag.holders();

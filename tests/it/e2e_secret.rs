@@ -41,7 +41,8 @@ fn answer(keys: impl Fn(&Console)) {
     keys(&console);
     console.shows(&format!("length {}", SECRET.len()));
     // After a line has been sent, the keys are back in the console.
-    if !console.text().contains(" OBSERVE ") {
+    console.shows_one(&[" OBSERVE ", " INPUT t01"]);
+    if console.text().contains(" INPUT t01") {
         console.keys(b"\x1d");
     }
     console.shows(" OBSERVE ");

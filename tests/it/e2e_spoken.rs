@@ -94,7 +94,7 @@ fn attached_it_tells_what_an_agent_does_and_decides_what_it_may() {
     console.shows("system: attached: the runtime goes on without this console");
     console.keys(b"pause\n");
     console.shows("operator: paused agents");
-    let asked = agent.ask("ExecCommand", &json!({"cmd": "printf ran >ran", "yield_time_ms": 20000}));
+    let asked = agent.ask("ExecCommand", &json!({"cmd": "printf ran >ran", "yield_time_ms": 30000}));
     console.shows("agent claude: wants to run: printf ran >ran");
     console.keys(b"5\n");
     console.shows("write a number to answer");

@@ -266,7 +266,7 @@ fn a_line_that_takes_too_long_is_given_up_and_its_command_ended() {
     let home = Home::new();
     let tag = Tag::new();
     let slow = line(&json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0)}));
-    let ran = exec(&home, &["--timeout", "700ms"], slow + VERSION);
+    let ran = exec(&home, &["--timeout", "5s"], slow + VERSION);
     assert_eq!((ran.code, ran.codes(), ran.exits()), (Some(1), vec!["TIMEOUT"], vec![10]));
     assert_eq!(ran.of(1)["error"]["retryable"], false);
     wait_until("the command is gone", || tag.holders().is_empty());
@@ -291,7 +291,7 @@ fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
         let home = Home::new();
         let cmd = "echo done >> log; echo begun; sleep 60";
         let once =
-            json!({"_opts": {"idempotency-key": "k", "timeout": "700ms"}, "_cmd": "command.run", "cmd": cmd});
+            json!({"_opts": {"idempotency-key": "k", "timeout": "5s"}, "_cmd": "command.run", "cmd": cmd});
         let ran = exec(&home, private, line(&once).repeat(2));
         assert_eq!((ran.codes(), ran.exits()), (vec!["TIMEOUT"; 2], vec![10, 10]));
         assert_partial(ran.of(1), "begun\n");
@@ -307,7 +307,7 @@ fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
 fn a_batch_that_is_out_of_time_keeps_what_was_done() {
     let home = Home::new();
     let items = json!([{"cmd": "echo one"}, {"cmd": "echo two; sleep 60", "yield_time_ms": 30_000}, {"cmd": "touch three"}]);
-    let batch = line(&json!({"_cmd": "command.batch", "_opts": {"timeout": "900ms"}, "items": items}));
+    let batch = line(&json!({"_cmd": "command.batch", "_opts": {"timeout": "5s"}, "items": items}));
     let ran = exec(&home, &[], batch);
     assert_eq!((ran.codes(), ran.exits()), (vec!["TIMEOUT"], vec![10]));
     let items = &ran.of(1)["data"]["items"];
@@ -321,7 +321,7 @@ fn a_batch_that_is_out_of_time_keeps_what_was_done() {
 
 #[test]
 fn the_limit_of_the_input_answers_as_the_limit_of_the_line() {
-    let slow = json!({"_cmd": "command.run", "cmd": "echo begun; sleep 60", "timeout_ms": 500});
+    let slow = json!({"_cmd": "command.run", "cmd": "echo begun; sleep 60", "timeout_ms": 5_000});
     let ran = exec(&Home::new(), &[], line(&slow));
     assert_eq!((ran.code, ran.codes(), ran.exits()), (Some(1), vec!["TIMEOUT"], vec![10]));
     assert_partial(ran.of(1), "begun\n");
@@ -363,7 +363,7 @@ fn the_guides_form_repeats_command_and_line() {
 fn an_item_that_outstays_its_time_fails_its_line_and_not_the_next() {
     let batch = json!({
         "_cmd": "command.batch",
-        "items": [{"cmd": "printf begun; sleep 60", "yield_time_ms": 300}, {"cmd": "printf next"}],
+        "items": [{"cmd": "printf begun; sleep 60", "yield_time_ms": 5_000}, {"cmd": "printf next"}],
     });
     let ran = exec(&Home::new(), &["--ignore-errors"], format!("{VERSION}\n{batch}\n{VERSION}\n"));
     assert_eq!((ran.code, ran.codes()), (Some(1), vec!["ok", "CHILD_EXIT_NONZERO", "ok"]));

@@ -236,7 +236,7 @@ fn a_runtime_that_is_killed_leaves_no_line_that_may_simply_be_repeated() {
     tag.asleep();
     let list = json!({"_cmd": "task.list"}).to_string();
     wait_until("the number of a call of this age is told", || {
-        exec(&home, &[], &list).of(1)["data"]["tasks"][0]["quiet_ms"].as_u64() > Some(300)
+        exec(&home, &[], &list).of(1)["data"]["tasks"][0]["quiet_ms"].as_u64() > Some(1_000)
     });
     let runtime = Pid::from_raw(home.runtime_pid()).expect("a pid");
     kill_process(runtime, Signal::KILL).expect("killed");
@@ -324,8 +324,11 @@ fn lines_run_in_the_runtime_of_the_workspace_and_keys_hold_across_streams() {
 
 #[test]
 fn an_empty_stream_is_answered_at_once() {
+    let home = Home::new();
     let started = std::time::SystemTime::now();
-    let ran = exec_ran(Home::new().run(&["exec"]));
+    let ran = exec_ran(home.run(&["exec"]));
+    let took = started.elapsed().expect("a clock");
     assert_eq!(ran.code, Some(2));
-    assert!(started.elapsed().expect("a clock") < Duration::from_secs(1));
+    // It starts no runtime and waits for nothing, but starting a program alone may take seconds on a busy machine.
+    assert!(took < Duration::from_secs(8), "{took:?}");
 }

@@ -21,11 +21,22 @@ fn in_bash(bench: &Bench, cmd: &str) -> ExecRequest {
 #[tokio::test]
 async fn f06_a_process_substitution_loses_no_output_and_delays_nothing() {
     let bench = Bench::start();
-    let task = bench.completed(in_bash(&bench, "exec > >(tee kept); echo through; exit 3")).await;
+    // What is not written within a moment of the shell's exit counts as never written: `tee` has to be up before.
+    let task = bench
+        .completed(in_bash(
+            &bench,
+            "exec > >(tee kept); until [ -e kept ]; do sleep .01; done; echo through; exit 3",
+        ))
+        .await;
     assert_eq!(task.ended.clone().expect("ended").exit_status, Some(3));
     assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
     // A process that keeps running holds the pipe: it is named and ended.
-    let task = bench.completed(in_bash(&bench, "exec > >(tee kept; sleep 300); echo through")).await;
+    let task = bench
+        .completed(in_bash(
+            &bench,
+            "exec > >(tee held; sleep 300); until [ -e held ]; do sleep .01; done; echo through",
+        ))
+        .await;
     assert_eq!(task.status, TaskStatus::Completed);
     assert!(!task.ended.clone().expect("ended").leftovers.is_empty());
     assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
@@ -131,7 +142,7 @@ fn f42_a_start_file_that_prints_junk_is_seen_and_the_command_runs() {
 
 #[test]
 fn f42_a_start_file_that_hangs_counts_in_the_time_limit() {
-    let result = login("echo begun; sleep 300", 500);
+    let result = login("echo begun; sleep 300", 5_000);
     assert_eq!((&result["timed_out"], &result["exit_status"]), (&json!(true), &json!(124)), "{result}");
     assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("begun"), "{result}");
 }

@@ -123,7 +123,10 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     }
 
     // At that place nothing is carried out.
-    let before = Arc::clone(&beside.snapshot().borrow());
+    let before = published(&beside, "the same there", |snapshot| {
+        snapshot.gate.paused.is_some() && snapshot.gate.held.len() == 1 && knows(snapshot, &theirs)
+    })
+    .await;
     for act in acts(&all, &old, &theirs) {
         let asked = format!("{act:?}");
         let told = fleet.ask_at(Some(&old), act).await.expect_err(&asked).to_string();
@@ -374,7 +377,8 @@ async fn a_question_at_a_place_one_version_older_is_seen_and_answered_there_alon
         let told = fleet.ask_at(Some(&id(&all, "older")), Request::call(tool, input)).await.expect_err(tool);
         is_whole(&told.to_string());
     }
-    let asked = beside.snapshot().borrow().questions.clone();
+    let asked = published(&beside, "the question there", |snapshot| !snapshot.questions.is_empty()).await;
+    let asked = &asked.questions;
     assert_eq!(asked.len(), 1, "nothing was decided there");
     assert_eq!((asked[0].agents, asked[0].comments.len()), (question.agents, 0));
     assert!(!mixed.older.folder().join("shipped").exists());
