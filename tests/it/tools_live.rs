@@ -130,7 +130,8 @@ async fn a_long_command_becomes_a_task_and_is_not_started_again() {
     let bench = Bench::start();
     let cmd = "echo once >> starts; printf start; read line < gate; printf done";
     std::process::Command::new("mkfifo").arg(bench.workspace.join("gate")).status().expect("mkfifo");
-    let answer = bench.exec(cmd, json!({"yield_time_ms": 250})).await;
+    // Long enough for a shell to start and print on a busy machine.
+    let answer = bench.exec(cmd, json!({"yield_time_ms": 5_000})).await;
     assert_eq!(result(&answer)["initial_output_preview"], "start");
     let id = result(&answer)["task_handle"]["task_id"].as_str().expect("an id").to_owned();
 
