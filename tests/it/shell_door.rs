@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 
+use pilothouse::link::Holder;
 use serde_json::Value;
 
 use crate::support::{Agent, Console, Home, Tag, program, send, skip, wait_until};
@@ -433,6 +434,8 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
     served.wait().expect("ends");
     assert_eq!(child.wait().expect("ends").code(), Some(75));
     wait_until("the command is gone", || tag.holders().is_empty());
+    // It was the guard that was killed: the runtime itself ends in order, and another one may serve only after that.
+    wait_until("the runtime is gone", || Holder::of(&door.home.places()) == Holder::Nobody);
 
     let mut served = door.home.serve();
     let mut call = door.call(true, &format!("echo ready; sleep {}", tag.0));

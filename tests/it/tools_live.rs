@@ -312,7 +312,8 @@ async fn a_client_that_counts_lines_and_bytes_gets_no_more_of_either() {
         assert!(taken.lines > 1_000 || taken.bytes > 40_000, "room is wasted: {taken:?}");
     };
     for cmd in ["seq 30000", "seq 30000; seq 30000 >&2", "yes ää | head -c 300000", "yes | head -n 90000"] {
-        let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "max_output_tokens": 64_000});
+        let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "max_output_tokens": 64_000,
+            "yield_time_ms": 30_000});
         let answer = call(&bench.runtime, &caller, "ExecCommand", input).await;
         fits(&answer);
         assert_eq!(result(&answer)["truncated"], true, "{cmd}");
