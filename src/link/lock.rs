@@ -161,6 +161,13 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that another thread is just forking has a copy of it.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 fn open(path: &Path) -> io::Result<File> {
     let mut options = files::private();
     options.read(true).write(true).create(true).truncate(false);

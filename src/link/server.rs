@@ -396,8 +396,12 @@ mod tests {
     }
 
     /// Returns the outcome of a connection that receives only these bytes; `hang_up` closes it after them.
-    async fn admitted(bytes: &[u8], hang_up: bool) -> (Result<Client, Error>, Option<Ack>) {
-        let gate = Gate::new("/w".into(), ConnectionLimits::default(), Duration::from_millis(200));
+    async fn admitted(
+        bytes: &[u8],
+        hang_up: bool,
+        patience: Duration,
+    ) -> (Result<Client, Error>, Option<Ack>) {
+        let gate = Gate::new("/w".into(), ConnectionLimits::default(), patience);
         let (mut ours, theirs) = UnixStream::pair().expect("a pair");
         let arrival = Arc::clone(&gate.agents.arrivals).try_acquire_owned().expect("room");
         let say = async {
@@ -421,7 +425,7 @@ mod tests {
         let environment =
             Environment::new(vec![("ODD".into(), odd), ("LARGE".into(), large.into())], Some(0o027));
         let sent = Hello { environment: Some(environment.clone()), ..hello(Role::Mcp) };
-        let (client, ack) = admitted(&sent.to_bytes().expect("fits"), false).await;
+        let (client, ack) = admitted(&sent.to_bytes().expect("fits"), false, PATIENCE).await;
         let client = client.expect("comes in");
         assert!(ack.expect("an ack").ok);
         assert!(client.hello.environment.as_ref() == Some(&environment));
@@ -436,7 +440,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_announces_no_environment_has_none() {
         let old = format!(r#"{{"v":{VERSION},"role":"mcp","pid":1,"ppid":1,"cwd":"/","env":[["A","1"]]}}"#);
-        let (client, ack) = admitted(format!("{old}\n").as_bytes(), false).await;
+        let (client, ack) = admitted(format!("{old}\n").as_bytes(), false, PATIENCE).await;
         assert_eq!(client.expect("comes in").hello.environment, None);
         assert!(ack.expect("an ack").ok);
     }
@@ -456,7 +460,8 @@ mod tests {
                 "the environment has 4294967295 bytes; at most 2097152 can be handed to a runtime",
             ),
         ] {
-            let (refused, ack) = admitted(&[&announced[..], frame].concat(), hang_up).await;
+            let sent = [&announced[..], frame].concat();
+            let (refused, ack) = admitted(&sent, hang_up, Duration::from_millis(200)).await;
             assert!(refused.is_err(), "{reason}");
             let said = ack.and_then(|ack| ack.reason).unwrap_or_default();
             assert!(said.ends_with(reason), "{said}");

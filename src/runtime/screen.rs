@@ -22,6 +22,8 @@ pub struct Screen {
     shared: Mutex<Shared>,
     wanted: AtomicBool,
     generation: AtomicU64,
+    /// How long a frame may be in the making before it is read as it is.
+    hold: Duration,
 }
 
 struct Shared {
@@ -44,6 +46,7 @@ impl Screen {
             shared: Mutex::new(Shared { terminal: Some(terminal), held: None }),
             wanted: AtomicBool::new(false),
             generation: AtomicU64::new(1),
+            hold: HOLD,
         }
     }
 
@@ -69,7 +72,7 @@ impl Screen {
         };
         self.wanted.store(false, Ordering::Release);
         let shared = guard?;
-        let is_held = shared.held.is_some_and(|since| started.saturating_duration_since(since) < HOLD);
+        let is_held = shared.held.is_some_and(|since| started.saturating_duration_since(since) < self.hold);
         shared.terminal.as_ref().filter(|_| !is_held).map(read)
     }
 
@@ -134,13 +137,17 @@ mod tests {
     use super::*;
     use crate::terminal::{Origin, Size};
 
+    /// Longer than any machine takes from one line of a test to the next.
+    const LONG: Duration = Duration::from_secs(600);
+
     fn text(screen: &Screen) -> Option<String> {
         screen.try_read(Terminal::screen_text)
     }
 
     #[test]
     fn half_a_frame_is_not_read_until_it_is_whole() {
-        let screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        let mut screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        screen.hold = LONG;
         let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
         feed(b"whole");
         assert_eq!(text(&screen).as_deref(), Some("whole"));
@@ -167,9 +174,11 @@ mod tests {
 
     #[test]
     fn a_frame_that_never_ends_is_read_after_a_while() {
-        let screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        let mut screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        screen.hold = LONG;
         screen.feed(|terminal| terminal.feed(b"\x1b[?2026hforgotten"));
         assert_eq!(text(&screen), None);
+        screen.hold = HOLD;
         let read = std::iter::from_fn(|| Some(text(&screen))).flatten().next();
         assert_eq!(read.as_deref(), Some("forgotten"));
     }

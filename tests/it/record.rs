@@ -15,7 +15,7 @@ use pilothouse::tools::{self, Caller};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Answer, Console, Family, Home, Tag, program, start_runtime, wait_until};
+use crate::support::{Agent, Answer, Console, Family, Home, Tag, program, start_runtime, state, wait_until};
 
 fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
@@ -106,6 +106,10 @@ fn a_killed_runtimes_tasks_are_interrupted_and_that_is_said_once() {
         .collect();
     let done = call("ExecCommand", json!({"cmd": "echo done", "yield_time_ms": 20_000}));
     assert_eq!(done.result("/disposition"), "completed");
+    for task in &tasks {
+        // What the runtime has not read when it dies is lost.
+        call("TaskOutput", json!({"task_id": task, "since": "c0", "timeout_ms": 20_000}));
+    }
     wait_until("all run", || tag.holders().len() == tasks.len());
     kill(serve);
 
@@ -160,10 +164,11 @@ fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(&format!(": {}; read -r word < go; exit 7", tag.0));
     wait_until("the command runs", || !tag.holders().is_empty());
-    let shell = PathBuf::from(format!("/proc/{}", tag.holders()[0]));
+    let host = parent(tag.holders()[0]);
     signal(Family::of(serve.id()).program, Signal::STOP);
     std::fs::write(&go, "go\n").expect("told");
-    wait_until("the command has ended and its host knows", || !shell.exists());
+    // The host ends when it has noted how its command ended; the stopped runtime cannot reap it.
+    wait_until("the command and its host have ended", || matches!(state(host), None | Some('Z')));
     kill(serve);
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
     assert_eq!(status.result("/task/status"), "failed", "{}", status.envelope);
@@ -433,7 +438,8 @@ fn f20_while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be
     console.shows("it-runs");
     let mut refused = None;
     wait_until("a command is refused", || {
-        let answer = agent.call("ExecCommand", &json!({"cmd": "true", "yield_time_ms": 20_000}));
+        let input = json!({"cmd": "true", "login": false, "yield_time_ms": 20_000});
+        let answer = agent.call("ExecCommand", &input);
         refused = (answer.envelope["status"] == "error").then_some(answer);
         refused.is_some()
     });

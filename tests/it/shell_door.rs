@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 
+use pilothouse::link::Holder;
 use serde_json::Value;
 
 use crate::support::{Agent, Console, Home, Tag, program, send, skip, wait_until};
@@ -32,6 +33,14 @@ impl Door {
         let shell = home.workspace().join("../pilothouse-bash");
         std::os::unix::fs::symlink(program(), &shell).expect("a link");
         Self { home, shell }
+    }
+
+    /// With a running runtime. A call starts one itself, but does without it if that takes too long: on a slow machine,
+    /// only this makes sure that each command becomes a task.
+    pub(crate) fn served() -> (Self, Child) {
+        let door = Self::new();
+        let served = door.home.serve();
+        (door, served)
     }
 
     /// A call as an agent makes it, through Pilothouse or through the shell itself.
@@ -69,8 +78,9 @@ impl Door {
     /// The rows of all recordings, as text.
     pub(crate) fn record(&self) -> String {
         let mut text = String::new();
-        let recordings = std::fs::read_dir(self.home.places().recordings()).expect("recordings");
-        for recording in recordings.flatten() {
+        // A runtime that was killed early has made none.
+        let recordings = std::fs::read_dir(self.home.places().recordings()).into_iter().flatten().flatten();
+        for recording in recordings {
             for file in std::fs::read_dir(recording.path()).expect("a recording").flatten() {
                 if file.path().extension().is_some_and(|own| own == "jsonl") {
                     text += &std::fs::read_to_string(file.path()).expect("rows");
@@ -148,7 +158,7 @@ const SCRIPTS: [&str; 21] = [
 
 #[test]
 fn every_byte_code_and_signal_is_what_it_would_be_without_us() {
-    let door = Door::new();
+    let (door, mut served) = Door::served();
     std::fs::write(door.home.workspace().join("big.txt"), "x".repeat(1234)).expect("written");
     let file = door.home.workspace().join("../out");
     for streams in [Streams::TwoPipes, Streams::OneFile, Streams::TwoSockets] {
@@ -172,6 +182,7 @@ fn every_byte_code_and_signal_is_what_it_would_be_without_us() {
     }
     let listed = door.json(&["task", "list", "--scope", "all"]);
     assert_eq!(listed["data"]["total"], 3 * SCRIPTS.len() - 1, "each was a task");
+    door.home.stop(&mut served);
 }
 
 #[test]
@@ -191,7 +202,7 @@ fn eight_at_once_each_with_its_own_output_and_code() {
 
 #[test]
 fn a_signal_to_the_shell_reaches_the_command_and_a_killed_shell_takes_it_along() {
-    let door = Door::new();
+    let (door, mut served) = Door::served();
     let trapped = door.call(true, "trap 'echo got it; exit 9' TERM; echo ready; sleep 9 & wait");
     let mut child = begun(trapped);
     send(child.id(), rustix::process::Signal::TERM);
@@ -205,6 +216,7 @@ fn a_signal_to_the_shell_reaches_the_command_and_a_killed_shell_takes_it_along()
     assert_eq!(child.wait().expect("ends").signal(), Some(9));
     wait_until("the command is gone with its caller", || tag.holders().is_empty());
     wait_until("it is on record who ended it", || door.record().contains("its caller was killed"));
+    door.home.stop(&mut served);
 }
 
 /// Starts a command and waits for its first line.
@@ -241,7 +253,7 @@ fn what_is_no_models_command_goes_straight_through() {
 
 #[test]
 fn what_a_command_starts_belongs_to_it_whatever_it_hides() {
-    let door = Door::new();
+    let (door, mut served) = Door::served();
     let shell = door.shell.display();
     let script = format!(
         "{shell} -c 'echo one'; env -i {shell} -c 'echo two'; PILOTHOUSE_TASK_KIND= {shell} -c 'echo three'"
@@ -250,11 +262,12 @@ fn what_a_command_starts_belongs_to_it_whatever_it_hides() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "one\ntwo\nthree\n", "{output:?}");
     let commands = door.commands();
     assert!(commands.len() == 1 && commands[0].starts_with(&script[..40]), "{commands:?}");
+    door.home.stop(&mut served);
 }
 
 #[test]
 fn two_sessions_are_two_actors_and_their_secrets_are_on_no_record() {
-    let door = Door::new();
+    let (door, mut served) = Door::served();
     let script =
         "source /h/s.sh 2>/dev/null || true && eval 'echo $API_TOKEN' < /dev/null && pwd -P >| /dev/null";
     for session in ["one", "two", "one"] {
@@ -273,6 +286,7 @@ fn two_sessions_are_two_actors_and_their_secrets_are_on_no_record() {
     assert_eq!(actors, ["agent:claude-code", "agent:claude-code#2", "agent:claude-code"], "{starts:?}");
     assert!(!record.contains("hunter2-door"), "a value of the environment went on record");
     assert!(record.contains("API_TOKEN") && record.contains("pwd -P"), "the whole script is on record");
+    door.home.stop(&mut served);
 }
 
 #[test]
@@ -420,6 +434,8 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
     served.wait().expect("ends");
     assert_eq!(child.wait().expect("ends").code(), Some(75));
     wait_until("the command is gone", || tag.holders().is_empty());
+    // It was the guard that was killed: the runtime itself ends in order, and another one may serve only after that.
+    wait_until("the runtime is gone", || Holder::of(&door.home.places()) == Holder::Nobody);
 
     let mut served = door.home.serve();
     let mut call = door.call(true, &format!("echo ready; sleep {}", tag.0));
@@ -439,7 +455,7 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
 
 #[test]
 fn what_the_agents_sandbox_forbids_stays_forbidden_and_nothing_of_it_runs_outside() {
-    let door = Door::new();
+    let (door, mut served) = Door::served();
     assert!(door.call(true, "true").status().expect("runs").success(), "a runtime is there");
     let mut fenced = Command::new("setpriv");
     door.home.settle(&mut fenced);
@@ -448,10 +464,13 @@ fn what_the_agents_sandbox_forbids_stays_forbidden_and_nothing_of_it_runs_outsid
         .args(["--no-new-privs", "--"])
         .arg(&door.shell)
         .args(["-c", "grep NoNewPrivs /proc/self/status; exit 5"]);
-    let Ok(output) = fenced.output() else { return skip("setpriv is not installed") };
+    let fenced = fenced.output();
+    let commands = door.commands();
+    door.home.stop(&mut served);
+    let Ok(output) = fenced else { return skip("setpriv is not installed") };
     assert_eq!(String::from_utf8_lossy(&output.stdout), "NoNewPrivs:\t1\n", "{output:?}");
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(5), &b""[..]));
-    assert_eq!(door.commands(), ["true"]);
+    assert_eq!(commands, ["true"]);
 }
 
 #[test]

@@ -108,6 +108,7 @@ fn a_start_of_codex_that_is_held_is_answered_and_runs_or_not_as_the_person_says(
 fn long_opencode_is_told_before_its_own_limit_that_its_command_was_not_run() {
     let door = Door::new();
     door.home.configure("config.toml", RULE);
+    let mut served = door.home.serve();
     let mut call = door.call(true, "touch late");
     call.env("OPENCODE", "1").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut limited = std::process::Command::new("timeout");
@@ -121,4 +122,5 @@ fn long_opencode_is_told_before_its_own_limit_that_its_command_was_not_run() {
     assert!(!door.home.workspace().join("late").exists());
     let listed = door.json(&["task", "list", "--scope", "all"]);
     assert_ne!(listed["data"]["tasks"][0]["status"], "running", "{listed}");
+    door.home.stop(&mut served);
 }

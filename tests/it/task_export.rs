@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Home};
+use crate::support::{Agent, Home, wait_until};
 
 fn exported(home: &Home, id: &str, form: &str) -> String {
     let output = home.run(&["task", "export", id, "--as", form, "--output", "json"]);
@@ -35,15 +35,18 @@ fn a_task_is_exported_in_every_form_and_what_its_terminal_hid_stays_hidden() {
         &json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "tty": true, "cols": 40, "rows": 8, "yield_time_ms": 0}),
     );
     let id = started.task();
+    let shows = |wanted: &str| {
+        wait_until(wanted, || {
+            let read = agent.call("TaskOutput", &json!({"task_id": id, "block": false}));
+            read.receipt.contains(wanted)
+        });
+    };
     let says = |text: &str, wanted: &str| {
         agent.call("TaskInput", &json!({"task_id": id, "input": text}));
-        loop {
-            let read = agent.call("TaskOutput", &json!({"task_id": id, "block": false}));
-            if read.receipt.contains(wanted) {
-                return;
-            }
-        }
+        shows(wanted);
     };
+    // What is typed before the question is echoed before it.
+    shows("name?");
     says("ada\n", "secret?");
     assert!(exported(&home, &id, "text").contains("red <b> name? ada"), "it runs still");
     says("hunter2\n", "bye ada");

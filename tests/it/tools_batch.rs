@@ -195,7 +195,8 @@ async fn a_call_that_does_not_fit_the_schema_runs_nothing() {
 #[tokio::test]
 async fn an_item_over_its_time_is_ended_and_keeps_what_it_printed() {
     let bench = Bench::start();
-    let slow = with(item("printf before; sleep 60; touch ran"), json!({"yield_time_ms": 1_000}));
+    // Long enough for a shell to start and print on a busy machine.
+    let slow = with(item("printf before; sleep 60; touch ran"), json!({"yield_time_ms": 5_000}));
     let answer = bench.call(json!({"items": [slow, item("printf after")]})).await;
     let items = &result(&answer)["items"];
     assert_eq!((&items[0]["status"], &items[0]["exit_status"]), (&json!("failed"), &json!(124)));
@@ -207,7 +208,8 @@ async fn an_item_over_its_time_is_ended_and_keeps_what_it_printed() {
 
 #[tokio::test]
 async fn no_item_starts_after_the_deadline_and_the_one_in_flight_is_bound_by_it() {
-    let bench = Bench::limited(Limits { batch_deadline: Duration::from_secs(1), ..Limits::default() });
+    // Long enough for a shell to start and print on a busy machine.
+    let bench = Bench::limited(Limits { batch_deadline: Duration::from_secs(5), ..Limits::default() });
     let long = with(item("printf before; sleep 60"), json!({"yield_time_ms": 30_000}));
     let interactive = with(item("touch ran"), json!({"tty": true}));
     let answer = bench.call(json!({"items": [long, item("touch ran"), interactive]})).await;
@@ -218,9 +220,9 @@ async fn no_item_starts_after_the_deadline_and_the_one_in_flight_is_bound_by_it(
         (&items[1]["reason"], &items[2]["reason"]),
         (&json!("batch_deadline"), &json!("batch_deadline"))
     );
-    assert_eq!(result(&answer)["batch_deadline_ms"], 1_000);
+    assert_eq!(result(&answer)["batch_deadline_ms"], 5_000);
     assert!(
-        answer.receipt.contains("\n[2] skipped=batch_deadline (limit 1000 ms) touch ran\n"),
+        answer.receipt.contains("\n[2] skipped=batch_deadline (limit 5000 ms) touch ran\n"),
         "{}",
         answer.receipt
     );
@@ -235,7 +237,9 @@ async fn no_item_starts_after_the_deadline_and_the_one_in_flight_is_bound_by_it(
 #[tokio::test]
 async fn a_child_that_holds_the_pipe_delays_nobody() {
     let bench = Bench::start();
-    let answer = bench.call(json!({"items": [item("sleep 60 & printf done"), item("printf next")]})).await;
+    // The shell ends only when its child has become the `sleep` that is to be named.
+    let holds = item("sleep 60 & until grep -q sleep /proc/$!/comm; do :; done; printf done");
+    let answer = bench.call(json!({"items": [holds, item("printf next")]})).await;
     assert_eq!(statuses(&answer), ["completed", "completed"]);
     let items = &result(&answer)["items"];
     assert_eq!(items[0]["stdout_preview"], "done");

@@ -130,7 +130,8 @@ async fn a_long_command_becomes_a_task_and_is_not_started_again() {
     let bench = Bench::start();
     let cmd = "echo once >> starts; printf start; read line < gate; printf done";
     std::process::Command::new("mkfifo").arg(bench.workspace.join("gate")).status().expect("mkfifo");
-    let answer = bench.exec(cmd, json!({"yield_time_ms": 250})).await;
+    // Long enough for a shell to start and print on a busy machine.
+    let answer = bench.exec(cmd, json!({"yield_time_ms": 5_000})).await;
     assert_eq!(result(&answer)["initial_output_preview"], "start");
     let id = result(&answer)["task_handle"]["task_id"].as_str().expect("an id").to_owned();
 
@@ -311,7 +312,8 @@ async fn a_client_that_counts_lines_and_bytes_gets_no_more_of_either() {
         assert!(taken.lines > 1_000 || taken.bytes > 40_000, "room is wasted: {taken:?}");
     };
     for cmd in ["seq 30000", "seq 30000; seq 30000 >&2", "yes ää | head -c 300000", "yes | head -n 90000"] {
-        let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "max_output_tokens": 64_000});
+        let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "max_output_tokens": 64_000,
+            "yield_time_ms": 30_000});
         let answer = call(&bench.runtime, &caller, "ExecCommand", input).await;
         fits(&answer);
         assert_eq!(result(&answer)["truncated"], true, "{cmd}");
