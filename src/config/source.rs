@@ -98,7 +98,7 @@ impl Source {
     /// When it is not TOML.
     pub fn entries(&self) -> Result<Vec<Entry>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|error| self.told(&error, &[]))?;
-        Ok(self.of_table(table.get_ref()))
+        Ok(of_table(table.get_ref(), &Lines::of(&self.text)))
     }
 
     /// Deserialises it as `T`, whose `schema` defines the allowed keys.
@@ -145,47 +145,59 @@ impl Source {
     }
 
     fn told(&self, error: &toml::de::Error, entries: &[Entry]) -> Fault {
+        let lines = Lines::of(&self.text);
         let at = error.span().map(|span| span.start);
         let key = at.map(|at| key_at(entries, at)).filter(|key| !key.is_empty());
         // The bracket before a table's name is not part of it.
         let of_line =
-            |at| entries.iter().find(|entry| entry.line == self.line(at)).map(|entry| entry.key.clone());
+            |at| entries.iter().find(|entry| entry.line == lines.at(at)).map(|entry| entry.key.clone());
         let key = key.or_else(|| at.and_then(of_line)).unwrap_or_default();
         let what = error.message().trim().replace('\n', ", ");
-        self.fault(at.map(|at| self.line(at)), &key, what)
+        self.fault(at.map(|at| lines.at(at)), &key, what)
+    }
+}
+
+/// Where the lines of a text end, in bytes.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
     }
 
-    fn line(&self, at: usize) -> usize {
-        1 + self.text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+    /// The line of a position, from 1.
+    fn at(&self, at: usize) -> usize {
+        1 + self.0.partition_point(|end| *end < at)
     }
+}
 
-    fn of_table(&self, table: &DeTable<'_>) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = table
-            .iter()
-            .map(|(key, value)| Entry {
-                key: key.get_ref().to_string(),
-                line: self.line(key.span().start),
-                node: self.node(value.get_ref()),
-                at: key.span().start..value.span().end.max(key.span().end),
-            })
-            .collect();
-        entries.sort_by_key(|entry| entry.at.start);
-        entries
-    }
+fn of_table(table: &DeTable<'_>, lines: &Lines) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            line: lines.at(key.span().start),
+            node: node(value.get_ref(), lines),
+            at: key.span().start..value.span().end.max(key.span().end),
+        })
+        .collect();
+    entries.sort_by_key(|entry| entry.at.start);
+    entries
+}
 
-    fn node(&self, value: &DeValue<'_>) -> Node {
-        match value {
-            DeValue::Table(table) => Node::Table(self.of_table(table)),
-            DeValue::Array(items) => Node::List(
-                items.iter().map(|item| (self.line(item.span().start), self.node(item.get_ref()))).collect(),
-            ),
-            DeValue::String(text) => Node::Text(text.to_string()),
-            DeValue::Boolean(flag) => Node::Flag(*flag),
-            DeValue::Integer(number) => {
-                Node::Number(i64::from_str_radix(number.as_str(), number.radix()).ok())
-            }
-            _ => Node::Other,
+fn node(value: &DeValue<'_>, lines: &Lines) -> Node {
+    match value {
+        DeValue::Table(table) => Node::Table(of_table(table, lines)),
+        DeValue::Array(items) => {
+            let item = |item: &toml::Spanned<DeValue<'_>>| {
+                (lines.at(item.span().start), node(item.get_ref(), lines))
+            };
+            Node::List(items.iter().map(item).collect())
         }
+        DeValue::String(text) => Node::Text(text.to_string()),
+        DeValue::Boolean(flag) => Node::Flag(*flag),
+        DeValue::Integer(number) => Node::Number(i64::from_str_radix(number.as_str(), number.radix()).ok()),
+        _ => Node::Other,
     }
 }
 
