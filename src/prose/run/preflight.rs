@@ -38,7 +38,7 @@ pub(super) fn preflight(
     if request.has_operator || runtime.is_watched() {
         return Ok(());
     }
-    let has_agent = runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
+    let has_agent = runtime.has_agent();
     let by = |possible: &PossibleQuestion| match answerer(&policy.sessions, possible) {
         Answerer::Command(_) => true,
         Answerer::Mcp(_) => has_agent && possible.agents,

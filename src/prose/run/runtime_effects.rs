@@ -179,8 +179,8 @@ impl Effects for RuntimeEffects {
     }
 
     fn present(&self) -> Present {
-        let agent = self.runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
-        Present { operator: self.has_operator || self.runtime.is_watched(), agent }
+        let operator = self.has_operator || self.runtime.is_watched();
+        Present { operator, agent: self.runtime.has_agent() }
     }
 
     async fn tell(&self, event: Event) {

@@ -313,6 +313,12 @@ impl Handle {
         self.agent(label, peer, false);
     }
 
+    /// Tells whether an agent is connected now; the published state may not show it yet.
+    #[must_use]
+    pub fn has_agent(&self) -> bool {
+        self.shared.session().has_agent()
+    }
+
     /// Shows the person a notice.
     pub fn notice(&self, text: impl Into<String>, is_error: bool) {
         let at = self.shared.clock.now().wall;

@@ -213,3 +213,15 @@ async fn what_a_caller_hands_over_is_held_no_longer_than_the_caller_or_a_start_n
     assert!(matches!(started.await.expect("joins"), Err(Error::Spawn { .. })));
     assert!(is_dropped(held).await);
 }
+
+#[tokio::test]
+async fn an_agent_counts_as_connected_before_the_published_state_shows_it() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let handle = runtime(dir.path(), &Block::default());
+    let peer = AgentPeer { client: "c".into(), pid: 1, uid: 0, profile: "receipt" };
+    let label = handle.agent_connected("a", &peer);
+    // Nothing else has run on this thread since: the driver cannot have published anything.
+    assert!(handle.has_agent() && handle.snapshot().borrow().agents.is_empty());
+    handle.agent_gone(&label, &peer);
+    assert!(!handle.has_agent());
+}
