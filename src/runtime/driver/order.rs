@@ -5,8 +5,8 @@ use tokio::sync::oneshot;
 use super::questions::QuestionOrder;
 use super::start::Prepared;
 use super::usage::Known;
+use super::waiting::Found;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::Waiting;
 use crate::process::{ConsoleProcess, HostEvent, Running};
 use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
@@ -32,7 +32,7 @@ pub(in crate::runtime) enum Order {
     CancelForeground { call: u64, by: Actor, why: String },
     Started { id: TaskId, running: Box<Running> },
     StartFailed { id: TaskId, error: Error },
-    Waiting { seen: Vec<(TaskId, Option<Waiting>)> },
+    Waiting { seen: Vec<Found> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::Input),

@@ -108,13 +108,24 @@ fn is_read(call: &str) -> bool {
 pub(super) struct Looks {
     bytes: u64,
     quiet_seconds: u32,
+    /// How often it got input: what was found before the last is out of date.
+    inputs: u64,
+}
+
+/// What one look at a task has found.
+#[derive(Debug)]
+pub(in crate::runtime) struct Found {
+    id: TaskId,
+    /// How often the task had got input when it was looked at.
+    inputs: u64,
+    waiting: Option<Waiting>,
 }
 
 impl Looks {
     /// Counts one second, with `bytes` written so far.
     pub(super) fn second(&mut self, bytes: u64) -> Second {
         if self.bytes != bytes {
-            *self = Self { bytes, quiet_seconds: 0 };
+            *self = Self { bytes, quiet_seconds: 0, inputs: self.inputs };
             return Second::Wrote;
         }
         self.quiet_seconds = self.quiet_seconds.saturating_add(1);
@@ -125,6 +136,12 @@ impl Looks {
     /// Restarts the intervals after input: the task may now wait for something else.
     pub(super) fn again(&mut self) {
         self.quiet_seconds = 0;
+        self.inputs += 1;
+    }
+
+    /// Tells whether what was found after `inputs` inputs still holds: the task has got none since.
+    fn still_holds(&self, inputs: u64) -> bool {
+        self.inputs == inputs
     }
 }
 
@@ -145,7 +162,7 @@ impl Driver {
         let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
         for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
             match live.looks.second(live.io.written()) {
-                Second::Look => quiet.push(live.io.clone()),
+                Second::Look => quiet.push((live.io.clone(), live.looks.inputs)),
                 Second::Wrote => wrote.push(live.io.id.clone()),
                 Second::Rest => {}
             }
@@ -157,11 +174,11 @@ impl Driver {
         let (own, now) = (self.own.clone(), self.now().wall);
         self.blocking_job(move || {
             let groups = Groups::scan();
-            let look = |io: Arc<TaskIo>| {
+            let look = |(io, inputs): (Arc<TaskIo>, u64)| {
                 let since = io.output().last_at.unwrap_or(now);
                 let observe = if io.tty { observe } else { asking::observe };
                 let waiting = observe(&io, since, &groups);
-                (io.id.clone(), waiting)
+                Found { id: io.id.clone(), inputs, waiting }
             };
             // Once the driver is gone, nobody shows the result.
             let _ = own.blocking_send(Order::Waiting { seen: quiet.into_iter().map(look).collect() });
@@ -169,10 +186,13 @@ impl Driver {
     }
 
     /// Applies what quiet tasks were found waiting for; returns whether any of it is new.
-    pub(super) fn seen(&mut self, mut seen: Vec<(TaskId, Option<Waiting>)>) -> bool {
-        seen.retain(|(id, waiting)| self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting));
+    pub(super) fn seen(&mut self, mut seen: Vec<Found>) -> bool {
+        seen.retain(|Found { id, inputs, waiting }| {
+            self.live.get(id).is_some_and(|live| live.looks.still_holds(*inputs))
+                && self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting)
+        });
         let is_news = !seen.is_empty();
-        seen.into_iter().for_each(|(id, waiting)| self.step(Input::Waiting { id, waiting }));
+        seen.into_iter().for_each(|Found { id, waiting, .. }| self.step(Input::Waiting { id, waiting }));
         is_news
     }
 }
@@ -188,6 +208,17 @@ mod tests {
         assert_eq!(at, [1, 2, 4, 8, 16]);
         assert_eq!(looks.second(6), Second::Wrote, "a second with output is no quiet one");
         assert_eq!(looks.second(6), Second::Look, "and then it starts over");
+    }
+
+    #[test]
+    fn what_was_found_before_an_input_no_longer_holds() {
+        let mut looks = Looks::default();
+        looks.again();
+        let at = looks.inputs;
+        assert_eq!(looks.second(9), Second::Wrote);
+        assert!(looks.still_holds(at), "output has not made it another question");
+        looks.again();
+        assert!(!looks.still_holds(at), "it was answered meanwhile");
     }
 
     #[test]
