@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
@@ -10,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::support::{Home, wait_until};
+use crate::support::{Home, wait_until, write_program};
 
 /// A stand-in for Codex's server: it logs each line and echoes it, except for process "fenced", which it plays, and
 /// our own request for the environment that a policy leaves.
@@ -160,10 +159,16 @@ impl<'a> Codex<'a> {
     }
 }
 
+/// With a running runtime: the executor starts one itself, but gives it two seconds only.
+fn served() -> (Home, Child) {
+    let home = Home::new();
+    let served = home.serve();
+    (home, served)
+}
+
 fn server(home: &Home) -> PathBuf {
     let path = home.workspace().join("../codex");
-    std::fs::write(&path, SERVER).expect("written");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    write_program(&path, SERVER);
     path
 }
 
@@ -233,8 +238,7 @@ fn whatever_is_not_about_a_process_that_is_a_task_goes_on_to_the_byte_both_ways(
 
 #[test]
 fn a_process_is_a_task_and_codex_hears_of_it_what_its_server_would_say() {
-    let home = Home::new();
-    let _served = home.serve();
+    let (home, _served) = served();
     let mut codex = Codex::new(&home);
     codex.start("a", "echo out; echo err >&2; echo $GIVEN $BOTH $FROM_POLICY; pwd; exit 3", &json!({}));
     let told = codex.until("a", |told| told.is_closed);
@@ -308,8 +312,7 @@ fn a_runtime_is_started_for_a_process_that_needs_one() {
 
 #[test]
 fn a_process_on_a_terminal_is_a_pane_and_lives_on_when_codex_is_killed() {
-    let home = Home::new();
-    let _served = home.serve();
+    let (home, _served) = served();
     let mut codex = Codex::new(&home);
     let tty = json!({ "tty": true });
     codex.start("a", "stty size; read -r x; echo got $x; kill -9 $$", &tty);
@@ -365,8 +368,7 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
 
 #[test]
 fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
-    let home = Home::new();
-    let _served = home.serve();
+    let (home, _served) = served();
     let mut codex = Codex::new(&home);
     let sandbox = json!({ "permissions": { "type": "managed", "network": "restricted", "file_system": { "entries": [
         { "path": { "type": "special", "value": { "kind": "root" } }, "access": "read" },
@@ -405,8 +407,7 @@ const CONVERSATION: &str = include_str!("../corpus/codex/conversation.txt");
 
 #[test]
 fn a_recorded_conversation_of_codex_goes_as_it_went_with_its_own_server() {
-    let home = Home::new();
-    let _served = home.serve();
+    let (home, _served) = served();
     let mut codex = Codex::new(&home);
     let place = home.workspace().display().to_string();
     // What its server had said by then: about processes, and in answer to requests about them.

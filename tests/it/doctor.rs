@@ -1,10 +1,9 @@
 //! `pilothouse doctor`: what it finds, and that each fix resolves its finding.
 
-use std::os::unix::fs::PermissionsExt;
-
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::{Console, Home, check_line};
+use crate::support::{Console, Home, check_line, write_program};
 
 fn doctor(home: &Home) -> Value {
     let mut command = home.command(&["doctor"]);
@@ -24,8 +23,7 @@ fn finding(data: &Value, check: &str) -> Value {
 fn install(home: &Home, name: &str) {
     let bin = home.workspace().join("../bin");
     std::fs::create_dir_all(&bin).expect("a folder");
-    std::fs::write(bin.join(name), "#!/bin/sh\n").expect("written");
-    std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("executable");
+    write_program(&bin.join(name), "#!/bin/sh\n");
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl Case {
         if !self.can_run() {
             return;
         }
-        let door = Door::new();
+        let (door, _served) = Door::served();
         let seen = [true, false].map(|by_us| {
             (self.prepare)(&door.home.workspace());
             let call =

@@ -7,7 +7,7 @@ use pilothouse::link::Scripts;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{Agent, Console, Home, Tag, skip, wait_until};
+use crate::support::{Agent, Console, Home, Tag, skip, wait_until, write_program};
 
 /// An agent whose shim is started with these variables.
 fn agent(home: &Home, variables: &[(&str, &str)]) -> Agent {
@@ -33,11 +33,9 @@ fn environs(tag: &Tag) -> Vec<String> {
 
 /// Creates a virtual environment; returns its `bin` folder.
 fn venv(home: &Home) -> String {
-    use std::os::unix::fs::PermissionsExt;
     let bin = home.workspace().join(".venv/bin");
     std::fs::create_dir_all(&bin).expect("folders");
-    std::fs::write(bin.join("python"), "#!/bin/sh\necho the python of the venv\n").expect("written");
-    std::fs::set_permissions(bin.join("python"), PermissionsExt::from_mode(0o755)).expect("chmod");
+    write_program(&bin.join("python"), "#!/bin/sh\necho the python of the venv\n");
     bin.display().to_string()
 }
 

@@ -1,12 +1,11 @@
 //! Everything that the guide says to type is run: each line after a `$`, exactly as written, page by page, in order.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Home, program};
+use crate::support::{Home, program, write_program};
 
 /// Lines that this suite cannot run, by their beginnings, and why. Each must occur in the guide.
 const NOT_RUN: [(&str, &str); 11] = [
@@ -64,9 +63,7 @@ fn prepare(home: &Home) -> String {
     }
     write("Makefile", "test:\n\t@echo tested\n");
     write("src/main.rs", "fn main() {}\n");
-    write("deploy", "#!/bin/sh\necho deployed\n");
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(at.join("deploy"), mode).expect("executable");
+    write_program(&at.join("deploy"), "#!/bin/sh\necho deployed\n");
     write("deploy.prose", "let built = exec \"echo built\"\nexec \"echo {built}\"\n");
     let started = home.run(&["command", "run", "--yield-time-ms", "0", "echo ready; exec sleep 600"]);
     let started: Value = serde_json::from_slice(&started.stdout).expect("JSON");

@@ -70,14 +70,14 @@ fn every_kind_of_error_has_a_receipt_that_says_what_to_do() {
     }
 }
 
-/// Replaces every free-text string of a result with `text`.
-fn inflate(value: &mut Value, text: &str) {
+/// Replaces every free-text string of a result with `text`, and makes `times` more of the items of each list.
+fn inflate(value: &mut Value, text: &str, times: usize) {
     match value {
         Value::String(old) if !old.starts_with("task_") => *old = text.to_owned(),
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| inflate(item, text));
+            items.iter_mut().for_each(|item| inflate(item, text, times));
             let copies = items.clone();
-            items.extend(copies.iter().cycle().take(copies.len() * 40).cloned());
+            items.extend(copies.iter().cycle().take(copies.len() * times).cloned());
         }
         Value::Object(fields) => fields.iter_mut().for_each(|(name, field)| {
             let is_free = name.ends_with("_preview")
@@ -94,7 +94,7 @@ fn inflate(value: &mut Value, text: &str) {
                 ]
                 .contains(&name.as_str());
             if is_free || !field.is_string() {
-                inflate(field, text);
+                inflate(field, text, times);
             }
         }),
         _ => {}
@@ -104,14 +104,15 @@ fn inflate(value: &mut Value, text: &str) {
 #[test]
 fn no_text_makes_a_receipt_too_long_or_lose_its_outcome() {
     let of = |part: &str, chars: usize| part.repeat(chars / part.chars().count());
-    let long = RECEIPT_CHARS + 1_000;
     // Escaped control characters make the third text longer, so it is repeated less often.
-    let texts = [of("x", long), of("é\n", long), of("\u{1b}[31m\r\t", long / 3), of("a b ", long)];
+    let texts = |long| [of("x", long), of("é\n", long), of("\u{1b}[31m\r\t", long / 3), of("a b ", long)];
+    let long = RECEIPT_CHARS + 1_000;
+    let (few_long, many) = (texts(long).map(|text| (text, 2)), texts(long / 20).map(|text| (text, 40)));
     for (title, envelope) in gallery() {
-        for text in &texts {
+        for (text, times) in few_long.iter().chain(&many) {
             let mut value = envelope.to_value();
             for part in ["result", "error"] {
-                inflate(&mut value[part], text);
+                inflate(&mut value[part], text, *times);
             }
             let Ok(envelope) = serde_json::from_value::<Envelope>(value) else { continue };
             let receipt = render(&envelope);
