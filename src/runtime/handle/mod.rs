@@ -1,5 +1,6 @@
 //! The runtime's handle, used by tools, links and the console. Cheap to clone.
 
+mod agents;
 mod calls;
 mod environment;
 mod folder;
@@ -39,13 +40,11 @@ use crate::runtime::request::{
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor;
-use crate::runtime::view::{AgentPeer, Snapshot};
+use crate::runtime::view::Snapshot;
 use crate::terminal::{Size, Terminal};
 
 /// Orders that may be queued for the driver.
 const ORDERS: usize = 1_024;
-/// The lower limit of a receipt's maximum length, in characters.
-const LEAST_RECEIPT_CHARS: usize = 2_000;
 /// Byte events that may be queued for the driver; beyond this, the pump waits.
 const EVENTS: usize = 1_024;
 
@@ -291,34 +290,6 @@ impl Handle {
         self.shared.pump.prioritize(self.shared.viewers.focused());
     }
 
-    /// Registers an agent's connection and returns its label, which differs from `wanted` if a connected agent
-    /// already has that one.
-    pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
-        let label = self.shared.session().agent_connected(wanted, &peer.client, peer.pid);
-        self.agent(&label, peer, true);
-        label
-    }
-
-    /// Marks an agent as disconnected; its tasks continue, and its label becomes free.
-    pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
-        let at = self.shared.clock.now().wall;
-        {
-            let mut session = self.shared.session();
-            session.agent_gone(label);
-            if !session.has_agent() {
-                self.spawner.give_up_spare();
-            }
-            session.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
-        }
-        self.agent(label, peer, false);
-    }
-
-    /// Tells whether an agent is connected now; the published state may not show it yet.
-    #[must_use]
-    pub fn has_agent(&self) -> bool {
-        self.shared.session().has_agent()
-    }
-
     /// Shows the person a notice.
     pub fn notice(&self, text: impl Into<String>, is_error: bool) {
         let at = self.shared.clock.now().wall;
@@ -330,20 +301,6 @@ impl Handle {
     pub fn set_headless(&self, headless: bool) {
         self.shared.headless.store(headless, Ordering::Relaxed);
         self.shared.nudge.notify_one();
-    }
-
-    /// Tells whether an agent may control tasks that another one started.
-    #[must_use]
-    pub fn shares_tasks(&self) -> bool {
-        self.shared.limits.share_tasks
-    }
-
-    /// Returns the maximum length of a receipt for an agent, in characters, if the settings specify one.
-    #[must_use]
-    pub fn receipt_chars(&self, label: &str) -> Option<usize> {
-        // A second session of an agent uses the settings of the first.
-        let name = label.split('#').next().unwrap_or(label);
-        self.shared.limits.receipt_chars.get(name).map(|chars| (*chars).max(LEAST_RECEIPT_CHARS))
     }
 
     /// Returns how long a batch may keep starting items.
@@ -369,13 +326,6 @@ impl Handle {
         self.tell(Order::Shutdown { closing, reply }).await;
         // An error means that the driver has already ended, so the shutdown is done as well.
         let _ = done.await;
-    }
-
-    fn agent(&self, label: &str, peer: &AgentPeer, connected: bool) {
-        let AgentPeer { client, pid, uid, profile } = peer;
-        let row = Row::Agent { label, client, pid: *pid, uid: *uid, profile, connected };
-        self.shared.note_late(&row);
-        self.shared.nudge.notify_one();
     }
 
     pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {

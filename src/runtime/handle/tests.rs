@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::journal::{Block, Durability};
+use crate::runtime::AgentPeer;
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &Block) -> Handle {

@@ -1,0 +1,59 @@
+//! Agents: who is connected, and what the settings say about them.
+
+use super::Handle;
+use crate::runtime::events::Row;
+use crate::runtime::view::AgentPeer;
+
+/// The lower limit of a receipt's maximum length, in characters.
+const LEAST_RECEIPT_CHARS: usize = 2_000;
+
+impl Handle {
+    /// Registers an agent's connection and returns its label, which differs from `wanted` if a connected agent
+    /// already has that one.
+    pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
+        let label = self.shared.session().agent_connected(wanted, &peer.client, peer.pid);
+        self.agent(&label, peer, true);
+        label
+    }
+
+    /// Marks an agent as disconnected; its tasks continue, and its label becomes free.
+    pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
+        let at = self.shared.clock.now().wall;
+        {
+            let mut session = self.shared.session();
+            session.agent_gone(label);
+            if !session.has_agent() {
+                self.spawner.give_up_spare();
+            }
+            session.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
+        }
+        self.agent(label, peer, false);
+    }
+
+    /// Tells whether an agent is connected now; the published state may not show it yet.
+    #[must_use]
+    pub fn has_agent(&self) -> bool {
+        self.shared.session().has_agent()
+    }
+
+    /// Tells whether an agent may control tasks that another one started.
+    #[must_use]
+    pub fn shares_tasks(&self) -> bool {
+        self.shared.limits.share_tasks
+    }
+
+    /// Returns the maximum length of a receipt for an agent, in characters, if the settings specify one.
+    #[must_use]
+    pub fn receipt_chars(&self, label: &str) -> Option<usize> {
+        // A second session of an agent uses the settings of the first.
+        let name = label.split('#').next().unwrap_or(label);
+        self.shared.limits.receipt_chars.get(name).map(|chars| (*chars).max(LEAST_RECEIPT_CHARS))
+    }
+
+    fn agent(&self, label: &str, peer: &AgentPeer, connected: bool) {
+        let AgentPeer { client, pid, uid, profile } = peer;
+        let row = Row::Agent { label, client, pid: *pid, uid: *uid, profile, connected };
+        self.shared.note_late(&row);
+        self.shared.nudge.notify_one();
+    }
+}
