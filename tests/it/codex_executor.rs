@@ -7,9 +7,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Home, wait_until, write_program};
+use crate::support::{Home, Tag, send, wait_until, write_program};
 
 /// A stand-in for Codex's server: it logs each line and echoes it, except for process "fenced", which it plays, and
 /// our own request for the environment that a policy leaves.
@@ -366,14 +367,19 @@ fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
     codex.leave();
 }
 
+/// A sandbox as Codex asks for it.
+fn sandbox() -> Value {
+    json!({ "permissions": { "type": "managed", "network": "restricted", "file_system": { "entries": [
+        { "path": { "type": "special", "value": { "kind": "root" } }, "access": "read" },
+        { "path": { "type": "special", "value": { "kind": "project_roots" } }, "access": "write" },
+    ] } } })
+}
+
 #[test]
 fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     let (home, _served) = served();
     let mut codex = Codex::new(&home);
-    let sandbox = json!({ "permissions": { "type": "managed", "network": "restricted", "file_system": { "entries": [
-        { "path": { "type": "special", "value": { "kind": "root" } }, "access": "read" },
-        { "path": { "type": "special", "value": { "kind": "project_roots" } }, "access": "write" },
-    ] } } });
+    let sandbox = sandbox();
     let fenced = json!({ "sandbox": sandbox, "tty": true });
     let answer = codex.ask("process/start", &start(&home, "fenced", "touch out", &fenced));
     assert_eq!(answer["result"]["sandboxType"], "linuxSeccomp", "{answer}");
@@ -400,6 +406,28 @@ fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
     });
     codex.leave();
     assert!(record(&home).contains("in Codex's sandbox: writes project_roots; network restricted"));
+}
+
+#[test]
+fn a_task_that_takes_no_more_output_can_be_stopped_and_ends_what_codex_fences() {
+    let (home, _served) = served();
+    let mut codex = Codex::new(&home);
+    let fenced = json!({ "sandbox": sandbox(), "tty": true });
+    codex.ask("process/start", &start(&home, "fenced", "touch out", &fenced));
+    let shown = || json(&home, &["task", "list"])["data"].to_string();
+    wait_until("its task runs", || shown().contains("running"));
+    let id = tasks(&home)[0]["task_id"].as_str().expect("an id").to_owned();
+    let output = || json(&home, &["task", "output", "--block=false", &id])["data"].to_string();
+    wait_until("its output is shown", || output().contains("behind a fence"));
+    let stand_in = Tag(format!("/proc/{}/fd/", codex.executor.id()));
+    stand_in.holders().into_iter().for_each(|pid| send(pid, Signal::STOP));
+    // More than a pipe holds.
+    codex.write("fenced", &"x".repeat(200_000));
+    home.run(&["task", "stop", "--force", &id]);
+    let lines = || std::fs::read_to_string(home.workspace().join("lines")).unwrap_or_default();
+    wait_until("its server is asked to end it", || lines().contains("process/terminate"));
+    assert_eq!(codex.until("fenced", |told| told.is_closed).exit, Some(137));
+    codex.leave();
 }
 
 /// A conversation of the real Codex (0.169.0) with its own server: `>` before its lines, `<` before the server's.

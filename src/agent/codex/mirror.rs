@@ -109,21 +109,25 @@ impl Mirror {
         let theirs = lines.theirs;
         let mut sees = talk.server.watch(&start.process_id, &id, MESSAGES);
         talk.server.side.line(&line).await?;
-        let (mut has_ended, mut is_typing) = (false, true);
+        let (mut has_ended, mut is_over, mut is_typing) = (false, false, true);
         let mut typed = vec![0; TYPED];
-        loop {
+        // What the stand-in has not taken yet. While it takes nothing, only the next message waits.
+        let mut pending = Vec::new();
+        while !is_over || !pending.is_empty() {
             tokio::select! {
-                seen = sees.recv() => match seen {
-                    Some(Seen::Output(stream, bytes)) => send(&mut to, if stream == Stream::Stderr { STDERR } else { STDOUT }, &bytes).await?,
+                written = to.write(&pending), if !pending.is_empty() => drop(pending.drain(..written?)),
+                seen = sees.recv(), if pending.is_empty() => match seen {
+                    Some(Seen::Output(Stream::Stderr, bytes)) => pending = frame(STDERR, &bytes),
+                    Some(Seen::Output(_, bytes)) => pending = frame(STDOUT, &bytes),
                     Some(Seen::Exited(code)) => {
                         has_ended = true;
-                        send(&mut to, EXIT, &code.to_be_bytes()).await?;
+                        pending = frame(EXIT, &code.to_be_bytes());
                     }
                     Some(Seen::Failed) => {
-                        send(&mut to, EXIT, &NOT_STARTED.to_be_bytes()).await?;
-                        break;
+                        is_over = true;
+                        pending = frame(EXIT, &NOT_STARTED.to_be_bytes());
                     }
-                    Some(Seen::Closed) | None => break,
+                    Some(Seen::Closed) | None => is_over = true,
                 },
                 read = from.read(&mut typed), if is_typing => match read {
                     Ok(length @ 1..) => {
@@ -194,7 +198,7 @@ impl Frame {
     }
 }
 
-async fn send(to: &mut Sender, kind: u8, bytes: &[u8]) -> io::Result<()> {
+fn frame(kind: u8, bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or_default().to_be_bytes();
-    to.write_all(&[&[kind][..], &length, bytes].concat()).await
+    [&[kind][..], &length, bytes].concat()
 }
