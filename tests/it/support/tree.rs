@@ -4,6 +4,8 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+const KEEPER: &str = "pilothouse-keep\n";
+
 /// The guards above a program, the outermost first, and the program.
 #[derive(Debug)]
 pub(crate) struct Family {
@@ -12,23 +14,29 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    /// Finds the family of a running program that was started as `pid`.
+    /// Waits for the family of a running program that was started as `pid`.
     #[track_caller]
     pub(crate) fn of(pid: u32) -> Self {
-        Self::find(pid).expect("a program below its guards")
+        let mut found = None;
+        super::wait_until("a program below its guards", || {
+            found = Self::find(pid);
+            found.is_some()
+        });
+        found.expect("a family")
     }
 
-    /// The same for a program that may be just starting or exiting.
+    /// The same for a program that may be just starting or exiting. A keeper takes its name when the program below it
+    /// may already be running.
     pub(crate) fn find(pid: u32) -> Option<Self> {
         let mut guards = Vec::new();
         let mut at = pid;
-        while ["pilothouse-wait\n", "pilothouse-keep\n"].contains(&name(at).as_str()) {
+        while ["pilothouse-wait\n", KEEPER].contains(&name(at).as_str()) {
             guards.push(at);
             // The child in the same session: anything that tasks left behind is in another one.
             let own = session(at);
             at = children(at).into_iter().find(|child| session(*child) == own)?;
         }
-        Some(Self { guards, program: at })
+        guards.last().is_some_and(|last| name(*last) == KEEPER).then_some(Self { guards, program: at })
     }
 
     /// The keeper.
