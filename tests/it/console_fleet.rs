@@ -278,6 +278,29 @@ fn agents_of_all_places_pause_together_and_go_on_at_the_place_of_a_card() {
 }
 
 #[test]
+fn a_pause_of_one_place_is_not_shown_as_one_of_all_and_the_key_pauses_the_rest() {
+    let mut app = opened((120, 40));
+    let pauses = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Ask(Request::Pause { paused, .. }) => Some(*paused),
+            _ => None,
+        })
+    };
+    for (places, words, key) in [(1, "PAUSED 1 of 2", true), (2, "PAUSED ", false)] {
+        let mut snapshot = fleet(lost());
+        snapshot.gate.paused = Some(ago(5));
+        for state in &mut snapshot.places[..places] {
+            let state = Arc::make_mut(state);
+            Arc::make_mut(&mut state.snapshot).gate.paused = Some(ago(5));
+        }
+        let _ = app.update(Msg::Snapshot(Arc::new(snapshot)));
+        assert!(shown(&app).contains(words), "{}", shown(&app));
+        assert_eq!(shown(&app).contains(" of 2"), places == 1, "{}", shown(&app));
+        assert_eq!(pauses(&press(&mut app, &["p"])), Some(key), "{places} of 2");
+    }
+}
+
+#[test]
 fn every_screen_is_drawn_at_any_size() {
     let gone = || PlaceLink::Gone { since: ago(3) };
     for (columns, rows) in [(1, 1), (20, 5), (40, 8), (60, 15), (79, 23), (300, 90)] {

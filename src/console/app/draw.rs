@@ -194,11 +194,16 @@ fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
     joined(groups, &gap)
 }
 
-/// Returns whether agents are paused, and how many calls are held.
+/// Returns whether agents are paused, and at how many places if not at all, and how many calls are held.
 fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let gate = &painter.app.view.snapshot.gate;
     let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
-    let words: Vec<String> = gate.paused.map(|_| "PAUSED".to_owned()).into_iter().chain(held).collect();
+    let paused = match painter.app.view.snapshot.paused_places() {
+        (0, _) => None,
+        (paused, live) if paused < live => Some(format!("PAUSED {paused} of {live}")),
+        _ => Some("PAUSED".to_owned()),
+    };
+    let words: Vec<String> = paused.into_iter().chain(held).collect();
     (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
 }
 

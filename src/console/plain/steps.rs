@@ -160,7 +160,7 @@ impl Session {
             Verb::Watch => self.watch_for(rest),
             Verb::Attend => self.attend(rest),
             Verb::Pause => vec![Effect::Do(msg::Effect::Ask(Request::Pause {
-                paused: self.snapshot.gate.paused.is_none(),
+                paused: !self.snapshot.is_paused(),
                 nonce: None,
             }))],
             Verb::Receipts => self.receipts(rest),

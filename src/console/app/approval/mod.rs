@@ -29,9 +29,10 @@ impl App {
         self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
     }
 
-    /// Pauses or resumes agent calls; before resuming, shows the calls that are only waiting for that.
+    /// Pauses agent calls, or resumes them if they are paused at every place; before resuming, shows the calls that are
+    /// only waiting for that.
     pub(super) fn toggle_pause(&mut self) {
-        if !self.can_resume() {
+        if !self.view.snapshot.is_paused() {
             let key = self.setup.keymap.key(self.view_context(), Action::TellAgent);
             let why = key.filter(|_| self.has_agent()).map(|key| format!("; {key} tells why"));
             self.say(format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default()));

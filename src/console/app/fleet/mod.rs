@@ -116,16 +116,6 @@ impl App {
         refused
     }
 
-    /// Tells whether agents are paused anywhere where they can be resumed.
-    pub(super) fn can_resume(&self) -> bool {
-        let snapshot = &self.view.snapshot;
-        let is_paused = |place: &&Arc<PlaceState>| place.snapshot.gate.paused.is_some();
-        match &snapshot.places[..] {
-            [] => snapshot.gate.paused.is_some(),
-            places => places.iter().filter(is_paused).any(|place| place.link == PlaceLink::Live),
-        }
-    }
-
     /// Returns why the current task's place accepts no actions, if so.
     pub(super) fn refusal_at_hand(&self) -> Option<String> {
         self.at_hand().and_then(|task| self.place_of(task)).and_then(|place| refusal(place))
