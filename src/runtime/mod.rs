@@ -22,6 +22,7 @@ mod native;
 mod output;
 mod outside;
 pub mod past;
+mod pause;
 mod place;
 mod playback;
 mod program;

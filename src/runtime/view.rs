@@ -351,21 +351,6 @@ impl Snapshot {
         let (place, _) = name.split_once('/')?;
         self.places.iter().find(|known| known.name.name == place)
     }
-
-    /// Returns at how many live places agents are paused, and how many are live; a single runtime is one.
-    #[must_use]
-    pub fn paused_places(&self) -> (usize, usize) {
-        let live = || self.places.iter().filter(|place| place.link == PlaceLink::Live);
-        let paused = live().filter(|place| place.snapshot.gate.paused.is_some()).count();
-        let own = usize::from(self.gate.paused.is_some());
-        if self.places.is_empty() { (own, 1) } else { (paused, live().count()) }
-    }
-
-    /// Tells whether agents are paused wherever they can be: the next thing to do is to resume them.
-    #[must_use]
-    pub fn is_paused(&self) -> bool {
-        matches!(self.paused_places(), (paused, live) if paused > 0 && paused == live)
-    }
 }
 
 impl PlaceState {

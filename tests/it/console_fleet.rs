@@ -286,7 +286,7 @@ fn a_pause_of_one_place_is_not_shown_as_one_of_all_and_the_key_pauses_the_rest()
             _ => None,
         })
     };
-    for (places, words, key) in [(1, "PAUSED 1 of 2", true), (2, "PAUSED ", false)] {
+    for (places, words, key) in [(1, "PAUSED 1/2", true), (2, "PAUSED ", false)] {
         let mut snapshot = fleet(lost());
         snapshot.gate.paused = Some(ago(5));
         for state in &mut snapshot.places[..places] {
@@ -295,7 +295,7 @@ fn a_pause_of_one_place_is_not_shown_as_one_of_all_and_the_key_pauses_the_rest()
         }
         let _ = app.update(Msg::Snapshot(Arc::new(snapshot)));
         assert!(shown(&app).contains(words), "{}", shown(&app));
-        assert_eq!(shown(&app).contains(" of 2"), places == 1, "{}", shown(&app));
+        assert_eq!(shown(&app).contains("1/2"), places == 1, "{}", shown(&app));
         assert_eq!(pauses(&press(&mut app, &["p"])), Some(key), "{places} of 2");
     }
 }

@@ -33,7 +33,7 @@ fn held(place: usize, ticket: u64) -> HeldCall {
     }
 }
 
-/// The first place has this version; the last one is older, paused, and has a finished task.
+/// The first two places have this version; the last one is older, paused, and has a finished task.
 fn mixed(is_paused: bool, held: Vec<HeldCall>) -> Snapshot {
     let link = PlaceLink::ReadOnly(OLDER.into());
     let whole = fleet(link.clone());
@@ -51,7 +51,7 @@ fn mixed(is_paused: bool, held: Vec<HeldCall>) -> Snapshot {
         tasks,
         places: vec![
             paused(of(0, PlaceLink::Live), is_paused),
-            place(1, PlaceLink::Live),
+            paused(of(1, PlaceLink::Live), is_paused),
             paused(of(2, link), true),
         ],
         gate: GateView { paused: Some(ago(60)), held, allowed: 0 },

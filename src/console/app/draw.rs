@@ -200,7 +200,7 @@ fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
     let paused = match painter.app.view.snapshot.paused_places() {
         (0, _) => None,
-        (paused, live) if paused < live => Some(format!("PAUSED {paused} of {live}")),
+        (paused, all) if paused < all => Some(format!("PAUSED {paused}/{all}")),
         _ => Some("PAUSED".to_owned()),
     };
     let words: Vec<String> = paused.into_iter().chain(held).collect();
