@@ -194,7 +194,7 @@ fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
     joined(groups, &gap)
 }
 
-/// Returns whether agents are paused, and at how many places if not at all, and how many calls are held.
+/// Returns whether agents are paused, with the number of places unless it is everywhere, and how many calls are held.
 fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let gate = &painter.app.view.snapshot.gate;
     let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
