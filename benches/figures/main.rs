@@ -11,6 +11,7 @@
 )]
 
 mod arguments;
+mod folder;
 mod live;
 mod machine;
 mod part;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
             part();
         }
     }
+    folder::remove_all();
     match write(&arguments, &machine) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -6,6 +6,7 @@ use super::house::{House, IDLE};
 use super::peers::{Peer, tmux_windows};
 use super::report::{self, Target, ms, percentile};
 use super::tty::Tty;
+use crate::folder::Folder;
 
 const KEYS: usize = 300;
 const PANES: usize = 50;
@@ -59,7 +60,7 @@ pub(crate) fn type_into_echo(house: &mut House) {
 
 /// The same tasks as windows of tmux, with the one that gets the keys in front.
 fn in_tmux(floods: usize) -> Vec<f64> {
-    let folder = tempfile::tempdir().expect("make a folder");
+    let folder = Folder::make();
     let mut commands = vec![IDLE.to_owned(); PANES - 1 - floods];
     commands.resize(PANES - 1, FLOOD.to_owned());
     commands.push(ECHO.to_owned());

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::house::environment;
 use super::report::{self, Target, median};
+use crate::folder::Folder;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 /// Lines of the stream.
@@ -16,7 +17,7 @@ const RUNS: usize = 5;
 
 pub(crate) fn run() {
     report::head("exec: 12,000 `version` lines against one process a command");
-    let dir = tempfile::tempdir().expect("make a folder");
+    let dir = Folder::make();
     let plan = dir.path().join("plan.jsonl");
     std::fs::write(&plan, "{\"_cmd\":\"version\"}\n".repeat(LINES)).expect("write the plan");
     let command = |args: &[&str]| {

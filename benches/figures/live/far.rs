@@ -13,6 +13,7 @@ use super::house::{CONSOLE, IDLE};
 use super::places::{Place, console, surroundings};
 use super::report::{self, Target, ms, percentile};
 use super::tty::Tty;
+use crate::folder::Folder;
 
 const PLACES: usize = 20;
 const TASKS: usize = 50;
@@ -56,8 +57,8 @@ pub(crate) fn run() {
     report::spread("key to frame", &times, "ms", (99, [Target::None, Target::AtMost(limit)]));
 }
 
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("make a folder")
+fn folder() -> Folder {
+    Folder::make()
 }
 
 fn late() -> [String; 4] {

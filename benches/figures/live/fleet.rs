@@ -8,6 +8,7 @@ use super::places::{Place, console};
 use super::proc;
 use super::report::{self, Target};
 use super::tty::Tty;
+use crate::folder::Folder;
 
 const PLACES: usize = 8;
 const TASKS: usize = 50;
@@ -15,7 +16,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 
 pub(crate) fn run() {
     report::head("one console over 8 runtimes with 400 tasks");
-    let dir = tempfile::tempdir().expect("make a folder");
+    let dir = Folder::make();
     let places: Vec<Place> = (0..PLACES).map(|number| Place::begin(dir.path(), number)).collect();
     for place in &places {
         (0..TASKS).for_each(|_| place.start(IDLE));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::proc;
 use super::tty::Tty;
+use crate::folder::Folder;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 /// The console's terminal, and the size of each task.
@@ -27,7 +28,7 @@ pub(crate) struct Processes {
 /// An open console.
 pub(crate) struct House {
     pub(crate) tty: Tty,
-    dir: tempfile::TempDir,
+    dir: Folder,
     /// The runtime, if it is a separate process.
     runtime: Option<Child>,
 }
@@ -35,7 +36,7 @@ pub(crate) struct House {
 impl House {
     /// Opens a console and waits for its first frame.
     pub(crate) fn open() -> Self {
-        let dir = tempfile::tempdir().expect("make a folder");
+        let dir = Folder::make();
         let tty = Tty::start(console(dir.path()), CONSOLE);
         tty.wait("the first frame", |seen| seen.frames > 0);
         Self { tty, dir, runtime: None }
@@ -43,7 +44,7 @@ impl House {
 
     /// Opens a console attached to a runtime of its own, and waits for its first frame.
     pub(crate) fn attached() -> Self {
-        let dir = tempfile::tempdir().expect("make a folder");
+        let dir = Folder::make();
         let mut serve = Command::new(PROGRAM);
         serve.arg("serve").current_dir(dir.path()).env_clear().envs(environment(dir.path()));
         let runtime = serve.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the runtime");

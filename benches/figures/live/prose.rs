@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::bound::Bound;
 use super::house::environment;
 use super::report::{self, Target, median};
+use crate::folder::Folder;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 const COMMANDS: usize = 1_000;
@@ -15,7 +16,7 @@ pub(crate) fn run() {
     report::head("prose: 1,000 x exec \"true\" against sh doing 1,000 x sh -c true");
     let (mut plain, mut least, mut ran) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let dir = tempfile::tempdir().expect("make a folder");
+        let dir = Folder::make();
         std::fs::write(dir.path().join("p.prose"), "exec \"true\"\n".repeat(COMMANDS)).expect("write it");
         let script = format!("i=0; while [ $i -lt {COMMANDS} ]; do sh -c true; i=$((i+1)); done");
         let started = Instant::now();
@@ -28,10 +29,17 @@ pub(crate) fn run() {
         least.push(started.elapsed().as_secs_f64());
         let mut command = Command::new(PROGRAM);
         command.args(["run", "p.prose", "--plain"]).current_dir(dir.path()).env_clear();
-        command.envs(environment(dir.path())).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+            .envs(environment(dir.path()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let started = Instant::now();
         assert!(command.status().expect("run it").success());
         ran.push(started.elapsed().as_secs_f64());
+        let mut stop = Command::new(PROGRAM);
+        stop.args(["serve", "--stop"]).current_dir(dir.path()).env_clear().envs(environment(dir.path()));
+        assert!(stop.output().expect("stop the runtime").status.success());
     }
     report::line("sh, a command, median", median(&plain), "ms", Target::None);
     report::line("bound: a row synced, then bash, median", median(&least), "ms", Target::None);

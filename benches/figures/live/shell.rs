@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::house::environment;
 use super::report::{self, Target, median, ms, percentile};
+use crate::folder::Folder;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 const BASH: &str = "/bin/bash";
@@ -41,7 +42,7 @@ impl Way {
 
 pub(crate) fn run() {
     report::head("an agent's own shell: `bash -c true`, added to bash alone");
-    let dir = tempfile::tempdir().expect("make a folder");
+    let dir = Folder::make();
     // Through the links by which agents call it.
     let links = dir.path().join("pilothouse/shells");
     let [told, gemini] = ["told", "gemini"].map(|folder| {

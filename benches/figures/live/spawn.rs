@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::bound::Bound;
+use super::bound::{Bound, make_files};
 use super::house::House;
 use super::report::{self, Target, median, ms, percentile};
 
@@ -27,13 +27,16 @@ pub(crate) fn run() {
     let mut agent = Agent::connect(&house);
     let mut bound = Bound::within(&house.folder());
     let (mut plain, mut least, mut whole) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..RUNS {
+    let mut files = Vec::new();
+    for run in 0..RUNS {
         plain.push(timed(|| shell("true")));
         least.push(timed(|| bound.start("/bin/sh", 1)));
+        files.push(timed(|| make_files(&house.folder(), &run.to_string())));
         whole.push(timed(|| agent.exec_true(1)));
     }
     report::line("sh -c true, median", median(&plain), "ms", Target::None);
     report::line("bound: the same row synced, then a shell, median", median(&least), "ms", Target::None);
+    report::line("making a folder with three files, median", median(&files), "ms", Target::None);
     report::line("ExecCommand, median", median(&whole), "ms", Target::None);
     report::line("ExecCommand, p99", percentile(&whole, 99), "ms", Target::AtMost(12.0));
     report::line("ExecCommand / sh", median(&whole) / median(&plain), "x", Target::AtMost(3.0));

@@ -6,6 +6,7 @@ use super::house::{CONSOLE, console};
 use super::peers::Peer;
 use super::report::{self, Target, median, ms, percentile};
 use super::tty::Tty;
+use crate::folder::Folder;
 
 const RUNS: usize = 20;
 /// What the other multiplexers show first.
@@ -17,7 +18,7 @@ pub(crate) fn run() {
     let peers = Peer::installed();
     let mut others = vec![Vec::new(); peers.len()];
     for _ in 0..RUNS {
-        let dir = tempfile::tempdir().expect("make a folder");
+        let dir = Folder::make();
         let started = Instant::now();
         let tty = Tty::start(console(dir.path()), CONSOLE);
         tty.wait("the first frame", |seen| seen.frames > 0);
@@ -25,7 +26,7 @@ pub(crate) fn run() {
         bytes.extend(first.map(|at| ms(at - started)));
         frames.extend(frame.map(|at| ms(at - started)));
         for (peer, times) in peers.iter().zip(&mut others) {
-            let dir = tempfile::tempdir().expect("make a folder");
+            let dir = Folder::make();
             let started = Instant::now();
             let tty = peer.open(dir.path(), READY);
             tty.wait(peer.name(), |seen| seen.shows("ready"));

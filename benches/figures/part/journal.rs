@@ -11,6 +11,7 @@ use pilothouse::clock::Clock;
 use pilothouse::journal::{Durability, Journal, META_VERSION, Meta, verify};
 use serde_json::{Value, json};
 
+use crate::folder::Folder;
 use crate::report::{self, Target, median};
 
 const RUNS: usize = 5;
@@ -43,7 +44,7 @@ fn row(n: usize) -> Value {
 
 /// Returns the rows per second through the journal.
 async fn journal(rows: usize, durability: Option<Durability>) -> f64 {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = Folder::make();
     let journal = create(dir.path());
     let row = row(1);
     let started = Instant::now();
@@ -64,7 +65,7 @@ async fn journal(rows: usize, durability: Option<Durability>) -> f64 {
 
 /// Returns the rows per second with `write` and, after each group, `fdatasync`.
 fn loop_of_calls(rows: usize, group: usize) -> f64 {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = Folder::make();
     let mut file =
         File::options().create_new(true).append(true).open(dir.path().join("plain")).expect("a file");
     let mut line = row(1).to_string().into_bytes();
@@ -83,7 +84,7 @@ fn loop_of_calls(rows: usize, group: usize) -> f64 {
 
 /// Prints how long it takes to read and check a long recording.
 fn recover(runtime: &tokio::runtime::Runtime) {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = Folder::make();
     let rows = 50_000;
     let journal = create(dir.path());
     let row = row(1);
