@@ -1,6 +1,6 @@
-//! Folders that are removed only after everything has been measured. ext4 passes over each file deleted in the last
-//! minutes whenever it creates one nearby (`recently_deleted` in fs/ext4/ialloc.c): the 40,000 files of one part,
-//! removed, would multiply the figures of the next.
+//! Folders that are removed only after everything has been measured. An ext4 without a journal passes over each file
+//! deleted in the last minutes whenever it creates one nearby (`recently_deleted` in fs/ext4/ialloc.c): the 40,000 files
+//! of one part, removed, would multiply the figures of the next.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -131,11 +131,20 @@ impl fmt::Debug for Environment {
 }
 
 /// An OS string sent between two processes: as text if it is valid UTF-8, otherwise as bytes.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OsText<'a> {
     Text(Cow<'a, str>),
     Bytes(Cow<'a, [u8]>),
+}
+
+impl From<OsString> for OsText<'_> {
+    fn from(word: OsString) -> Self {
+        match word.into_string() {
+            Ok(text) => Self::Text(text.into()),
+            Err(word) => Self::Bytes(word.into_vec().into()),
+        }
+    }
 }
 
 impl<'a> OsText<'a> {

@@ -15,12 +15,11 @@ use std::process::ExitCode;
 
 use rustix::process::setsid;
 use rustix::stdio::dup2_stdin;
-use serde::{Deserialize, Serialize};
 
-use super::environment::{OsText, TASK_ID};
-use super::host::{self, HostTask};
+use super::environment::TASK_ID;
 use super::sys;
-use super::wire::{self, Report};
+use super::wire::{self, HostTask, Report};
+use super::{host, idle_host};
 
 /// The argument that makes a process of this program a fork server.
 pub(super) const FORK: &str = "__fork";
@@ -29,15 +28,6 @@ pub(super) const HOST: &str = "__host";
 /// A placeholder, in the arguments and in the environment, that a copy overwrites with its task's id; as long as an
 /// id.
 pub(super) const PLACEHOLDER: &str = "task_--------";
-
-/// An order for a host. The host's control socket is sent along with it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct HostOrder<'a> {
-    /// The id of the task; a later runtime recognises the host by it.
-    pub(super) task_id: Option<String>,
-    /// The folder of the control group to create for the command.
-    pub(super) group: Option<OsText<'a>>,
-}
 
 /// Runs `pilothouse __fork PLACEHOLDER` with the socket for orders as standard input, until that closes.
 #[must_use]
@@ -59,10 +49,10 @@ fn serve() -> io::Result<ExitCode> {
     rustix::thread::set_name(c"pilothouse-fork")?;
     let marks = Marks::find()?;
     let orders = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    while let Some((order, fds)) = wire::receive::<HostOrder<'_>>(&orders)? {
+    while let Some((task, fds)) = wire::receive::<HostTask>(&orders)? {
         let Some(control) = fds.into_iter().next() else { continue };
         let report = match sys::fork_sibling() {
-            Ok(None) => return become_host(order, orders, control, &marks),
+            Ok(None) => return become_host(task, orders, control, &marks),
             Ok(Some(pid)) => Report::Forked { pid: pid.as_raw_nonzero().get().unsigned_abs() },
             Err(error) => Report::NotForked { errno: error.raw_os_error().unwrap_or(libc::EIO) },
         };
@@ -73,18 +63,10 @@ fn serve() -> io::Result<ExitCode> {
 }
 
 /// Runs in a copy: makes its socket its standard input, as if it had been started with that.
-fn become_host(
-    order: HostOrder<'_>,
-    orders: UnixStream,
-    control: OwnedFd,
-    marks: &Marks,
-) -> io::Result<ExitCode> {
+fn become_host(task: HostTask, orders: UnixStream, control: OwnedFd, marks: &Marks) -> io::Result<ExitCode> {
     dup2_stdin(&control)?;
     drop((control, orders));
-    if let Some(task_id) = &order.task_id {
-        marks.write(task_id)?;
-    }
-    Ok(host::host_main(HostTask { group: order.group.map(OsText::into_os) }))
+    idle_host::host_main(task, |id| marks.write(id))
 }
 
 /// The addresses of this process's arguments and environment in its memory, as the kernel shows them to others.
@@ -114,7 +96,7 @@ impl Marks {
         })
     }
 
-    /// Names this process, a copy, after its task: in its environment, by which it is recognised, and in its
+    /// Names this process, a copy, after a task: in its environment, by which it is recognised, and in its
     /// arguments.
     fn write(&self, task_id: &str) -> io::Result<()> {
         if task_id.len() > PLACEHOLDER.len() {

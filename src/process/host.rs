@@ -1,30 +1,24 @@
-//! The task host, a copy of the fork server: one thread that starts one command, reaps its whole tree, ends it on
-//! request or when the control socket closes, and writes `exit.json`. No output flows through it, and while anything
+//! The task host with a command: one thread that reaps the command's whole tree, ends it on request or when the control
+//! socket closes, and writes `exit.json`. No output flows through it, and while anything
 //! is due, none of its waits is unbounded.
 
-use std::ffi::OsString;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, WaitOptions, WaitStatus, getpid, getsid, ioctl_tiocsctty, set_child_subreaper, setsid, wait,
-};
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, getsid, wait};
 
 use super::cgroup::Cgroup;
-use super::exec::Launch;
 use super::exit_record::Place;
-use super::start;
+use super::idle_host::IdleHost;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
-use super::wire::{self, Frames, HostRequest, Report, Spec, Word};
-use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
+use super::wire::{self, Frames, HostRequest, Report};
+use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal};
 use crate::clock::Clock;
 
 /// Signals that would end or stop the host. A command may send them to every process it can reach.
@@ -42,22 +36,8 @@ pub(super) const IGNORED: [libc::c_int; 11] = [
     libc::SIGTTOU,
 ];
 
-/// What a host is given before it receives its command.
-pub(super) struct HostTask {
-    /// The folder of the control group to create for the command.
-    pub(super) group: Option<OsString>,
-}
-
-/// Runs a copy of the fork server as a host, with the control socket as standard input.
-pub(super) fn host_main(task: HostTask) -> ExitCode {
-    match TaskHost::begin(task) {
-        Ok(Some(host)) => host.run(),
-        // The runtime knows: it got a report, or its socket closes without one.
-        Ok(None) | Err(_) => ExitCode::FAILURE,
-    }
-}
-
-struct TaskHost {
+/// A host and its running command.
+pub(super) struct TaskHost {
     control: UnixStream,
     frames: Frames,
     child_signals: OwnedFd,
@@ -81,39 +61,22 @@ struct TaskHost {
 }
 
 impl TaskHost {
-    /// Becomes a task host and starts the command; `None` if the command could not be started.
-    fn begin(task: HostTask) -> io::Result<Option<Self>> {
-        setsid()?;
-        set_child_subreaper(Some(getpid()))?;
-        let child_signals = sys::child_signals()?;
-        rustix::thread::set_name(c"pilothouse-host")?;
-        let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let group = task.group.and_then(|group| Cgroup::make(group.into()));
-        let folder = group.as_ref().and_then(Cgroup::folder);
-        let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
-        let (tty, task_folder) = (spec.tty, PathBuf::from(spec.folder.to_os()));
-        let launch = Launch::of(spec);
-        // The wait is unbounded, because the command may first have to be recorded.
-        let Some((Word::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
-        let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
-        let started = launch
-            .and_then(|launch| start::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control));
-        drop((fds, terminal));
-        let report = match &started {
-            Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
-            Err(failure) => Report::NotStarted(*failure),
-        };
-        control.set_nonblocking(true)?;
-        let _ = wire::send_now(&control, &[report]);
-        let Ok(shell) = started else { return Ok(None) };
+    /// Takes over a command that has just been started.
+    pub(super) fn new(
+        host: IdleHost,
+        shell: Pid,
+        tty: bool,
+        (record, group): (Place, Option<Cgroup>),
+    ) -> Self {
+        let IdleHost { control, child_signals, frames } = host;
         let clock = Clock::start();
-        Ok(Some(Self {
+        Self {
             control,
-            frames: Frames::default(),
+            frames,
             child_signals,
             termination: Termination::default(),
             tty,
-            record: Place::make(task_folder),
+            record,
             shell,
             session: getsid(Some(shell)).map_or(shell.as_raw_pid(), Pid::as_raw_pid),
             shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
@@ -125,10 +88,11 @@ impl TaskHost {
             runtime_gone: false,
             group,
             clock,
-        }))
+        }
     }
 
-    fn run(mut self) -> ExitCode {
+    /// Runs until the command has ended. Returns the host if it can be used again.
+    pub(super) fn run(mut self) -> Option<IdleHost> {
         loop {
             let childless = self.reap();
             if !childless {
@@ -200,7 +164,7 @@ impl TaskHost {
         tree::kill(family);
     }
 
-    fn finish(mut self, childless: bool) -> ExitCode {
+    fn finish(mut self, childless: bool) -> Option<IdleHost> {
         let survivors = if childless { Vec::new() } else { tree::names(&family()) };
         let ended = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
@@ -218,10 +182,11 @@ impl TaskHost {
         }
         self.untold.push(Report::Ended { survivors });
         // If the record cannot be written (disk full, folder gone), the runtime still gets the report.
-        let Self { record, control, untold, .. } = self;
+        let is_reusable = childless && !self.runtime_gone && ended.reason == EndReason::Exited;
+        let Self { record, control, untold, child_signals, frames, .. } = self;
         let _ = record.fill(&ended);
         let _ = wire::send_now(&control, &untold);
-        ExitCode::SUCCESS
+        is_reusable.then_some(IdleHost { control, child_signals, frames })
     }
 
     /// Waits for a request, the end of a child, or the next step that is due.
@@ -272,6 +237,8 @@ impl TaskHost {
                 self.termination.end(self.clock.now().mono, Duration::from_millis(grace_ms));
             }
             HostRequest::Finish(leftovers) => self.termination.finish(leftovers),
+            // Sent only after the last report.
+            HostRequest::Next(_) => {}
         }
     }
 

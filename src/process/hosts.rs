@@ -17,13 +17,13 @@ use tokio::time::timeout;
 
 use super::cgroup::Cgroup;
 use super::environment::{Environment, OsText, TASK_ID, is_for_loader};
-use super::fork_server::{FORK, HostOrder, PLACEHOLDER};
+use super::fork_server::{FORK, PLACEHOLDER};
 use super::running::Control;
 use super::spawning::spawning;
 use super::start::PATIENCE;
 use super::sys;
 use super::tree;
-use super::wire::{self, Report};
+use super::wire::{self, HostRequest, HostTask, Report};
 
 /// The fork server of a runtime, started along with the first host. Clones share it.
 #[derive(Debug, Clone)]
@@ -44,24 +44,32 @@ impl Hosts {
         Self { program, server: Arc::default() }
     }
 
-    /// Starts a host that waits for its command.
+    /// Starts a host that waits for its command. `folder` is that of its task, if it exists already.
     ///
     /// # Errors
     /// If none can be started.
-    pub(super) async fn start(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
-        match self.order(task_id.clone()).await {
+    pub(super) async fn start(
+        &self,
+        task_id: Option<&str>,
+        folder: Option<&Path>,
+    ) -> io::Result<(Control, HostProcess)> {
+        match self.order(task_id, folder).await {
             // The server may have been killed before it read the order, e.g. by a command, which can do that.
-            Err(error) if is_loss(&error) => self.order(task_id).await,
+            Err(error) if is_loss(&error) => self.order(task_id, folder).await,
             started => started,
         }
     }
 
-    async fn order(&self, task_id: Option<String>) -> io::Result<(Control, HostProcess)> {
+    async fn order(
+        &self,
+        task_id: Option<&str>,
+        folder: Option<&Path>,
+    ) -> io::Result<(Control, HostProcess)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut control = Control::new(ours)?;
         self.ensure().await?;
-        let server = self.send(task_id, theirs.into())?;
+        let server = self.send((task_id, folder), theirs.into())?;
         let report = timeout(PATIENCE, control.receive()).await.unwrap_or_else(|late| Err(late.into()));
         match report {
             Ok(Report::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
@@ -92,12 +100,15 @@ impl Hosts {
     }
 
     /// Sends an order; returns the process id of the server that received it.
-    fn send(&self, task_id: Option<String>, control: OwnedFd) -> io::Result<Option<u32>> {
-        let group = task_id.as_deref().and_then(Cgroup::path);
-        let order = HostOrder { task_id, group: group.as_ref().map(OsText::of) };
+    fn send(
+        &self,
+        (task_id, folder): (Option<&str>, Option<&Path>),
+        control: OwnedFd,
+    ) -> io::Result<Option<u32>> {
+        let task = HostTask::of(task_id, folder);
         let mut server = self.lock();
         let Server { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        let (id, sent) = (process.id(), wire::send(orders, &order, &[control.as_fd()]));
+        let (id, sent) = (process.id(), wire::send(orders, &task, &[control.as_fd()]));
         if sent.is_err() {
             server.take();
         }
@@ -116,6 +127,42 @@ impl Hosts {
 
     fn lock(&self) -> MutexGuard<'_, Option<Server>> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes a host whose command has ended the host of another task.
+///
+/// # Errors
+/// If it does not become that.
+pub(super) async fn renew(
+    (mut control, process): (Control, HostProcess),
+    task_id: &str,
+    folder: Option<&Path>,
+) -> io::Result<(Control, HostProcess)> {
+    let request = wire::encode(&HostRequest::Next(HostTask::of(Some(task_id), folder)))?;
+    let renewed = async {
+        control.send(&request, &[]).await?;
+        control.receive().await
+    };
+    match timeout(PATIENCE, renewed).await {
+        Ok(Ok(Report::Forked { .. })) => Ok((control, process)),
+        Ok(Err(error)) => Err(error),
+        Ok(Ok(_)) => Err(io::ErrorKind::InvalidData.into()),
+        Err(late) => {
+            process.start_kill();
+            Err(late.into())
+        }
+    }
+}
+
+impl HostTask {
+    fn of(task_id: Option<&str>, folder: Option<&Path>) -> Self {
+        let text = |path: PathBuf| OsText::from(path.into_os_string());
+        Self {
+            id: task_id.map(str::to_owned),
+            group: task_id.and_then(Cgroup::path).map(text),
+            folder: folder.map(|folder| text(folder.to_owned())),
+        }
     }
 }
 

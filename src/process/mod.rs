@@ -28,6 +28,7 @@ mod guard;
 mod host;
 mod hosts;
 mod identity;
+mod idle_host;
 mod keeper;
 mod launcher;
 mod limits;
@@ -69,6 +70,7 @@ pub use received::{Received, become_program, die_of};
 pub use running::{Host, HostEvent, Io, Running};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
+pub use spare::SPARES;
 pub use spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;

@@ -173,6 +173,9 @@ pub(super) struct StartedHost {
     pub(super) task_id: Option<String>,
 }
 
+/// Takes over a host that has sent its last report, or returns it.
+type After = Box<dyn FnOnce((Control, HostProcess)) -> Option<(Control, HostProcess)> + Send>;
+
 /// Carries requests and events between the runtime and one host until the host is gone.
 pub(super) struct Link {
     host: StartedHost,
@@ -182,6 +185,7 @@ pub(super) struct Link {
     checks: Interval,
     /// How many checks in a row found the host stopped.
     stopped: u32,
+    after: After,
 }
 
 /// How a link ends.
@@ -197,13 +201,13 @@ enum LinkEnd {
 
 impl Link {
     /// Links a started host.
-    pub(super) fn new(host: StartedHost) -> (Self, Host, mpsc::Receiver<HostEvent>) {
+    pub(super) fn new(host: StartedHost, after: After) -> (Self, Host, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();
         let mut checks = interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let link = Self { host, events, requests, watch: Watch::default(), checks, stopped: 0 };
+        let link = Self { host, events, requests, watch: Watch::default(), checks, stopped: 0, after };
         (link, Host { pid, requests: sender }, receiver)
     }
 
@@ -211,7 +215,11 @@ impl Link {
     pub(super) async fn run(mut self) {
         let end = self.carry().await;
         let session = self.host.process.id().filter(|_| self.host.is_aside).unwrap_or(self.host.shell);
-        let Self { host: StartedHost { control, mut process, shell, task_id, .. }, events, watch, .. } = self;
+        let Self { host: StartedHost { control, process, shell, task_id, .. }, events, watch, after, .. } =
+            self;
+        let host = (control, process);
+        let host = if end == LinkEnd::Ended && watch.shell_gone { after(host) } else { Some(host) };
+        let Some((control, mut process)) = host else { return };
         // Closing the socket makes a host that is still there end the tree.
         drop(control);
         if end == LinkEnd::Lost {
@@ -303,7 +311,7 @@ struct Watch {
 impl Watch {
     fn requested(&mut self, request: &HostRequest, now: Instant) {
         match request {
-            HostRequest::Signal { .. } => {}
+            HostRequest::Signal { .. } | HostRequest::Next(_) => {}
             HostRequest::End { grace_ms } => {
                 let end = now.checked_add(Duration::from_millis(*grace_ms)).unwrap_or(now);
                 self.ending = Some(self.ending.map_or(end, |before| before.min(end)));

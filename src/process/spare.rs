@@ -1,123 +1,175 @@
-//! A spare host, kept ready for the next command so that it need not wait for one to start up. It carries the id of a
-//! future task, along with its mark and control group. There is at most one.
+//! Spare hosts, kept ready for the next commands so that they need not wait for one to start up. Each carries the id
+//! of a future task, along with its mark and control group.
 
 use std::mem;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::hosts::{self, HostProcess};
+use super::running::Control;
 use super::spawner::{PreparedHost, Spawner};
 use crate::envelope::TaskId;
 
+/// Spare hosts kept ready: one for the next command, and one for the command after it, which may follow before a
+/// third is ready.
+pub const SPARES: usize = 2;
 /// How long a host may take to exit when its runtime ends.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// The slot for the spare host. Clones share it.
+/// The spare hosts. Clones share them.
 #[derive(Debug, Clone, Default)]
 // A lock, not a message: it is held for one check.
-pub(super) struct Spare(Arc<Mutex<State>>);
+pub(super) struct Spares(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-enum State {
-    #[default]
-    None,
-    Coming,
-    Ready(TaskId, Box<PreparedHost>),
-    /// A caller was given its id and has not started yet.
-    Promised(TaskId, Box<PreparedHost>),
+struct State {
+    /// Hosts that are starting up.
+    coming: usize,
+    ready: Vec<Spare>,
+    /// Hosts whose id was given to a caller that has not started yet, oldest first.
+    promised: Vec<Spare>,
+    /// Hosts whose commands have ended, for the next tasks.
+    ended: Vec<(Control, HostProcess)>,
+    /// Whether more commands are expected.
+    is_expecting: bool,
+    /// How often all of them were given up; a host that was ordered before that is not kept.
+    given_up: u64,
+}
+
+#[derive(Debug)]
+struct Spare {
+    id: TaskId,
+    host: PreparedHost,
 }
 
 impl Spawner {
-    /// Prepares a spare host for the next command, unless there is one.
-    pub fn keep_spare(&self) {
-        if !self.spare.is_wanted() {
-            return;
+    /// Keeps hosts whose commands have ended for the next commands, until the spare hosts are given up.
+    pub fn expect_more(&self) {
+        self.spares.state().is_expecting = true;
+    }
+
+    /// Prepares spare hosts for the next commands until there are [`SPARES`]. For each, `folder` first creates the
+    /// folder of the task with its id, if it can.
+    pub fn keep_spares<F>(&self, folder: impl Fn(TaskId) -> F)
+    where
+        F: Future<Output = Option<PathBuf>> + Send + 'static,
+    {
+        while let Some(order) = self.spares.order() {
+            let (hosts, spares, id) = (self.hosts.clone(), self.spares.clone(), TaskId::random());
+            let folder = folder(id.clone());
+            self.links.spawn(async move {
+                let folder = folder.await;
+                let mut started = None;
+                if let Some(ended) = spares.take_ended() {
+                    started = hosts::renew(ended, id.as_str(), folder.as_deref()).await.ok();
+                }
+                if started.is_none() {
+                    // Nobody waits for it: if it fails, the next command starts a host of its own.
+                    started = hosts.start(Some(id.as_str()), folder.as_deref()).await.ok();
+                }
+                let host = started.map(|started| PreparedHost::of(started, Some(id.to_string())));
+                spares.came(order, host.map(|host| Spare { id, host }));
+            });
         }
-        let (hosts, spare) = (self.hosts.clone(), self.spare.clone());
-        self.links.spawn(async move {
-            let id = TaskId::random();
-            // Nobody waits for it: if it fails, the next command starts a host of its own.
-            let started = hosts.start(Some(id.to_string())).await.ok();
-            spare.came(started.map(|started| (id.clone(), PreparedHost::of(started, Some(id.to_string())))));
-        });
     }
 
-    /// Drops the spare host.
-    pub fn give_up_spare(&self) {
-        drop(self.spare.take());
+    /// Drops the spare hosts.
+    pub fn give_up_spares(&self) {
+        drop(self.spares.take_all());
     }
 
-    /// Returns an id for the next task: that of the spare host, if there is one.
+    /// Returns an id for the next task: that of a spare host, if there is one.
     #[must_use]
     pub fn next_id(&self) -> TaskId {
-        self.spare.promise().unwrap_or_else(TaskId::random)
+        self.spares.promise().unwrap_or_else(TaskId::random)
     }
 
-    /// Drops the spare host and waits until it is gone.
-    pub(super) async fn end_spare(&self) {
-        if let Some(host) = self.spare.take() {
+    /// Drops the spare hosts and waits until they are gone.
+    pub(super) async fn end_spares(&self) {
+        let (spares, ended) = self.spares.take_all();
+        let ended = ended.into_iter().map(|ended| PreparedHost::of(ended, None));
+        for host in spares.into_iter().map(|spare| spare.host).chain(ended) {
             host.end(LEAVING).await;
         }
     }
 }
 
-impl Spare {
+impl Spares {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether a spare host must be started, and then notes that it is on its way. A host that was promised but
-    /// not taken is dropped; the caller it was promised to starts another one.
-    fn is_wanted(&self) -> bool {
+    /// If a spare host is missing, notes that one is on its way and returns the number that [`Spares::came`] needs.
+    fn order(&self) -> Option<u64> {
         let mut state = self.state();
-        if matches!(*state, State::Coming | State::Ready(..)) {
-            return false;
-        }
-        let given_up = mem::replace(&mut *state, State::Coming);
-        drop(state);
-        drop(given_up);
-        true
+        let is_missing = state.ready.len() + state.coming < SPARES;
+        state.coming += usize::from(is_missing);
+        is_missing.then_some(state.given_up)
     }
 
     /// Notes that a spare host has started up or could not be started.
-    fn came(&self, host: Option<(TaskId, PreparedHost)>) {
+    fn came(&self, order: u64, spare: Option<Spare>) {
         let mut state = self.state();
-        if matches!(*state, State::Coming) {
-            *state = host.map_or(State::None, |(id, host)| State::Ready(id, Box::new(host)));
+        if state.given_up == order {
+            state.coming -= 1;
+            state.ready.extend(spare);
         }
     }
 
-    /// Promises the spare host to a task, if it is ready and running.
+    /// Promises a spare host to a task, if one is ready and running. A host that was promised but not taken is dropped
+    /// when others are promised; the caller it was promised to starts another one.
     fn promise(&self) -> Option<TaskId> {
         let mut state = self.state();
-        match mem::take(&mut *state) {
-            State::Ready(id, host) if host.is_well() => {
-                *state = State::Promised(id.clone(), host);
-                Some(id)
-            }
-            State::Ready(..) => None,
-            other => {
-                *state = other;
-                None
+        let mut gone = Vec::new();
+        let mut promised = None;
+        while promised.is_none() && !state.ready.is_empty() {
+            let spare = state.ready.remove(0);
+            if spare.host.is_well() {
+                promised = Some(spare.id.clone());
+                state.promised.push(spare);
+            } else {
+                gone.push(spare);
             }
         }
+        if state.promised.len() > SPARES {
+            gone.push(state.promised.remove(0));
+        }
+        drop(state);
+        drop(gone);
+        promised
     }
 
     /// Takes the host that was promised under an id.
     pub(super) fn take_for(&self, wanted: &str) -> Option<PreparedHost> {
         let mut state = self.state();
-        match mem::take(&mut *state) {
-            State::Promised(id, host) if id.as_str() == wanted => Some(*host),
-            other => {
-                *state = other;
-                None
-            }
-        }
+        let at = state.promised.iter().position(|spare| spare.id.as_str() == wanted)?;
+        Some(state.promised.remove(at).host)
     }
 
-    fn take(&self) -> Option<PreparedHost> {
-        match mem::take(&mut *self.state()) {
-            State::Ready(_, host) | State::Promised(_, host) => Some(*host),
-            State::None | State::Coming => None,
+    /// Keeps a host whose command has ended, to make a spare host of it when one is missing; returns it if there are
+    /// enough. Commands that follow one another need one more than [`SPARES`], for the one that runs.
+    pub(super) fn reuse(&self, host: (Control, HostProcess)) -> Option<(Control, HostProcess)> {
+        let mut state = self.state();
+        let is_enough = state.ready.len() + state.coming + state.ended.len() > SPARES;
+        if is_enough || !state.is_expecting {
+            return Some(host);
         }
+        state.ended.push(host);
+        None
+    }
+
+    fn take_ended(&self) -> Option<(Control, HostProcess)> {
+        self.state().ended.pop()
+    }
+
+    fn take_all(&self) -> (Vec<Spare>, Vec<(Control, HostProcess)>) {
+        let mut state = self.state();
+        let mut spares = mem::take(&mut state.ready);
+        spares.append(&mut state.promised);
+        state.coming = 0;
+        state.is_expecting = false;
+        state.given_up += 1;
+        (spares, mem::take(&mut state.ended))
     }
 }

@@ -16,7 +16,7 @@ use super::environment::{OsText, TASK_ID};
 use super::hosts::{HostProcess, Hosts};
 use super::orphans::Search;
 use super::running::{Control, Link, Running, StartedHost};
-use super::spare::Spare;
+use super::spare::Spares;
 use super::start::PATIENCE;
 use super::streams::Streams;
 use super::wire::{self, Report, Spec, Stage, Word};
@@ -28,7 +28,7 @@ use crate::terminal::Size;
 pub struct Spawner {
     pub(super) hosts: Hosts,
     pub(super) links: TaskTracker,
-    pub(super) spare: Spare,
+    pub(super) spares: Spares,
 }
 
 /// Why a command was not started.
@@ -148,7 +148,7 @@ impl Spawner {
     /// Creates a spawner whose hosts run another build of the program.
     #[must_use]
     pub fn with_program(program: PathBuf) -> Self {
-        Self { hosts: Hosts::of(program), links: TaskTracker::new(), spare: Spare::default() }
+        Self { hosts: Hosts::of(program), links: TaskTracker::new(), spares: Spares::default() }
     }
 
     /// Starts a command. Dropping the future ends whatever it started.
@@ -178,7 +178,7 @@ impl Spawner {
     pub fn begin(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
         let side = terminal.and_then(|size| Pty::open_aside(size).ok());
         let terminal = side.as_ref().and_then(|(side, _)| side.path());
-        if let Some(host) = task_id.and_then(|id| self.spare.take_for(id)) {
+        if let Some(host) = task_id.and_then(|id| self.spares.take_for(id)) {
             let coming = Coming::Ready(Box::new(PreparedHost { side, ..host }));
             return ComingHost { terminal, coming };
         }
@@ -186,7 +186,7 @@ impl Spawner {
         let start = |source| SpawnError::Host { action: "start", source };
         // In a task of its own: if nobody waits for it any more, the new host is informed and reaped.
         let coming = Coming::Under(self.links.spawn(async move {
-            let host = PreparedHost::of(hosts.start(task_id.clone()).await.map_err(start)?, task_id);
+            let host = PreparedHost::of(hosts.start(task_id.as_deref(), None).await.map_err(start)?, task_id);
             Ok(PreparedHost { side, ..host })
         }));
         ComingHost { terminal, coming }
@@ -217,7 +217,8 @@ impl Spawner {
         let side = host.side.as_ref().map(|(side, _)| side.clone());
         let started = host.started(shell).await?;
         let pid = started.shell;
-        let (link, host, events) = Link::new(started);
+        let spares = self.spares.clone();
+        let (link, host, events) = Link::new(started, Box::new(move |host| spares.reuse(host)));
         self.links.spawn(link.run());
         Ok(Running { pid, io: streams.io, side, host, events })
     }
@@ -227,7 +228,7 @@ impl Spawner {
         self.links.close();
         self.links.wait().await;
         self.links.reopen();
-        self.end_spare().await;
+        self.end_spares().await;
         self.hosts.close().await;
     }
 }

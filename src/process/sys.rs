@@ -40,8 +40,12 @@ fn close_range(flags: libc::c_uint) -> io::Result<()> {
 
 /// Duplicates a descriptor to this number, so that it stays open on exec. A descriptor that had the number is closed.
 pub(super) fn duplicate_as(fd: BorrowedFd<'_>, number: libc::c_int) -> io::Result<()> {
-    // SAFETY: the call takes two numbers. It is made by the second stage, which owns no descriptor of that number.
-    let done = unsafe { libc::dup2(fd.as_raw_fd(), number) };
+    let fd = fd.as_raw_fd();
+    // SAFETY: the calls take numbers. They are made by the second stage, whose descriptors the exec that follows closes.
+    let done = unsafe {
+        // Duplicated to itself, it would stay close-on-exec.
+        if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) }
+    };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

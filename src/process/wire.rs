@@ -45,12 +45,31 @@ pub(super) struct Spec<'a> {
 }
 
 /// A request from the runtime to the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum HostRequest {
-    Signal { signal: Signal, scope: Scope },
-    End { grace_ms: u64 },
+    Signal {
+        signal: Signal,
+        scope: Scope,
+    },
+    End {
+        grace_ms: u64,
+    },
     Finish(Leftovers),
+    /// After the last report, to a host whose command ended by itself and left nothing: become the host of another
+    /// task. It answers with [`Report::Forked`] and is then as one that was just created.
+    Next(HostTask),
+}
+
+/// What a host is told about its task in advance; its command follows as a [`Spec`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HostTask {
+    /// The id of the task; a later runtime recognises the host by it.
+    pub(super) id: Option<String>,
+    /// The folder of the control group to create for the command.
+    pub(super) group: Option<OsText<'static>>,
+    /// The folder of the task, if it exists already.
+    pub(super) folder: Option<OsText<'static>>,
 }
 
 /// A message from the runtime to the host, after the [`Spec`]: the command may be started now.
@@ -60,7 +79,7 @@ pub(super) enum Word {
     Go,
 }
 
-/// A report from the host to the runtime; the first one comes from the fork server.
+/// A report from the host to the runtime; the first one of a new host comes from the fork server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {

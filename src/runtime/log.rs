@@ -110,6 +110,23 @@ pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
     OutputView { bytes: bytes + dropped_bytes, lines, dropped_bytes, ..known }
 }
 
+/// The empty files of a log and its marks.
+#[derive(Debug)]
+pub(crate) struct LogFiles {
+    log: File,
+    marks: File,
+}
+
+impl LogFiles {
+    /// Creates the files in a task's folder.
+    ///
+    /// # Errors
+    /// If one already exists or cannot be created.
+    pub(crate) fn create(folder: &Path) -> Result<Self, Error> {
+        Ok(Self { log: create_new(&log_path(folder))?, marks: create_new(&marks_path(folder))? })
+    }
+}
+
 /// The writing side of a raw log.
 #[derive(Debug)]
 pub(crate) struct OutputLog {
@@ -137,15 +154,12 @@ struct Kept {
 }
 
 impl OutputLog {
-    /// Creates the log and its marks in `folder`.
-    ///
-    /// # Errors
-    /// If a file already exists or cannot be created.
-    pub(crate) fn create(folder: &Path, head: u64, tail: usize) -> Result<Self, Error> {
-        Ok(Self {
+    /// Begins a log in `folder`, which has its `files`.
+    pub(crate) fn begin(folder: &Path, files: LogFiles, head: u64, tail: usize) -> Self {
+        Self {
             folder: folder.to_owned(),
-            file: create_new(&log_path(folder))?,
-            marks: create_new(&marks_path(folder))?,
+            file: files.log,
+            marks: files.marks,
             head,
             tail,
             position: 0,
@@ -155,7 +169,7 @@ impl OutputLog {
             marked_ms: 0,
             streams: Vec::new(),
             broken: false,
-        })
+        }
     }
 
     /// Stores a chunk that arrived `at_ms` after the start; returns the number of bytes it displaced because there
@@ -263,10 +277,14 @@ fn create_new(path: &Path) -> Result<File, Error> {
 mod tests {
     use super::*;
 
+    fn log(folder: &Path, head: u64, tail: usize) -> OutputLog {
+        OutputLog::begin(folder, LogFiles::create(folder).expect("files"), head, tail)
+    }
+
     #[test]
     fn head_gap_and_tail_add_up_to_the_stream() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let mut log = OutputLog::create(dir.path(), 10, 4).expect("log");
+        let mut log = log(dir.path(), 10, 4);
         let mut dropped = 0;
         for chunk in ["0123", "4567", "89ab", "cdef", "ghij"] {
             dropped += log.append(Stream::Stdout, chunk.as_bytes(), 0);
@@ -290,7 +308,7 @@ mod tests {
     #[test]
     fn a_change_of_stream_is_marked() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let mut log = OutputLog::create(dir.path(), 100, 4).expect("log");
+        let mut log = log(dir.path(), 100, 4);
         log.append(Stream::Stdout, b"out\n", 1);
         log.append(Stream::Stdout, b"more\n", 2);
         log.append(Stream::Stderr, b"err\n", 3);

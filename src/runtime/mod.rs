@@ -36,6 +36,7 @@ mod state;
 mod stream;
 mod supervisor;
 mod tail;
+mod task_folder;
 mod task_list;
 mod view;
 

@@ -16,6 +16,7 @@ use super::events::Row;
 use super::gauge::{Caps, Gauge};
 use super::past::{self, Recovery};
 use super::session_state::SessionState;
+use super::task_folder::SpareFolders;
 use super::task_list::Commands;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
@@ -61,6 +62,8 @@ pub(super) struct Shared {
     /// Tasks that were requested and found in the record because they are no longer in memory.
     past: Mutex<HashMap<TaskId, Arc<TaskView>>>,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
+    /// The folders of the next tasks.
+    pub(super) spare_folders: SpareFolders,
     /// Commands that the snapshot truncates.
     commands: Mutex<Commands>,
     caps: Caps,
@@ -95,6 +98,7 @@ impl Shared {
             recovered: watch::Sender::new(false),
             past: Mutex::default(),
             ios: Mutex::default(),
+            spare_folders: SpareFolders::default(),
             commands: Mutex::default(),
             session: Mutex::new(SessionState::new(limits.recent_calls)),
             caps: Caps::of(&limits),

@@ -167,9 +167,11 @@ fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
     let host = parent(tag.holders()[0]);
     signal(Family::of(serve.id()).program, Signal::STOP);
     std::fs::write(&go, "go\n").expect("told");
-    // The host ends when it has noted how its command ended; the stopped runtime cannot reap it.
-    wait_until("the command and its host have ended", || matches!(state(host), None | Some('Z')));
+    // The stopped runtime hears of nothing.
+    let folder = recordings(&home)[0].folder.join("tasks").join(&task);
+    wait_until("the host has noted how its command ended", || folder.join("exit.json").exists());
     kill(serve);
+    wait_until("the host has ended with its runtime", || matches!(state(host), None | Some('Z')));
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
     assert_eq!(status.result("/task/status"), "failed", "{}", status.envelope);
     assert_eq!(status.result("/task/exit_status"), 7, "{}", status.envelope);

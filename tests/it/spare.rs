@@ -1,9 +1,12 @@
-//! A spare host, ready for the next command: when there is one, which command gets it, and that it is not kept for long.
+//! Spare hosts, ready for the next commands: when there is one, which command gets it, that hosts are used again, and
+//! that none is kept for long.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::TaskId;
-use pilothouse::runtime::{AgentPeer, Stream};
+use pilothouse::runtime::{AgentPeer, Leftovers, Stop, Stream};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -76,13 +79,7 @@ async fn a_host_that_is_kept_is_let_go_half_a_minute_after_the_last_command() {
     tokio::time::advance(Duration::from_secs(16)).await;
     tokio::time::resume();
     // When it answers, the driver has had its turn.
-    assert!(
-        bench
-            .runtime
-            .stop(&crate::runtime::agent(), &TaskId::random(), pilothouse::runtime::Stop::default())
-            .await
-            .is_err()
-    );
+    assert!(bench.runtime.stop(&crate::runtime::agent(), &TaskId::random(), Stop::default()).await.is_err());
     wait_until("it is let go", || is_gone(host));
     bench.runtime.shutdown().await;
 }
@@ -99,6 +96,59 @@ fn kept_by(runtime: u32, agent: &Agent) -> u32 {
         kept.is_some()
     });
     kept.expect("a host")
+}
+
+/// Runs a command that first prints `$PPID` until one has a host that another one had before; returns the words that
+/// this one printed after it.
+async fn runs_until_a_host_is_used_again(bench: &Bench, cmd: &str) -> Option<(TaskId, Vec<String>)> {
+    let mut hosts = HashSet::new();
+    for _ in 0..TRIES {
+        let task = bench.completed(bench.request(&format!("echo $PPID; {cmd}"))).await;
+        assert_eq!(task.ended.as_ref().and_then(|ended| ended.exit_status), Some(0));
+        let printed = bench.text(&task.id, Stream::Stdout).await;
+        let mut words = printed.split_whitespace().map(str::to_owned);
+        if !hosts.insert(words.next().expect("a pid")) {
+            return Some((task.id.clone(), words.collect()));
+        }
+    }
+    None
+}
+
+#[tokio::test]
+async fn a_host_that_is_used_again_is_known_as_that_of_its_new_task() {
+    let bench = Bench::start();
+    bench.runtime.agent_connected("test", &peer());
+    let cmd = "echo $PILOTHOUSE_TASK_ID; tr '\\0' '\\n' < /proc/$PPID/environ | sed -n 's/^PILOTHOUSE_TASK_ID=//p'; \
+               tr '\\0' '\\n' < /proc/$PPID/cmdline | tail -n 1; sed -n 's/^0::.*pilothouse-[0-9]*\\.//p' /proc/self/cgroup";
+    let (id, words) = runs_until_a_host_is_used_again(&bench, cmd).await.expect("one is used again");
+    assert!(words.len() >= 3 && words.iter().all(|word| *word == id.to_string()), "{id}: {words:?}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn each_command_of_a_host_has_a_terminal_of_its_own_beside_its_streams() {
+    let bench = Bench::limited(Limits { side_terminal: SideTerminal::Always, ..Limits::default() });
+    bench.runtime.agent_connected("test", &peer());
+    let cmd = "stty size </dev/tty >/dev/null && echo seen >/dev/tty && trap 'echo over' HUP && echo fine";
+    let (_, words) = runs_until_a_host_is_used_again(&bench, cmd).await.expect("one is used again");
+    assert_eq!(words, ["fine"]);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_host_that_has_something_left_of_its_command_is_not_used_again() {
+    let bench = Bench::start();
+    bench.runtime.agent_connected("test", &peer());
+    let mut request = bench.request("sleep 1000 >/dev/null 2>&1 & echo $PPID");
+    request.leftovers = Leftovers::Keep;
+    let id = bench.promoted(request).await;
+    let host = bench.text(&id, Stream::Stdout).await.trim().to_owned();
+    for _ in 0..20 {
+        let task = bench.completed(bench.request("echo $PPID")).await;
+        assert_ne!(bench.text(&task.id, Stream::Stdout).await.trim(), host);
+    }
+    bench.runtime.stop(&crate::runtime::agent(), &id, Stop::default()).await.expect("stopped");
+    bench.runtime.shutdown().await;
 }
 
 #[test]

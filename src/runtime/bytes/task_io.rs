@@ -13,8 +13,7 @@ use super::ring::Ring;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::process::Pty;
-use crate::runtime::Error;
-use crate::runtime::log::OutputLog;
+use crate::runtime::log::{LogFiles, OutputLog};
 use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
 use crate::terminal::{Origin, Size, Stream, Terminal};
@@ -48,6 +47,7 @@ pub(super) struct Ingested {
 pub(crate) struct TaskIoSpec {
     pub(crate) id: TaskId,
     pub(crate) folder: PathBuf,
+    pub(crate) files: LogFiles,
     pub(crate) tty: bool,
     pub(crate) size: Size,
     pub(crate) head_bytes: u64,
@@ -135,13 +135,10 @@ impl Replies {
 }
 
 impl TaskIo {
-    /// Creates the log files and an empty screen.
-    ///
-    /// # Errors
-    /// If a file cannot be created.
-    pub(crate) fn create(spec: TaskIoSpec) -> Result<Arc<Self>, Error> {
+    /// Begins the log, with an empty screen.
+    pub(crate) fn begin(spec: TaskIoSpec) -> Arc<Self> {
         let origin = Origin::of(spec.tty);
-        let log = OutputLog::create(&spec.folder, spec.head_bytes, spec.tail_bytes)?;
+        let log = OutputLog::begin(&spec.folder, spec.files, spec.head_bytes, spec.tail_bytes);
         let since = spec.clock.now().mono;
         let io = Self {
             id: spec.id,
@@ -166,7 +163,7 @@ impl TaskIo {
             counted: spec.counted,
         };
         io.lock_log().resize(spec.size, 0);
-        Ok(Arc::new(io))
+        Arc::new(io)
     }
 
     /// Stores a chunk, counts it and adds it to the ring.

@@ -77,6 +77,7 @@ impl Driver {
             let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
             let _ = waiter.send(answer);
         }
+        self.prepare_spares(Duration::MAX);
     }
 
     pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor, why: &str) {
@@ -120,6 +121,7 @@ impl Driver {
         let shared = self.shared.clone();
         let parsers = self.parsers.clone();
         let ended = tokio::task::spawn_blocking(move || {
+            shared.spare_folders.clear();
             shared.pump.stop();
             parsers.stop();
             shared.journal.close();

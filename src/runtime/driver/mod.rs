@@ -47,6 +47,7 @@ use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
 use crate::runtime::task_list::TaskList;
 use message::{Message, Shown};
 use questions::Questions;
+use spare::SpareTimes;
 use throttle::Throttle;
 use timers::{Due, Timers};
 use waiting::Looks;
@@ -70,8 +71,7 @@ pub(super) struct Driver {
     /// Batches waiting for the operator, by ticket.
     batches: HashMap<u64, Reply<()>>,
     timers: Timers,
-    /// Until when a spare host is kept ready for the next command.
-    spare_until: Option<Duration>,
+    spares: SpareTimes,
     jobs: JoinSet<()>,
     closing: Vec<oneshot::Sender<()>>,
     /// The deadline for programs, once every task has ended during shutdown.
@@ -118,7 +118,7 @@ impl Driver {
             questions: Questions::default(),
             batches: HashMap::new(),
             timers: Timers::default(),
-            spare_until: None,
+            spares: SpareTimes::default(),
             jobs: JoinSet::new(),
             closing: Vec::new(),
             programs_by: None,
@@ -381,20 +381,6 @@ impl Driver {
             ByteEvent::Overrun(id) => self.step(Input::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
             ByteEvent::ScreenReset(id) => self.step(Input::ScreenReset { id }),
-        }
-    }
-
-    fn next_timer(&self) -> Option<Duration> {
-        let timers = [self.timers.first(), self.questions.machine.next_due(), self.spare_until];
-        timers.into_iter().flatten().min()
-    }
-
-    fn fire(&mut self) {
-        self.late_questions();
-        let now = self.now().mono;
-        self.expect_no_more(now);
-        while let Some(due) = self.timers.take(now) {
-            self.step(due);
         }
     }
 }

@@ -1,28 +1,63 @@
-//! Keeps a spare host ready for the next command while one is likely: while an agent is connected or a program runs.
+//! Keeps spare hosts and the folders of their future tasks ready for the next commands while some are likely: while an
+//! agent is connected or a program runs.
 
 use std::time::Duration;
 
 use super::Driver;
 use crate::envelope::TaskId;
 
-/// How long a spare host is kept after a start.
+/// How long spare hosts are kept after a start.
 const IDLE: Duration = Duration::from_secs(30);
+/// How long a command may run before others are prepared beside it. Most end earlier; preparing a host while they run
+/// would only delay them.
+const SHORT: Duration = Duration::from_millis(5);
+
+/// When something is to be done about spare hosts.
+#[derive(Debug, Default)]
+pub(super) struct SpareTimes {
+    /// When they must be prepared.
+    due: Option<Duration>,
+    /// Until when they are kept.
+    until: Option<Duration>,
+}
+
+impl SpareTimes {
+    pub(super) fn first(&self) -> Option<Duration> {
+        [self.due, self.until].into_iter().flatten().min()
+    }
+}
 
 impl Driver {
-    /// Prepares a spare host after a task was started.
+    /// Prepares spare hosts once a task that was started has ended, or has run for a moment.
     pub(super) fn expect_more(&mut self, id: &TaskId) {
         let is_step = self.supervisor.get(id).is_some_and(|task| task.request.step.is_some());
-        if self.is_open() && (is_step || self.shared.session().has_agent()) {
-            self.spawner.keep_spare();
-            self.spare_until = Some(self.now().mono + IDLE);
+        if is_step || self.shared.session().has_agent() {
+            self.spawner.expect_more();
+            let now = self.now().mono;
+            self.spares.due = Some(now + SHORT);
+            self.spares.until = Some(now + IDLE);
         }
     }
 
-    /// Drops the spare host when its time is up.
+    /// Prepares spare hosts if they are due by `now`.
+    pub(super) fn prepare_spares(&mut self, now: Duration) {
+        if self.spares.due.take_if(|due| *due <= now).is_none() || !self.is_open() {
+            return;
+        }
+        self.spawner.keep_spares(|id| {
+            let shared = self.shared.clone();
+            let prepare = move || shared.spare_folders.prepare(&shared.recording, &id);
+            let prepared = tokio::task::spawn_blocking(prepare);
+            async move { prepared.await.ok().flatten() }
+        });
+    }
+
+    /// Drops the spare hosts when their time is up.
     pub(super) fn expect_no_more(&mut self, now: Duration) {
-        if self.spare_until.is_some_and(|until| until <= now) {
-            self.spare_until = None;
-            self.spawner.give_up_spare();
+        if self.spares.until.take_if(|until| *until <= now).is_some() {
+            self.spawner.give_up_spares();
+            let shared = self.shared.clone();
+            self.blocking_job(move || shared.spare_folders.clear());
         }
     }
 }

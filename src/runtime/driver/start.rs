@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::order::{Order, Reply};
 use super::{Driver, streams};
 use crate::envelope::TaskId;
-use crate::files;
 use crate::journal::Durability;
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
@@ -22,6 +21,7 @@ use crate::runtime::native::Caller;
 use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
+use crate::runtime::task_folder::TaskFolder;
 use crate::runtime::view::TaskView;
 use crate::terminal::Size;
 
@@ -33,7 +33,7 @@ const FREE_BYTES: u64 = 256 << 20;
 pub(in crate::runtime) struct Prepared {
     io: Arc<TaskIo>,
     new: Box<NewTask>,
-    folder: Folder,
+    folder: TaskFolder,
     environment: Environment,
     host: ComingHost,
     caller: Option<Caller>,
@@ -45,20 +45,6 @@ pub(in crate::runtime) struct Coming {
     pub(in crate::runtime) id: TaskId,
     pub(in crate::runtime) host: ComingHost,
     pub(in crate::runtime) side_terminal: bool,
-}
-
-/// The folder of a task, removed on drop unless the task is created.
-#[derive(Debug)]
-struct Folder(Option<PathBuf>);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.0
-            && let Err(error) = std::fs::remove_dir_all(folder)
-        {
-            tracing::warn!(%error, folder = %folder.display(), "remove the folder of a task that was not started");
-        }
-    }
 }
 
 /// Does the file-system work of a start on a blocking thread, because the driver must never wait for a disk. If this
@@ -96,8 +82,8 @@ pub(super) fn exec(
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, new, mut folder, environment, host, caller } = prepared;
-    folder.0 = None;
+    let Prepared { io, new, folder, environment, host, caller } = prepared;
+    folder.keep();
     let id = new.id.clone();
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
@@ -124,18 +110,11 @@ impl Prepared {
             Some(_) => environment::step_shell(environment.get("PATH")),
             None => environment::choose_shell(request.shell.as_deref(), environment.get("SHELL")),
         };
-        let tasks = shared.recording.join("tasks");
-        if !tasks.exists() {
-            // A folder created here would look like a recording, but contain nothing that happened before.
-            let reason = "the recording was removed or moved away".to_owned();
-            return Err(Error::Unrecorded { reason, is_full: false });
-        }
-        let folder = tasks.join(id.as_str());
-        files::create_folder(&folder).map_err(Error::io("create the task's folder", &folder))?;
-        let own = Folder(Some(folder.clone()));
-        let io = TaskIo::create(TaskIoSpec {
+        let mut folder = shared.spare_folders.take_or_create(&shared.recording, &id)?;
+        let io = TaskIo::begin(TaskIoSpec {
             id: id.clone(),
-            folder: folder.clone(),
+            folder: folder.path().to_owned(),
+            files: folder.take_files()?,
             tty: request.tty,
             size: request.size.unwrap_or_default(),
             head_bytes: shared.limits.stream_head_bytes,
@@ -144,10 +123,12 @@ impl Prepared {
             output_bytes: shared.limits.output_bytes,
             clock: shared.clock.clone(),
             counted: shared.counted.clone(),
-        })?;
+        });
         let shell = shell.to_string_lossy().into_owned();
-        let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder, side_terminal };
-        Ok(Self { io, new: Box::new(new), folder: own, environment, host, caller: None })
+        let path = folder.path().to_owned();
+        let new =
+            NewTask { id, request, behind: None, workdir: place.path, shell, folder: path, side_terminal };
+        Ok(Self { io, new: Box::new(new), folder, environment, host, caller: None })
     }
 }
 

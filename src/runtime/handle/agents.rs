@@ -23,7 +23,7 @@ impl Handle {
             let mut session = self.shared.session();
             session.agent_gone(label);
             if !session.has_agent() {
-                self.spawner.give_up_spare();
+                self.spawner.give_up_spares();
             }
             session.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
         }

@@ -284,7 +284,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::runtime::log::OutputLog;
+    use crate::runtime::log::{LogFiles, OutputLog};
 
     /// Reads bytes line by line, feeding `piece` bytes at a time.
     fn read(bytes: &[u8], piece: usize) -> Vec<String> {
@@ -337,7 +337,7 @@ mod tests {
     fn what_was_not_kept_is_told_where_it_was() {
         use crate::terminal::Stream::{Stderr, Stdout};
         let dir = tempfile::tempdir().expect("temp dir");
-        let mut log = OutputLog::create(dir.path(), 8, 6).expect("log");
+        let mut log = OutputLog::begin(dir.path(), LogFiles::create(dir.path()).expect("files"), 8, 6);
         for (stream, text) in [(Stdout, "a1\na2\n"), (Stderr, "b1\n"), (Stdout, "a3\na4\na5\na6\n")] {
             log.append(stream, text.as_bytes(), 0);
         }

@@ -1,0 +1,173 @@
+//! The folder of a task that is about to be created, and those prepared for the next tasks, so that a start need not
+//! wait for a file system: creating files may take milliseconds (docs/decisions/61-hosts-that-are-used-again.md).
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::Error;
+use super::log::LogFiles;
+use crate::envelope::TaskId;
+use crate::files;
+use crate::process::SPARES;
+
+/// The most folders kept for future tasks: for spare hosts, and for hosts that callers were promised but have not taken.
+const KEPT: usize = 2 * SPARES;
+
+/// The folder of a task with its empty log. It is removed on drop, unless it is kept.
+#[derive(Debug)]
+pub(super) struct TaskFolder {
+    path: PathBuf,
+    files: Option<LogFiles>,
+    is_kept: bool,
+}
+
+impl TaskFolder {
+    /// Creates the folder of a task in a recording. Blocks.
+    ///
+    /// # Errors
+    /// If the recording is gone, or the folder or a file cannot be created.
+    pub(super) fn create(recording: &Path, id: &TaskId) -> Result<Self, Error> {
+        let path = path_of(recording, id)?;
+        files::create_folder(&path).map_err(Error::io("create the task's folder", &path))?;
+        let mut folder = Self { path, files: None, is_kept: false };
+        folder.files = Some(LogFiles::create(&folder.path)?);
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the files of the log out.
+    ///
+    /// # Errors
+    /// If they were taken before.
+    pub(super) fn take_files(&mut self) -> Result<LogFiles, Error> {
+        let taken = || Error::io("open the log in", &self.path)(std::io::ErrorKind::NotFound.into());
+        self.files.take().ok_or_else(taken)
+    }
+
+    /// Leaves the folder to its task.
+    pub(super) fn keep(mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for TaskFolder {
+    fn drop(&mut self) {
+        if !self.is_kept
+            && let Err(error) = std::fs::remove_dir_all(&self.path)
+        {
+            tracing::warn!(%error, folder = %self.path.display(), "remove the folder of a task that was not started");
+        }
+    }
+}
+
+fn path_of(recording: &Path, id: &TaskId) -> Result<PathBuf, Error> {
+    let tasks = recording.join("tasks");
+    if !tasks.exists() {
+        // A folder created here would look like a recording, but contain nothing that happened before.
+        let reason = "the recording was removed or moved away".to_owned();
+        return Err(Error::Unrecorded { reason, is_full: false });
+    }
+    Ok(tasks.join(id.as_str()))
+}
+
+/// The folders prepared for the next tasks, oldest first.
+// A lock, not a message. Only threads for blocking work take it, and they hold it while they create or remove a
+// folder: the task that a folder is removed from may be creating it at the same time.
+#[derive(Debug, Default)]
+pub(super) struct SpareFolders(Mutex<VecDeque<(TaskId, TaskFolder)>>);
+
+impl SpareFolders {
+    /// Prepares the folder of a future task and returns its path. If it cannot be created, that is left to the task to
+    /// report. Of more than [`KEPT`] folders, the oldest is removed. Blocks.
+    pub(super) fn prepare(&self, recording: &Path, id: &TaskId) -> Option<PathBuf> {
+        let mut spares = self.lock();
+        let folder = TaskFolder::create(recording, id).ok()?;
+        let path = folder.path.clone();
+        spares.push_back((id.clone(), folder));
+        if spares.len() > KEPT {
+            spares.pop_front();
+        }
+        Some(path)
+    }
+
+    /// Returns the folder prepared for a task, or creates it. Blocks.
+    ///
+    /// # Errors
+    /// As [`TaskFolder::create`].
+    pub(super) fn take_or_create(&self, recording: &Path, id: &TaskId) -> Result<TaskFolder, Error> {
+        let mut spares = self.lock();
+        let prepared =
+            spares.iter().position(|(prepared, _)| prepared == id).and_then(|at| spares.remove(at));
+        match prepared.filter(|(_, folder)| folder.path.is_dir()) {
+            Some((_, folder)) => Ok(folder),
+            None => TaskFolder::create(recording, id),
+        }
+    }
+
+    /// Removes all of them. Blocks.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(TaskId, TaskFolder)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording() -> tempfile::TempDir {
+        let recording = tempfile::tempdir().expect("temp dir");
+        std::fs::create_dir(recording.path().join("tasks")).expect("a folder");
+        recording
+    }
+
+    fn names(recording: &Path) -> usize {
+        std::fs::read_dir(recording.join("tasks")).expect("lists").count()
+    }
+
+    #[test]
+    fn a_folder_that_was_prepared_is_used_by_its_task_and_by_no_other() {
+        let (recording, spare) = (recording(), SpareFolders::default());
+        let [own, other] = [1, 2].map(|seed| TaskId::from_random([seed; 8]));
+        spare.prepare(recording.path(), &own);
+        let path = recording.path().join("tasks").join(own.as_str());
+        std::fs::write(path.join("mark"), "").expect("written");
+        let mut created = spare.take_or_create(recording.path(), &other).expect("created");
+        assert!(created.take_files().is_ok() && created.take_files().is_err());
+        let taken = spare.take_or_create(recording.path(), &own).expect("taken");
+        assert!(taken.path().join("mark").is_file(), "it is the same folder");
+        taken.keep();
+        drop(created);
+        assert!(path.is_dir());
+        assert_eq!(names(recording.path()), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_used_leaves_nothing() {
+        let (recording, spare) = (recording(), SpareFolders::default());
+        for seed in 1..=9 {
+            spare.prepare(recording.path(), &TaskId::from_random([seed; 8]));
+            assert_eq!(names(recording.path()), KEPT.min(seed.into()));
+        }
+        spare.clear();
+        assert_eq!(names(recording.path()), 0);
+    }
+
+    #[test]
+    fn a_folder_that_was_removed_meanwhile_is_created_again() {
+        let (recording, spare, id) = (recording(), SpareFolders::default(), TaskId::from_random([1; 8]));
+        spare.prepare(recording.path(), &id);
+        std::fs::remove_dir_all(recording.path().join("tasks").join(id.as_str())).expect("removed");
+        assert!(spare.take_or_create(recording.path(), &id).expect("created").path().is_dir());
+        std::fs::remove_dir_all(recording.path().join("tasks")).expect("removed");
+        let gone = spare.take_or_create(recording.path(), &id).expect_err("no recording");
+        assert!(matches!(gone, Error::Unrecorded { .. }));
+    }
+}
