@@ -11,6 +11,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::runtime::Bench;
+use crate::shell_door::Door;
 use crate::support::{Agent, Family, Home, children, parent, send, state, wait_until};
 
 const HALF_A_MINUTE: Duration = Duration::from_secs(30);
@@ -189,4 +190,16 @@ fn no_host_that_is_kept_outlives_its_runtime() {
         served.wait().expect("it has ended");
         agent.leave();
     }
+}
+
+#[test]
+fn commands_of_an_agents_own_shell_find_a_host_ready_as_well() {
+    let (door, mut served) = Door::served();
+    let mut hosts = HashSet::new();
+    let is_used_again = |_: usize| {
+        let ran = door.of_claude("one", "echo $PPID").output().expect("run it");
+        !hosts.insert(String::from_utf8(ran.stdout).expect("a pid"))
+    };
+    assert!((0..TRIES).any(is_used_again), "every command had a host of its own");
+    door.home.stop(&mut served);
 }

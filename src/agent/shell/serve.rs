@@ -102,7 +102,7 @@ impl Call {
         let shown = Shown::of(agent, &request);
         let input = shown.on_record(&request);
         let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
-        let id = TaskId::random();
+        let id = runtime.next_id();
         let exec = ExecRequest {
             actor: actor.clone(),
             call,

@@ -1,10 +1,11 @@
 //! Keeps spare hosts and the folders of their future tasks ready for the next commands while some are likely: while an
-//! agent is connected or a program runs.
+//! agent is connected, a program runs, or an agent's own shell has run a command.
 
 use std::time::Duration;
 
 use super::Driver;
 use crate::envelope::TaskId;
+use crate::runtime::supervisor::Task;
 
 /// How long spare hosts are kept after a start.
 const IDLE: Duration = Duration::from_secs(30);
@@ -30,8 +31,8 @@ impl SpareTimes {
 impl Driver {
     /// Prepares spare hosts once a task that was started has ended, or has run for a moment.
     pub(super) fn expect_more(&mut self, id: &TaskId) {
-        let is_step = self.supervisor.get(id).is_some_and(|task| task.request.step.is_some());
-        if is_step || self.shared.session().has_agent() {
+        let follows = |task: &Task| task.request.step.is_some() || task.request.native.is_some();
+        if self.supervisor.get(id).is_some_and(follows) || self.shared.session().has_agent() {
             self.spawner.expect_more();
             let now = self.now().mono;
             self.spares.due = Some(now + SHORT);
