@@ -55,9 +55,13 @@ pub(super) fn leave_terminal() -> io::Result<()> {
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
-    // A terminal that is already gone has released its processes.
-    if let Ok(terminal) = File::open("/dev/tty") {
-        sys::give_up_terminal(&terminal)?;
-    }
+    give_up_terminal()?;
     Ok(setpgid(None, None)?)
+}
+
+/// Gives the controlling terminal up, if there is one. As the leader of its session, this process must be alone in it.
+pub(super) fn give_up_terminal() -> io::Result<()> {
+    // A terminal that is already gone has released its processes.
+    let Ok(terminal) = File::open("/dev/tty") else { return Ok(()) };
+    sys::give_up_terminal(&terminal)
 }

@@ -1,6 +1,6 @@
 //! The task host with a command: one thread that reaps the command's whole tree, ends it on request or when the control
-//! socket closes, and writes `exit.json`. No output flows through it, and while anything
-//! is due, none of its waits is unbounded.
+//! socket closes, and writes `exit.json`. No output flows through it, and while anything is due, none of its waits is
+//! unbounded.
 
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;

@@ -1,7 +1,6 @@
 //! The life of a task host, a copy of the fork server: it waits for a command, starts it, sees it through to its end
 //! ([`super::host`]), and is then used for another task, unless something of the command is left.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -12,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{getpid, ioctl_tiocsctty, set_child_subreaper, setsid};
 
 use super::cgroup::Cgroup;
+use super::detach::give_up_terminal;
 use super::environment::OsText;
 use super::exec::Launch;
 use super::exit_record::Place;
@@ -38,24 +38,15 @@ pub(super) fn host_main(task: HostTask, rename: impl Fn(&str) -> io::Result<()>)
         let Some(after) = host.run() else { break };
         idle = after;
         let Some(task) = idle.next() else { break };
-        give_up_terminal();
+        // That beside the streams of the command before: nothing else is left in its session, and the hangup is ignored
+        // here. If it cannot be given up, the next command does without one.
+        let _ = give_up_terminal();
         task.id.as_deref().map_or(Ok(()), &rename)?;
         ready = idle.prepare(task);
-        wire::send_now(&ready.host.control, &[Report::Forked { pid: own_pid() }])?;
+        wire::send_now(&ready.host.control, &[Report::Forked { pid: std::process::id() }])?;
         ready.host.control.set_nonblocking(false)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn own_pid() -> u32 {
-    getpid().as_raw_nonzero().get().unsigned_abs()
-}
-
-/// Gives up the terminal beside the streams of the command before, if there was one: nothing else is left in its
-/// session, and signals are ignored here.
-fn give_up_terminal() {
-    // If none can be opened, there is nothing to give up.
-    let _ = File::open("/dev/tty").and_then(|terminal| sys::give_up_terminal(&terminal));
 }
 
 /// A host that has no task.
@@ -149,7 +140,7 @@ fn warm_up() {
     let launch = spec.ok().map(Launch::of);
     let now = Clock::start().now().wall;
     let ended = ExitRecord {
-        pid: own_pid(),
+        pid: std::process::id(),
         start: Process::read(getpid().as_raw_pid()).map_or(0, |own| own.start),
         started_at: now,
         exit: Some(ExitStatus::Code(0)),

@@ -60,14 +60,15 @@ impl Spawner {
             let folder = folder(id.clone());
             self.links.spawn(async move {
                 let folder = folder.await;
-                let mut started = None;
-                if let Some(ended) = spares.take_ended() {
-                    started = hosts::renew(ended, id.as_str(), folder.as_deref()).await.ok();
-                }
-                if started.is_none() {
+                let renewed = match spares.take_ended() {
+                    Some(ended) => hosts::renew(ended, id.as_str(), folder.as_deref()).await.ok(),
+                    None => None,
+                };
+                let started = match renewed {
+                    Some(host) => Some(host),
                     // Nobody waits for it: if it fails, the next command starts a host of its own.
-                    started = hosts.start(Some(id.as_str()), folder.as_deref()).await.ok();
-                }
+                    None => hosts.start(Some(id.as_str()), folder.as_deref()).await.ok(),
+                };
                 let host = started.map(|started| PreparedHost::of(started, Some(id.to_string())));
                 spares.came(order, host.map(|host| Spare { id, host }));
             });

@@ -330,8 +330,8 @@ pub(super) fn split() -> io::Result<Option<Pid>> {
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(pid)) }
 }
 
-/// Detaches this process from its controlling terminal. The leader of the terminal's session must not call this: it
-/// would hang up all processes in the session.
+/// Detaches this process from its controlling terminal. Called by the leader of the terminal's session, it hangs up all
+/// processes in the session, so a leader may only call it when it is alone there.
 pub(super) fn give_up_terminal(terminal: &File) -> io::Result<()> {
     // SAFETY: the request takes no argument and touches no memory of this process.
     let done = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCNOTTY) };

@@ -75,8 +75,8 @@ fn path_of(recording: &Path, id: &TaskId) -> Result<PathBuf, Error> {
 }
 
 /// The folders prepared for the next tasks, oldest first.
-// A lock, not a message. Only threads for blocking work take it, and they hold it while they create or remove a
-// folder: the task that a folder is removed from may be creating it at the same time.
+// A lock, not a message. Only threads for blocking work take it, and they hold it while they remove a folder: the task
+// that it was prepared for may be about to create it. A folder is created without it: nobody else knows its id then.
 #[derive(Debug, Default)]
 pub(super) struct SpareFolders(Mutex<VecDeque<(TaskId, TaskFolder)>>);
 
@@ -84,9 +84,9 @@ impl SpareFolders {
     /// Prepares the folder of a future task and returns its path. If it cannot be created, that is left to the task to
     /// report. Of more than [`KEPT`] folders, the oldest is removed. Blocks.
     pub(super) fn prepare(&self, recording: &Path, id: &TaskId) -> Option<PathBuf> {
-        let mut spares = self.lock();
         let folder = TaskFolder::create(recording, id).ok()?;
         let path = folder.path.clone();
+        let mut spares = self.lock();
         spares.push_back((id.clone(), folder));
         if spares.len() > KEPT {
             spares.pop_front();
@@ -99,13 +99,16 @@ impl SpareFolders {
     /// # Errors
     /// As [`TaskFolder::create`].
     pub(super) fn take_or_create(&self, recording: &Path, id: &TaskId) -> Result<TaskFolder, Error> {
-        let mut spares = self.lock();
-        let prepared =
-            spares.iter().position(|(prepared, _)| prepared == id).and_then(|at| spares.remove(at));
-        match prepared.filter(|(_, folder)| folder.path.is_dir()) {
-            Some((_, folder)) => Ok(folder),
+        match self.take(id).filter(|folder| folder.path.is_dir()) {
+            Some(folder) => Ok(folder),
             None => TaskFolder::create(recording, id),
         }
+    }
+
+    fn take(&self, id: &TaskId) -> Option<TaskFolder> {
+        let mut spares = self.lock();
+        let at = spares.iter().position(|(prepared, _)| prepared == id)?;
+        spares.remove(at).map(|(_, folder)| folder)
     }
 
     /// Removes all of them. Blocks.

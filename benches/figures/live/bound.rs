@@ -12,8 +12,8 @@ const ROW: [u8; 1 << 10] = [b'a'; 1 << 10];
 /// The file that the rows are written to.
 pub(crate) struct Bound(File);
 
-/// Makes a folder with three files, as each command gets one. This takes longer on an ext4 without a
-/// journal where files were deleted lately.
+/// Makes a folder with three files, as each command gets one. This takes longer on an ext4 without a journal where files
+/// were deleted lately.
 pub(crate) fn make_files(folder: &Path, name: &str) {
     let folder = folder.join(name);
     std::fs::create_dir(&folder).expect("make a folder");

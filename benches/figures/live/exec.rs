@@ -1,14 +1,13 @@
 //! A stream of commands in one process, compared with one process per command.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
-use super::house::environment;
+use super::house::program;
 use super::report::{self, Target, median};
 use crate::folder::Folder;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 /// Lines of the stream.
 const LINES: usize = 12_000;
 /// Processes in the comparison: enough for a median.
@@ -21,9 +20,8 @@ pub(crate) fn run() {
     let plan = dir.path().join("plan.jsonl");
     std::fs::write(&plan, "{\"_cmd\":\"version\"}\n".repeat(LINES)).expect("write the plan");
     let command = |args: &[&str]| {
-        let mut command = Command::new(PROGRAM);
-        command.args(args).current_dir(dir.path()).env_clear().envs(environment(dir.path()));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut command = program(dir.path());
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         command
     };
     let (mut alone, mut streamed) = (Vec::new(), Vec::new());

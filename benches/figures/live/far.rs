@@ -28,7 +28,7 @@ pub(crate) fn run() {
     if Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_err() {
         return println!("  not run: there is no python3");
     }
-    let (here, there) = (folder(), folder());
+    let (here, there) = (Folder::make(), Folder::make());
     let places: Vec<Place> = (0..PLACES).map(|number| Place::begin(there.path(), number)).collect();
     for place in &places {
         (0..TASKS).for_each(|_| place.start(IDLE));
@@ -55,10 +55,6 @@ pub(crate) fn run() {
     report::spread("the line alone, a byte there and back", &bare, "ms", (99, [Target::None; 2]));
     let limit = (percentile(&bare, 50) + BEYOND).round();
     report::spread("key to frame", &times, "ms", (99, [Target::None, Target::AtMost(limit)]));
-}
-
-fn folder() -> Folder {
-    Folder::make()
 }
 
 fn late() -> [String; 4] {

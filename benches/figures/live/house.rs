@@ -45,13 +45,16 @@ impl House {
     /// Opens a console attached to a runtime of its own, and waits for its first frame.
     pub(crate) fn attached() -> Self {
         let dir = Folder::make();
-        let mut serve = Command::new(PROGRAM);
-        serve.arg("serve").current_dir(dir.path()).env_clear().envs(environment(dir.path()));
-        let runtime = serve.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the runtime");
+        let mut serve = program(dir.path());
+        let runtime = serve
+            .arg("serve")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("start the runtime");
         until("the runtime", || {
-            let mut asked = Command::new(PROGRAM);
-            asked.args(["task", "list"]).current_dir(dir.path()).env_clear().envs(environment(dir.path()));
-            asked.output().is_ok_and(|output| output.status.success())
+            let mut asked = program(dir.path());
+            asked.args(["task", "list"]).output().is_ok_and(|output| output.status.success())
         });
         let tty = Tty::start(console(dir.path()), CONSOLE);
         tty.wait("the first frame", |seen| seen.frames > 0);
@@ -86,9 +89,7 @@ impl House {
 
     /// Returns a command that runs the program in this workspace as another process.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(PROGRAM);
-        command.current_dir(self.dir.path()).env_clear().envs(environment(self.dir.path()));
-        command
+        program(self.dir.path())
     }
 
     /// Returns the last line of the program's log that contains a text.
@@ -147,6 +148,19 @@ pub(crate) fn environment(dir: &Path) -> Vec<(&'static str, String)> {
         ("TERM", "xterm-256color".to_owned()),
         ("LANG", "C.UTF-8".to_owned()),
     ]
+}
+
+/// Returns a command that runs the program in `dir`.
+pub(crate) fn program(dir: &Path) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.current_dir(dir).env_clear().envs(environment(dir));
+    command
+}
+
+/// Ends the runtime of `dir`.
+pub(crate) fn stop_runtime(dir: &Path) {
+    let stopped = program(dir).args(["serve", "--stop"]).output().expect("stop the runtime");
+    assert!(stopped.status.success(), "there was a runtime");
 }
 
 /// Returns the command that opens a console in `dir`.

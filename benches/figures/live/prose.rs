@@ -4,11 +4,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::bound::Bound;
-use super::house::environment;
+use super::house::{program, stop_runtime};
 use super::report::{self, Target, median};
 use crate::folder::Folder;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
 const COMMANDS: usize = 1_000;
 const RUNS: usize = 3;
 
@@ -27,19 +26,13 @@ pub(crate) fn run() {
         // Programs run their commands with bash.
         bound.start("/bin/bash", COMMANDS);
         least.push(started.elapsed().as_secs_f64());
-        let mut command = Command::new(PROGRAM);
-        command.args(["run", "p.prose", "--plain"]).current_dir(dir.path()).env_clear();
-        command
-            .envs(environment(dir.path()))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let mut command = program(dir.path());
+        command.args(["run", "p.prose", "--plain"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let started = Instant::now();
         assert!(command.status().expect("run it").success());
         ran.push(started.elapsed().as_secs_f64());
-        let mut stop = Command::new(PROGRAM);
-        stop.args(["serve", "--stop"]).current_dir(dir.path()).env_clear().envs(environment(dir.path()));
-        assert!(stop.output().expect("stop the runtime").status.success());
+        stop_runtime(dir.path());
     }
     report::line("sh, a command, median", median(&plain), "ms", Target::None);
     report::line("bound: a row synced, then bash, median", median(&least), "ms", Target::None);

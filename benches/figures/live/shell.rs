@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::house::environment;
+use super::house::{environment, stop_runtime};
 use super::report::{self, Target, median, ms, percentile};
 use crate::folder::Folder;
 
@@ -63,9 +63,7 @@ pub(crate) fn run() {
     for _ in 0..WARM + ROUNDS {
         ways.iter_mut().for_each(|way| way.run(dir.path()));
     }
-    let mut stop = Command::new(PROGRAM);
-    stop.args(["serve", "--stop"]).current_dir(dir.path()).env_clear().envs(environment(dir.path()));
-    assert!(stop.output().expect("stop the runtime").status.success(), "there was a runtime");
+    stop_runtime(dir.path());
     std::env::set_current_dir(before).expect("go back");
     let [plain, door, off, passed] = ways.map(|way| way.times[WARM..].to_vec());
     let bash = median(&plain);
