@@ -125,6 +125,7 @@ mod recording_v1;
 mod reference_schemas;
 mod runtime;
 mod runtime_asked;
+mod runtime_floods;
 mod runtime_limits;
 mod runtime_questions;
 mod settings;

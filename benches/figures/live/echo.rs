@@ -11,7 +11,7 @@ use crate::folder::Folder;
 const KEYS: usize = 300;
 const PANES: usize = 50;
 /// Reads each key and writes it back: the measured path includes a program, not only its terminal.
-pub(crate) const ECHO: &str = "stty raw -echo; printf ready; exec cat";
+pub(crate) const ECHO: &str = "stty raw -echo; printf echoing; exec cat";
 const FLOOD: &str = "while :; do seq 1000000 1100000; done";
 /// Letters that the console itself never shows.
 pub(crate) const LETTERS: &str = "абвгдежзиклмнопрстуфхцчшщэюя";
@@ -51,7 +51,7 @@ fn in_console(floods: usize) -> Vec<f64> {
 pub(crate) fn type_into_echo(house: &mut House) {
     house.start(ECHO);
     // The newest task is selected automatically.
-    house.tty.wait("the echo task", |seen| seen.shows("ready"));
+    house.tty.wait("the echo task", |seen| seen.shows("echoing"));
     house.tty.type_in("2z");
     house.tty.rest(Duration::from_millis(500));
     house.tty.type_in("\r");
@@ -65,7 +65,7 @@ fn in_tmux(floods: usize) -> Vec<f64> {
     commands.resize(PANES - 1, FLOOD.to_owned());
     commands.push(ECHO.to_owned());
     let mut tty = tmux_windows(folder.path(), &commands);
-    tty.wait("the echo task", |seen| seen.shows("ready"));
+    tty.wait("the echo task", |seen| seen.shows("echoing"));
     let times = typed(&mut tty, Tty::time_to_text);
     Peer::Tmux.close(folder.path());
     times

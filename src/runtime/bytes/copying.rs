@@ -1,15 +1,14 @@
 //! The pump's handling of output that is forwarded to a caller: a caller that does not read stalls only its own
 //! command, and everything written before the shell's end is delivered before the caller learns of that end.
 
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll::{self, EventFlags};
 use rustix::io::ioctl_fionread;
 use tokio::sync::mpsc;
 
 use super::ByteEvent;
-use super::fd_entry::{FIRST_OUTLET, FdEntry, SLOTS};
+use super::fd_entry::{FIRST_OUTLET, FdEntry, data_of};
 use super::outlet::{Copied, Outlet};
 use super::pump::Source;
 use crate::terminal::Stream;
@@ -38,18 +37,18 @@ pub(super) struct Closing {
 
 impl FdEntry {
     /// Forwards bytes that were read from a source.
-    pub(super) fn copy(&mut self, poll: &OwnedFd, key: u64, slot: usize, bytes: &[u8], now: Duration) {
+    pub(super) fn copy(&mut self, key: u64, slot: usize, bytes: &[u8], now: Duration) {
         if let Some(owed) = self.delivery.owed.as_mut().and_then(|owed| owed.get_mut(slot)) {
             *owed = owed.saturating_sub(bytes.len());
         }
         let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
         match outlet.copy(bytes, now) {
             Copied::All => {}
-            Copied::Stuck => self.stall(poll, key, slot),
+            Copied::Stuck => self.stall(key, slot),
             Copied::Broken => {
                 let is_over = outlet.broken().is_some_and(|since| now >= since + BROKEN);
                 if is_over && !self.delivery.is_detached {
-                    self.end_source(poll, slot);
+                    self.end_source(slot);
                 }
             }
         }
@@ -62,29 +61,28 @@ impl FdEntry {
 
     /// Stops reading a stream until its caller has read. Its source is removed from the epoll set, where its end
     /// would be reported forever.
-    fn stall(&mut self, poll: &OwnedFd, key: u64, slot: usize) {
+    fn stall(&mut self, key: u64, slot: usize) {
         if let Some((_, fd)) = self.sources.get(slot).and_then(Option::as_ref) {
-            let _ = epoll::delete(poll, fd);
+            let _ = epoll::delete(&self.poll, fd);
         }
         if let Some(outlet) = self.outlets.get(slot).and_then(Option::as_ref) {
-            let data = EventData::new_u64(key * SLOTS + FIRST_OUTLET + slot as u64);
+            let data = data_of(key, FIRST_OUTLET + slot as u64);
             // It may have been added already.
-            let _ = epoll::add(poll, outlet, data, EventFlags::OUT);
+            let _ = epoll::add(&self.poll, outlet, data, EventFlags::OUT);
         }
     }
 
     /// Writes what is pending for a stream's caller, and resumes reading the stream once nothing is pending.
-    pub(super) fn flush(&mut self, poll: &OwnedFd, key: u64, slot: usize, now: Duration) {
+    pub(super) fn flush(&mut self, key: u64, slot: usize, now: Duration) {
         let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
         if outlet.flush(now) == Copied::Stuck {
             return;
         }
-        let _ = epoll::delete(poll, &*outlet);
-        let interest = if self.paused { EventFlags::empty() } else { EventFlags::IN };
+        let _ = epoll::delete(&self.poll, &*outlet);
         match self.sources.get(slot).and_then(Option::as_ref) {
-            Some((_, fd)) => {
-                let data = EventData::new_u64(key * SLOTS + slot as u64);
-                let _ = epoll::add(poll, fd, data, interest);
+            Some((stream, fd)) => {
+                let data = data_of(key, slot as u64);
+                let _ = epoll::add(&self.poll, fd, data, self.interest(*stream));
             }
             None => self.end_outlet(slot),
         }
@@ -99,11 +97,11 @@ impl FdEntry {
         }
     }
 
-    fn end_source(&mut self, poll: &OwnedFd, slot: usize) {
+    fn end_source(&mut self, slot: usize) {
         if let Some(source) = self.sources.get_mut(slot)
             && let Some((_, fd)) = source.take()
         {
-            let _ = epoll::delete(poll, fd);
+            let _ = epoll::delete(&self.poll, fd);
         }
     }
 

@@ -8,7 +8,7 @@ use rustix::event::epoll;
 
 use super::ByteEvent;
 use super::copying::Closing;
-use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, read_available};
+use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
 use crate::terminal::Stream;
 
@@ -16,7 +16,7 @@ impl Worker {
     /// Continues a stream whose caller can be written to again.
     pub(super) fn can_copy(&mut self, key: u64, slot: u64) {
         let (Some(entry), Ok(slot)) = (self.entries.get_mut(&key), usize::try_from(slot)) else { return };
-        entry.flush(&self.poll, key, slot, self.clock.now().mono);
+        entry.flush(key, slot, self.clock.now().mono);
         entry.settle_delivery(&self.events);
     }
 
@@ -44,11 +44,12 @@ impl Worker {
         let of = |stream: Stream| slot_of(stream).map(|slot| (stream, slot));
         let Some((stream, slot)) = of(Stream::Stderr).or_else(|| of(Stream::Stdout)) else { return };
         entry.io.ingest(stream, line);
-        entry.copy(&self.poll, key, slot, line, now);
+        entry.copy(key, slot, line, now);
         self.parsers.submit(&entry.io);
     }
 
     pub(super) fn begin_close(&mut self, key: u64, patience: Option<Duration>) {
+        self.free(key);
         let until = patience.map(|patience| self.clock.now().mono + patience);
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.delivery.closing = Some(Closing { until });
@@ -73,9 +74,10 @@ impl Worker {
     }
 
     pub(super) fn begin_drain(&mut self, key: u64) {
+        self.free(key);
         // A terminal beside the streams has no end to read up to.
         if let Some(aside) = self.entries.get(&key).and_then(FdEntry::aside) {
-            self.read(key, aside as u64);
+            self.read(key, aside as u64, READS);
         }
         let now = self.clock.now().mono;
         if let Some(entry) = self.entries.get_mut(&key) {
@@ -107,8 +109,8 @@ impl Worker {
         let drains = self.draining.iter().filter_map(|key| self.entries.get(key)?.drain.as_ref());
         let drains = drains.map(|drain| (drain.last_byte + QUIET).min(drain.since + DRAIN_LIMIT));
         let closing = self.closing.iter().filter_map(|key| self.entries.get(key)?.delivery.closing?.until);
-        let next = drains.chain(closing).min()?;
-        let wait = next.saturating_sub(now);
+        let settling = drains.chain(closing).min().map(|next| next.saturating_sub(now));
+        let wait = settling.into_iter().chain(self.pacing.wait(now)).min()?;
         Some(Timespec {
             tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: wait.subsec_nanos().into(),
@@ -118,11 +120,12 @@ impl Worker {
     pub(super) fn close(&mut self, key: u64) {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
+        self.pacing.leave(key);
         for (stream, fd) in entry.sources.into_iter().flatten() {
             // What was written between the drain and the end of the tree: at most what the kernel buffers.
             let mut taken = 0;
             while taken < BUFFER_BYTES {
-                let (length, ended) = read_available(&fd, &mut self.buffer);
+                let (length, ended) = read_available(&fd, &mut self.buffer, READS);
                 if length > 0 {
                     entry.io.ingest(stream, &self.buffer[..length]);
                 }
@@ -131,7 +134,7 @@ impl Worker {
                     break;
                 }
             }
-            let _ = epoll::delete(&self.poll, &fd);
+            let _ = epoll::delete(&entry.poll, &fd);
         }
         entry.io.finish_log();
         entry.io.close();

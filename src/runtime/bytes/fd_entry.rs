@@ -18,7 +18,9 @@ pub(super) const QUIET: Duration = Duration::from_millis(100);
 /// After a shell's exit, reading continues for no longer than this.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Reads from one descriptor before the next one gets its turn.
-const READS: usize = 4;
+pub(super) const READS: usize = 4;
+/// If more descriptors than this have something to read, each gets one read before the next one gets its turn.
+pub(super) const FEW: usize = 2;
 /// Descriptor slots per task: three to read, one to write, three to copy to.
 pub(super) const SLOTS: u64 = 8;
 /// The first of the slots to copy to; the first source is copied there.
@@ -27,6 +29,8 @@ pub(super) const FIRST_OUTLET: u64 = 4;
 /// One task's descriptors.
 pub(super) struct FdEntry {
     pub(super) io: Arc<TaskIo>,
+    /// The epoll set that its sources and outlets are in.
+    pub(super) poll: Arc<OwnedFd>,
     pub(super) sources: [Option<Source>; 3],
     /// Where each source is copied to, by index.
     pub(super) outlets: [Option<Outlet>; 3],
@@ -68,32 +72,75 @@ impl FdEntry {
         ended || now >= drain.last_byte + QUIET || now >= drain.since + DRAIN_LIMIT
     }
 
-    pub(super) fn pause(&mut self, poll: &OwnedFd, key: u64) {
+    /// Tells whether it may be read at a pace: a terminal whose output goes nowhere else and has not ended.
+    pub(super) fn may_be_paced(&self) -> bool {
+        let is_copied = self.outlets.iter().any(Option::is_some);
+        self.io.tty && !is_copied && self.drain.is_none() && self.delivery.closing.is_none()
+    }
+
+    pub(super) fn pause(&mut self, key: u64) {
         self.paused = true;
-        self.listen(poll, key, EventFlags::empty());
+        self.listen(key, false);
         // A parser may have emptied the ring between the two steps above.
         if !self.io.lock_ring().blocked {
             self.paused = false;
-            self.listen(poll, key, EventFlags::IN);
+            self.listen(key, true);
         }
     }
 
-    pub(super) fn listen(&self, poll: &OwnedFd, key: u64, interest: EventFlags) {
+    /// Sets whether its output is reported as readable.
+    pub(super) fn listen(&self, key: u64, listens: bool) {
         for (slot, source) in self.sources.iter().enumerate() {
-            if let Some((_, fd)) = source {
-                let data = EventData::new_u64(key * SLOTS + slot as u64);
-                let _ = epoll::modify(poll, fd, data, interest);
-            }
+            let Some((stream, fd)) = source else { continue };
+            let interest = if listens { interest(*stream) } else { EventFlags::empty() };
+            let _ = epoll::modify(&self.poll, fd, data_of(key, slot as u64), interest);
         }
     }
+
+    /// Has a terminal reported again whose other side is closed: what is left in it takes more than one read.
+    pub(super) fn rearm(&self, key: u64, slot: usize) {
+        if let Some((stream, fd)) = self.sources.get(slot).and_then(Option::as_ref)
+            && *stream == Stream::Tty
+        {
+            let interest = self.interest(*stream);
+            let _ = epoll::modify(&self.poll, fd, data_of(key, slot as u64), interest);
+        }
+    }
+
+    /// Moves its sources to another epoll set.
+    pub(super) fn move_to(&mut self, poll: &Arc<OwnedFd>, key: u64) {
+        for (slot, source) in self.sources.iter().enumerate() {
+            let Some((stream, fd)) = source else { continue };
+            let _ = epoll::delete(&self.poll, fd);
+            let _ = epoll::add(poll, fd, data_of(key, slot as u64), self.interest(*stream));
+        }
+        self.poll = poll.clone();
+    }
+
+    /// Returns how a stream is watched now.
+    pub(super) fn interest(&self, stream: Stream) -> EventFlags {
+        if self.paused { EventFlags::empty() } else { interest(stream) }
+    }
+}
+
+/// Returns how a stream is watched. A terminal is reported once for each piece that arrives in it: to check whether one
+/// that was just read has more, as epoll does otherwise, the kernel first processes what is on its way through that
+/// terminal, and the thread waits for that, behind all other floods. Whatever arrives after a read is reported.
+pub(super) fn interest(stream: Stream) -> EventFlags {
+    if stream == Stream::Tty { EventFlags::IN | EventFlags::ET } else { EventFlags::IN }
+}
+
+/// Returns the value by which epoll names a slot of a task.
+pub(super) fn data_of(key: u64, slot: u64) -> EventData {
+    EventData::new_u64(key * SLOTS + slot)
 }
 
 /// Reads what is available in a few reads; returns the number of bytes, and whether the end was reached. Fewer and
 /// larger chunks also make the writing process faster (up to 1.6 times in measurements), but a keystroke must not
 /// wait for them: a terminal delivers 4 KiB at a time, and more than 16 KiB of a flood in a row would be noticeable.
-pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
+pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8], reads: usize) -> (usize, bool) {
     let mut length = 0;
-    for _ in 0..READS {
+    for _ in 0..reads {
         match rustix::io::read(fd, &mut buffer[length..]) {
             Ok(0) => return (length, length < buffer.len()),
             Ok(read) => length += read,

@@ -1,9 +1,9 @@
 //! The pump's handling of input: writing it to a task, and reading its echo before the program's reaction to it.
 
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
-use super::fd_entry::SLOTS;
+use super::fd_entry::{READS, data_of};
 use super::pump::{WRITER, Worker};
 
 impl Worker {
@@ -50,7 +50,7 @@ impl Worker {
                 }
             }
         }
-        let data = EventData::new_u64(key * SLOTS + WRITER);
+        let data = data_of(key, WRITER);
         if typed.close && typed.bytes.is_empty() {
             let _ = epoll::delete(&self.poll, writer);
             drop(typed);
@@ -60,6 +60,7 @@ impl Worker {
             drop(typed);
         }
         if was_typed {
+            self.note_input(key);
             self.read_echo(key);
         }
     }
@@ -70,7 +71,7 @@ impl Worker {
         let Some(entry) = self.entries.get(&key) else { return };
         if let (Some(aside), Some(pty)) = (entry.aside(), entry.io.pty.get()) {
             pty.settle();
-            self.read(key, aside as u64);
+            self.read(key, aside as u64, READS);
         }
     }
 }

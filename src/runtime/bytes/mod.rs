@@ -8,6 +8,8 @@ mod ending;
 mod fd_entry;
 mod input;
 mod outlet;
+mod paced;
+mod pacing;
 mod parsers;
 mod pump;
 mod ring;

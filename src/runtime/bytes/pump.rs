@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
 use super::copying::Delivery;
-use super::fd_entry::{FIRST_OUTLET, FdEntry, SLOTS, read_available};
+use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, data_of, interest, read_available};
 use super::outlet::Outlet;
+use super::pacing::Pacing;
 use super::parsers::Parsers;
 use super::task_io::TaskIo;
 use super::{ByteEvent, lock};
@@ -76,10 +77,13 @@ impl Pump {
         let shared =
             Arc::new(Shared { requests: Mutex::default(), has_requests: AtomicBool::new(false), wake });
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         epoll::add(&poll, &shared.wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         let worker = Worker {
             shared: shared.clone(),
-            poll,
+            poll: Arc::new(poll),
+            paced: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
+            pacing: Pacing::of(cores),
             clock,
             parsers,
             events,
@@ -174,7 +178,10 @@ impl Pump {
 
 pub(super) struct Worker {
     shared: Arc<Shared>,
-    pub(super) poll: OwnedFd,
+    pub(super) poll: Arc<OwnedFd>,
+    /// The epoll set of the paced terminals.
+    pub(super) paced: Arc<OwnedFd>,
+    pub(super) pacing: Pacing,
     pub(super) clock: Clock,
     pub(super) parsers: Arc<Parsers>,
     pub(super) events: mpsc::Sender<ByteEvent>,
@@ -185,7 +192,7 @@ pub(super) struct Worker {
     /// Tasks that have ended and whose callers may not have read everything yet.
     pub(super) closing: Vec<u64>,
     /// Tasks to read before all others.
-    prioritized: Vec<TaskId>,
+    pub(super) prioritized: Vec<TaskId>,
     next: u64,
     pub(super) buffer: Vec<u8>,
 }
@@ -204,26 +211,35 @@ impl Worker {
                     return;
                 }
             }
-            for event in &ready {
-                let token = event.data.u64();
-                if token == WAKE {
-                    self.clear_wake();
-                } else if token % SLOTS == WRITER {
-                    self.can_write(token / SLOTS, event.flags);
-                } else if token % SLOTS >= FIRST_OUTLET {
-                    self.can_copy(token / SLOTS, token % SLOTS - FIRST_OUTLET);
-                } else {
-                    self.read(token / SLOTS, token % SLOTS);
-                }
-                // Neither a keystroke nor its echo may wait until dozens of flooding tasks have had their turn.
-                if self.shared.has_requests.swap(false, Ordering::Acquire) && self.take_requests() {
-                    return;
-                }
-                self.read_prioritized();
+            if self.handle(&ready) || self.read_paced() {
+                return;
             }
             self.settle_drains();
             self.settle_closing();
         }
+    }
+
+    /// Handles what epoll has reported; returns whether to quit.
+    pub(super) fn handle(&mut self, ready: &[Event]) -> bool {
+        let reads = if ready.len() > FEW { 1 } else { READS };
+        for event in ready {
+            let token = event.data.u64();
+            if token == WAKE {
+                self.clear_wake();
+            } else if token % SLOTS == WRITER {
+                self.can_write(token / SLOTS, event.flags);
+            } else if token % SLOTS >= FIRST_OUTLET {
+                self.can_copy(token / SLOTS, token % SLOTS - FIRST_OUTLET);
+            } else {
+                self.can_read(token / SLOTS, token % SLOTS, (event.flags, reads));
+            }
+            // Neither a keystroke nor its echo may wait until dozens of flooding tasks have had their turn.
+            if self.shared.has_requests.swap(false, Ordering::Acquire) && self.take_requests() {
+                return true;
+            }
+            self.read_prioritized();
+        }
+        false
     }
 
     fn clear_wake(&self) {
@@ -235,7 +251,7 @@ impl Worker {
         for at in 0..self.prioritized.len() {
             let Some(&key) = self.names.get(&self.prioritized[at]) else { continue };
             let is_read = self.entries.get(&key).is_some_and(|entry| !entry.paused);
-            (0..WRITER).filter(|_| is_read).for_each(|slot| self.read(key, slot));
+            (0..WRITER).filter(|_| is_read).for_each(|slot| self.read(key, slot, READS));
         }
     }
 
@@ -256,11 +272,17 @@ impl Worker {
                     None => drop(self.events.blocking_send(ByteEvent::Closed(id))),
                 },
                 Request::Forget(id) => self.by_name(&id, Self::close),
-                Request::Prioritize(ids) => self.prioritized = ids,
+                Request::Prioritize(ids) => self.read_first(ids),
                 Request::Quit => return true,
             }
         }
         false
+    }
+
+    fn read_first(&mut self, ids: Vec<TaskId>) {
+        let keys: Vec<u64> = ids.iter().filter_map(|id| self.names.get(id).copied()).collect();
+        keys.into_iter().for_each(|key| self.free(key));
+        self.prioritized = ids;
     }
 
     fn by_name(&mut self, id: &TaskId, act: impl FnOnce(&mut Self, u64)) {
@@ -274,14 +296,14 @@ impl Worker {
         self.next += 1;
         let mut slots = [const { None }; 3];
         for (slot, source) in sources.into_iter().take(3).enumerate() {
-            let data = EventData::new_u64(key * SLOTS + slot as u64);
-            if let Err(error) = epoll::add(&self.poll, &source.1, data, EventFlags::IN) {
+            let data = data_of(key, slot as u64);
+            if let Err(error) = epoll::add(&self.poll, &source.1, data, interest(source.0)) {
                 tracing::error!(%error, task = %io.id, "watch an output descriptor");
             }
             slots[slot] = Some(source);
         }
         if let Some(writer) = &writer {
-            let data = EventData::new_u64(key * SLOTS + WRITER);
+            let data = data_of(key, WRITER);
             if let Err(error) = epoll::add(&self.poll, writer, data, EventFlags::empty()) {
                 tracing::error!(%error, task = %io.id, "watch an input descriptor");
             }
@@ -290,12 +312,24 @@ impl Worker {
         let mut copies = [const { None }; 3];
         copies.iter_mut().zip(outlets).for_each(|(slot, outlet)| *slot = Some(outlet));
         let (drain, delivery) = (None, Delivery::default());
-        let entry = FdEntry { io, sources: slots, outlets: copies, delivery, writer, drain, paused: false };
+        let poll = self.poll.clone();
+        let entry =
+            FdEntry { io, poll, sources: slots, outlets: copies, delivery, writer, drain, paused: false };
         self.entries.insert(key, entry);
         self.write(key);
     }
 
-    pub(super) fn read(&mut self, key: u64, slot: u64) {
+    fn can_read(&mut self, key: u64, slot: u64, (flags, reads): (EventFlags, usize)) {
+        self.read(key, slot, reads);
+        if flags.contains(EventFlags::HUP)
+            && let (Some(entry), Ok(slot)) = (self.entries.get(&key), usize::try_from(slot))
+        {
+            entry.rearm(key, slot);
+        }
+    }
+
+    /// Reads what a stream has, in a few reads at most.
+    pub(super) fn read(&mut self, key: u64, slot: u64, reads: usize) {
         let Some(entry) = self.entries.get_mut(&key) else { return };
         let Ok(slot) = usize::try_from(slot) else { return };
         if entry.is_stalled(slot) {
@@ -306,13 +340,13 @@ impl Worker {
         let Some((stream, fd)) = source else { return };
         // Set before the read, so that a thread that finds the terminal empty knows that something was there.
         let has_spoken = is_aside && entry.io.has_spoken.swap(true, Ordering::AcqRel);
-        let (length, ended) = read_available(fd, &mut self.buffer);
+        let (length, ended) = read_available(fd, &mut self.buffer, reads);
         if is_aside && length == 0 {
             entry.io.has_spoken.store(has_spoken, Ordering::Release);
         }
         let stream = *stream;
         if ended {
-            let _ = epoll::delete(&self.poll, &*fd);
+            let _ = epoll::delete(&entry.poll, &*fd);
             *source = None;
         }
         let is_last = ended && entry.has_ended();
@@ -321,10 +355,10 @@ impl Worker {
             if let Some(drain) = &mut entry.drain {
                 drain.last_byte = self.clock.now().mono;
             }
-            entry.copy(&self.poll, key, slot, &self.buffer[..length], self.clock.now().mono);
+            entry.copy(key, slot, &self.buffer[..length], self.clock.now().mono);
             self.parsers.submit(&entry.io);
             if taken.full {
-                entry.pause(&self.poll, key);
+                entry.pause(key);
             }
             if taken.overrun {
                 let _ = self.events.blocking_send(ByteEvent::Overrun(entry.io.id.clone()));
@@ -337,11 +371,12 @@ impl Worker {
             entry.io.end();
         }
         entry.settle_delivery(&self.events);
+        self.note_piece(key, length);
     }
 
     fn resume(&mut self, key: u64) {
         if let Some(entry) = self.entries.get_mut(&key) {
-            entry.listen(&self.poll, key, EventFlags::IN);
+            entry.listen(key, true);
             entry.paused = false;
         }
     }
