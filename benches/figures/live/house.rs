@@ -102,9 +102,17 @@ impl House {
     /// Starts a command on a terminal, as a task from the beginning.
     pub(crate) fn start(&self, cmd: &str) -> String {
         let (cols, rows) = PANE;
-        let input = json!({
+        self.start_as(&json!({
             "cmd": cmd, "tty": true, "cols": cols, "rows": rows, "login": false, "yield_time_ms": 0,
-        });
+        }))
+    }
+
+    /// Starts a command whose output is a pipe, as a task from the beginning.
+    pub(crate) fn start_piped(&self, cmd: &str) -> String {
+        self.start_as(&json!({ "cmd": cmd, "login": false, "yield_time_ms": 0 }))
+    }
+
+    fn start_as(&self, input: &Value) -> String {
         let mut run = self.command();
         run.args(["command", "run", "--input", &input.to_string()]);
         let output = run.output().expect("run the command line");

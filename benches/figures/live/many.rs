@@ -16,11 +16,22 @@ const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) fn run() {
     let lasts = if std::env::var_os("PILOTHOUSE_LONG").is_some() { LONG } else { SHORT };
-    report::head(&format!("{TASKS} tasks run `yes` for {} s, one more is typed into", lasts.as_secs()));
-    let mut house = House::open();
-    for _ in 0..TASKS {
-        house.start("exec yes");
+    for (output, start) in
+        [("a terminal", House::start as fn(&House, &str) -> String), ("a pipe", House::start_piped)]
+    {
+        let lasts_s = lasts.as_secs();
+        report::head(&format!(
+            "{TASKS} tasks run `yes` on {output} each for {lasts_s} s, one more is typed into"
+        ));
+        let house = House::open();
+        for _ in 0..TASKS {
+            start(&house, "exec yes");
+        }
+        measure(house, lasts);
     }
+}
+
+fn measure(mut house: House, lasts: Duration) {
     let program = house.processes().program;
     type_into_echo(&mut house);
     let started = Instant::now();
