@@ -2,6 +2,7 @@
 
 use std::cell::Cell as Flag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use super::cell::Cell;
 use super::contents::{Contents, Excerpt};
@@ -9,7 +10,9 @@ use super::emulator::{SCROLLBACK, Vt100};
 use super::modes::{Cursor, Modes, MouseMode};
 use super::normaliser::Normaliser;
 use super::osc::Properties;
+use super::read_rows::{ReadRows, stays_in_row};
 use super::recent::Recent;
+use super::row::Row;
 use super::size::Size;
 use super::skimmer::{Lines, skim};
 
@@ -69,6 +72,7 @@ pub struct Terminal {
     lost: bool,
     /// The end of the output, if the screen is shown at other widths too.
     recent: Option<Recent>,
+    read: ReadRows,
 }
 
 impl Terminal {
@@ -85,6 +89,7 @@ impl Terminal {
             skim_from: MIN_DEPTH,
             lost: false,
             recent: None,
+            read: ReadRows::default(),
         }
     }
 
@@ -97,6 +102,7 @@ impl Terminal {
     /// Feeds output of the program. Never panics. How the output is split into pieces makes no difference to
     /// the screen.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
+        self.forget_what_changes(bytes);
         let fed = contained(|| {
             let mut fed = Fed { reset: std::mem::take(&mut self.lost), ..Fed::default() };
             let mut rest = self.skim(bytes, &mut fed);
@@ -114,6 +120,15 @@ impl Terminal {
             self.start_over(self.size());
             Fed { reset: true, ..Fed::default() }
         })
+    }
+
+    fn forget_what_changes(&mut self, bytes: &[u8]) {
+        let Cursor { row, col, .. } = self.emulator.cursor();
+        if self.normaliser.is_plain() && stays_in_row(bytes, col, self.size().cols()) {
+            self.read.forget_row(row);
+        } else {
+            self.read.forget();
+        }
     }
 
     /// Keeps the beginning of some output, and returns how much of it can then be fed.
@@ -173,6 +188,7 @@ impl Terminal {
 
     /// Changes the size. Rows are cut or padded; [`Self::excerpt`] shows what they were.
     pub fn resize(&mut self, size: Size) {
+        self.read.forget();
         if let Some(recent) = self.recent.as_mut().filter(|_| size.cols() != self.emulator.size().cols()) {
             recent.resize();
         }
@@ -218,6 +234,11 @@ impl Terminal {
     /// Returns the cells of a row.
     pub(super) fn row(&self, row: u16) -> impl Iterator<Item = Cell<'_>> {
         (0..self.size().cols()).map(move |col| self.cell(row, col))
+    }
+
+    /// Returns a row as a value; one that has not changed is not read again.
+    pub(super) fn whole_row(&self, row: u16) -> Arc<Row> {
+        self.read.row(row, || Row::of(self.row(row), self.is_wrapped(row)))
     }
 
     /// Tells whether a row's text wraps into the next row.
@@ -363,6 +384,28 @@ mod tests {
             drawing.skim_from = 0;
             prop_assert_eq!(skimming.title(), drawing.title());
             prop_assert_eq!(all_of(&mut skimming), all_of(&mut drawing));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(cases(400, 10_000))]
+
+        #[test]
+        fn rows_that_are_not_read_again_have_not_changed(
+            pieces in proptest::collection::vec(
+                prop_oneof![3 => piece(), 7 => "[ -~éжё好\u{301}\u{85}\r\u{8}]{0,4}".prop_map(String::into_bytes)],
+                1..24,
+            ),
+            cut in 1_usize..9,
+            cols in 2_u16..20,
+        ) {
+            let mut terminal = Terminal::new(Size::clamped(cols, 5), Origin::Tty);
+            for piece in pieces.iter().flat_map(|piece| piece.chunks(cut)) {
+                terminal.feed(piece);
+                let read = Contents::of(&terminal);
+                terminal.read.forget();
+                prop_assert_eq!(read, Contents::of(&terminal));
+            }
         }
     }
 

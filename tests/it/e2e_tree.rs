@@ -231,7 +231,9 @@ fn long_f01_killed_runtimes_leave_nothing_and_lose_nothing() {
         for task in &tasks {
             let status = home.run(&["task", "status", task, "--output", "json"]);
             let said = String::from_utf8_lossy(&status.stdout).into_owned();
-            assert!(said.contains("interrupted"), "round {round}: {task} is not on record: {said}");
+            // The one on pipes may write its line only after the runtime was killed, and then really ends that way.
+            let is_told = ["interrupted", "\"signal\":\"SIGPIPE\""].iter().any(|end| said.contains(end));
+            assert!(is_told, "round {round}: {task} is not on record: {said}");
             acknowledged += 1;
         }
         agent.leave();
