@@ -98,9 +98,10 @@ impl Pacing {
         free
     }
 
-    /// Stops pacing a terminal.
+    /// Stops pacing a terminal, and forgets its last piece: it must not join the paced ones by that.
     pub(super) fn leave(&mut self, key: u64) {
         self.paced.remove(&key);
+        self.recent.retain(|recent| *recent != key);
     }
 
     fn few(&self, now: Duration) -> usize {
@@ -129,6 +130,13 @@ mod tests {
         assert_eq!(pacing.wait(NOW), Some(PAUSE));
         pacing.read(7, LARGE, NOW);
         assert_eq!(pacing.join(NOW), [7], "one that comes later joins them");
+    }
+
+    #[test]
+    fn one_that_leaves_before_it_has_joined_is_not_paced() {
+        let mut pacing = flooded(6);
+        pacing.leave(3);
+        assert_eq!(pacing.join(NOW), [0, 1, 2, 4, 5]);
     }
 
     #[test]
