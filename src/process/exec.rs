@@ -17,6 +17,7 @@ use rustix::termios::tcsetpgrp;
 
 use super::environment::{OsText, on_path};
 use super::script::is_posix;
+use super::sys::Texts;
 use super::wire::{self, Failure, Spec, Stage};
 use super::{Profile, ResourceLimits, limits, sys};
 
@@ -34,8 +35,8 @@ pub(super) struct Launch {
     umask: Option<u32>,
     /// The candidate paths of the shell.
     programs: Vec<CString>,
-    args: Vec<CString>,
-    env: Vec<CString>,
+    args: Texts,
+    env: Texts,
     /// The text of a command too long for an argument, in a memory file. The shell reads it as a file, which changes
     /// neither its `$0` nor its standard input nor its exit status.
     text: Option<OwnedFd>,
@@ -65,8 +66,8 @@ impl Launch {
             descriptor_limit: spec.descriptor_limit,
             umask: spec.umask,
             programs: programs.collect::<io::Result<_>>().map_err(exec)?,
-            args: args.map_err(exec)?,
-            env,
+            args: Texts::of(args.map_err(exec)?),
+            env: Texts::of(env),
             text,
         })
     }

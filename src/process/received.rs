@@ -56,13 +56,13 @@ impl Drop for Received {
 /// Replaces this process with another program; `args` starts with its name. Returns only on failure.
 pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsString)]) -> io::Error {
     let text = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
-    let prepared = || -> io::Result<(CString, Vec<CString>, Vec<CString>)> {
+    let prepared = || -> io::Result<(CString, sys::Texts, sys::Texts)> {
         let variable =
             |(name, value): &(OsString, OsString)| text([name.as_bytes(), b"=", value.as_bytes()].concat());
         Ok((
             text(program.as_os_str().as_bytes().to_vec())?,
-            args.iter().map(|arg| text(arg.clone().into_vec())).collect::<io::Result<_>>()?,
-            env.iter().map(variable).collect::<io::Result<_>>()?,
+            sys::Texts::of(args.iter().map(|arg| text(arg.clone().into_vec())).collect::<io::Result<_>>()?),
+            sys::Texts::of(env.iter().map(variable).collect::<io::Result<_>>()?),
         ))
     };
     match prepared() {

@@ -344,15 +344,27 @@ pub(super) fn exit(code: libc::c_int) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// The arguments or the environment of a program, in the form that the kernel takes.
+pub(super) struct Texts {
+    /// Ends in null.
+    pointers: Vec<*const c_char>,
+    /// What the pointers point into.
+    _texts: Vec<CString>,
+}
+
+impl Texts {
+    pub(super) fn of(texts: Vec<CString>) -> Self {
+        let pointers = texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
+        Self { pointers, _texts: texts }
+    }
+}
+
 /// Replaces this process with `program`. Unlike `execvp`, it does not search `PATH` and does not run files that the
-/// kernel refuses.
-pub(super) fn execve(program: &CStr, args: &[CString], env: &[CString]) -> Result<Infallible, io::Error> {
-    let pointers = |texts: &[CString]| -> Vec<*const c_char> {
-        texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
-    };
-    let (args, env) = (pointers(args), pointers(env));
-    // SAFETY: both arrays end in null and point into strings that outlive the call.
-    unsafe { libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr()) };
+/// kernel refuses. It allocates nothing: if this process lives in another one's memory ([`spawn`]), nobody would free
+/// that.
+pub(super) fn execve(program: &CStr, args: &Texts, env: &Texts) -> Result<Infallible, io::Error> {
+    // SAFETY: both arrays end in null and point into strings that belong to the same value, so they outlive the call.
+    unsafe { libc::execve(program.as_ptr(), args.pointers.as_ptr(), env.pointers.as_ptr()) };
     Err(io::Error::last_os_error())
 }
 

@@ -9,6 +9,7 @@ use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::journal;
+use pilothouse::process::environment::Environment;
 use pilothouse::runtime::{
     Error, ExecOutcome, ExecRequest, Handle, Input, Leftovers, RejectionReason, Stop, StopEffect, Stream,
     TaskStatus, TaskView, Until,
@@ -33,6 +34,11 @@ impl Bench {
         let dir = tempfile::tempdir().expect("temp dir");
         let (runtime, _) = start_limited(dir.path(), limits);
         Self { runtime, dir }
+    }
+
+    /// Makes this the environment of its commands.
+    pub(crate) fn with_environment(self, environment: Environment) -> Self {
+        Self { runtime: self.runtime.with_exactly(environment), ..self }
     }
 
     pub(crate) fn request(&self, cmd: &str) -> ExecRequest {

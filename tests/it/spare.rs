@@ -1,11 +1,12 @@
 //! Spare hosts, ready for the next commands: when there is one, which command gets it, that hosts are used again, and
 //! that none is kept for long.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::TaskId;
+use pilothouse::process::environment::Environment;
 use pilothouse::runtime::{AgentPeer, Leftovers, Stop, Stream};
 use rustix::process::Signal;
 use serde_json::json;
@@ -123,6 +124,32 @@ async fn a_host_that_is_used_again_is_known_as_that_of_its_new_task() {
                tr '\\0' '\\n' < /proc/$PPID/cmdline | tail -n 1; sed -n 's/^0::.*pilothouse-[0-9]*\\.//p' /proc/self/cgroup";
     let (id, words) = runs_until_a_host_is_used_again(&bench, cmd).await.expect("one is used again");
     assert!(words.len() >= 3 && words.iter().all(|word| *word == id.to_string()), "{id}: {words:?}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_memory_of_a_host_does_not_grow_with_its_commands() {
+    /// Large enough that one copy for each command would be noticed: 32 KiB of pointers.
+    const VARIABLES: usize = 4_000;
+    const COMMANDS: usize = 120;
+    const KIBIBYTES: u64 = 512;
+    let variables = (0..VARIABLES).map(|number| (format!("V{number}").into(), "x".into())).collect();
+    let bench = Bench::start().with_environment(Environment::new(variables, None));
+    bench.runtime.agent_connected("test", &peer());
+    let mut memory: HashMap<String, Vec<u64>> = HashMap::new();
+    for _ in 0..COMMANDS {
+        let cmd = "echo $PPID; /bin/sed -n 's/^RssAnon:[^0-9]*//p' /proc/$PPID/status";
+        let task = bench.completed(bench.request(cmd)).await;
+        let printed = bench.text(&task.id, Stream::Stdout).await;
+        let mut words = printed.split_whitespace();
+        let host = words.next().expect("a pid").to_owned();
+        memory.entry(host).or_default().push(words.next().expect("a number").parse().expect("kibibytes"));
+    }
+    // The first commands of a host touch what it needs for each.
+    let grown =
+        memory.values().filter(|sizes| sizes.len() > 20).map(|sizes| sizes[sizes.len() - 1] - sizes[4]);
+    let grown: Vec<u64> = grown.collect();
+    assert!(!grown.is_empty() && grown.iter().all(|grown| *grown < KIBIBYTES), "KiB: {memory:?}");
     bench.runtime.shutdown().await;
 }
 
