@@ -1,9 +1,9 @@
 //! The queue of rows to the writer. Callers that can wait for room do so without blocking anything else; rows that
 //! cannot wait have spare room of their own, and are counted as lost once that is full too.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,36 +23,58 @@ const STALL: Duration = Duration::from_secs(2);
 /// The sending end of the queue.
 #[derive(Debug)]
 pub(super) struct Queue {
-    rows: Mutex<Option<SyncSender<Row>>>,
     room: Arc<Semaphore>,
     spare: Arc<Semaphore>,
     state: Arc<State>,
 }
 
+/// The receiving end of the queue. Dropping it closes the queue, and rows that were not taken are lost.
+#[derive(Debug)]
+pub(super) struct Rows(Arc<State>);
+
 /// State shared by the writer and its senders.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    // Not a channel of the standard library: those wake the receiver while they hold a lock that it then waits for,
+    // which takes four switches of threads for a row.
+    pending: Mutex<Pending>,
+    filled: Condvar,
     /// Rows dropped for lack of room.
     lost: AtomicU64,
     /// When the writer began its current work, in milliseconds of the journal's clock plus one; 0 while it is idle.
     busy: AtomicU64,
 }
 
+#[derive(Debug, Default)]
+struct Pending {
+    rows: VecDeque<Row>,
+    is_closed: bool,
+    /// Whether the writer waits for a row.
+    is_awaited: bool,
+}
+
+/// What the writer gets from the queue.
+pub(super) enum Taken {
+    /// The oldest rows, at least one.
+    Rows(Vec<Row>),
+    /// No row arrived in time.
+    Late,
+    /// The queue is closed and empty.
+    Closed,
+}
+
 /// The room a row takes; released when dropped.
 pub(super) type Room = OwnedSemaphorePermit;
 
 impl Queue {
-    pub(super) fn new() -> (Self, Receiver<Row>, Arc<State>) {
-        // Each row holds a permit, so the channel is never full.
-        let (rows, queue) = sync_channel(ROWS + NOTES);
+    pub(super) fn new() -> (Self, Rows, Arc<State>) {
         let state = Arc::<State>::default();
         let own = Self {
-            rows: Mutex::new(Some(rows)),
             room: Arc::new(Semaphore::new(ROWS)),
             spare: Arc::new(Semaphore::new(NOTES)),
             state: state.clone(),
         };
-        (own, queue, state)
+        (own, Rows(state.clone()), state)
     }
 
     /// Waits for room for a row of `bytes` bytes.
@@ -72,14 +94,24 @@ impl Queue {
 
     /// Queues a row that holds room.
     pub(super) fn send(&self, row: Row) -> Result<(), Error> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.as_ref().ok_or(Error::Closed)?.try_send(row).map_err(|_| Error::Closed)
+        let mut pending = self.state.pending();
+        if pending.is_closed {
+            return Err(Error::Closed);
+        }
+        pending.rows.push_back(row);
+        let is_awaited = std::mem::take(&mut pending.is_awaited);
+        drop(pending);
+        if is_awaited {
+            self.state.filled.notify_one();
+        }
+        Ok(())
     }
 
     /// Closes the queue: the writer stops once it has written what is queued.
     pub(super) fn close(&self) {
         self.room.close();
-        drop(self.rows.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.state.pending().is_closed = true;
+        self.state.filled.notify_one();
     }
 
     /// Returns for how long the writer has been stalled, if it is.
@@ -89,7 +121,39 @@ impl Queue {
     }
 }
 
+impl Rows {
+    /// Takes up to `most` rows; waits for the first one for at most `patience`.
+    pub(super) fn take(&self, patience: Duration, most: usize) -> Taken {
+        let waits = |pending: &mut Pending| {
+            pending.is_awaited = pending.rows.is_empty() && !pending.is_closed;
+            pending.is_awaited
+        };
+        let waited = self.0.filled.wait_timeout_while(self.0.pending(), patience, waits);
+        let (mut pending, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        pending.is_awaited = false;
+        if pending.rows.is_empty() {
+            return if pending.is_closed { Taken::Closed } else { Taken::Late };
+        }
+        let count = pending.rows.len().min(most);
+        Taken::Rows(pending.rows.drain(..count).collect())
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        let mut pending = self.0.pending();
+        pending.is_closed = true;
+        let rows = std::mem::take(&mut pending.rows);
+        drop(pending);
+        drop(rows);
+    }
+}
+
 impl State {
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes that the writer begins to write.
     pub(super) fn begin(&self, now: Duration) {
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX - 1);
@@ -109,4 +173,68 @@ impl State {
 
 fn cost(bytes: usize) -> u32 {
     u32::try_from((1 + bytes / BYTES).min(ROWS.min(NOTES))).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::journal::Durability;
+    use crate::journal::chain::Entry;
+
+    const SOON: Duration = Duration::from_secs(60);
+
+    fn send(queue: &Queue, number: u64) {
+        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: number, body: Vec::new() };
+        let room = queue.room_now(0).expect("room");
+        queue.send(Row { entry, durability: Durability::Written, done: None, room }).expect("open");
+    }
+
+    fn numbers(taken: Taken) -> Option<Vec<u64>> {
+        match taken {
+            Taken::Rows(rows) => Some(rows.iter().map(|row| row.entry.mono).collect()),
+            Taken::Late | Taken::Closed => None,
+        }
+    }
+
+    #[test]
+    fn rows_arrive_in_order_at_most_so_many_at_once_and_the_rest_before_the_end() {
+        let (queue, rows, _) = Queue::new();
+        (0..5).for_each(|number| send(&queue, number));
+        assert_eq!(numbers(rows.take(SOON, 3)), Some(vec![0, 1, 2]));
+        queue.close();
+        assert_eq!(numbers(rows.take(SOON, 3)), Some(vec![3, 4]));
+        assert!(matches!(rows.take(SOON, 3), Taken::Closed));
+        let room = queue.spare.clone().try_acquire_owned().expect("room for a note");
+        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
+        let row = Row { entry, durability: Durability::Written, done: None, room };
+        assert!(matches!(queue.send(row), Err(Error::Closed)));
+    }
+
+    #[test]
+    fn whoever_waits_gets_the_next_row_and_gives_up_in_time() {
+        let (queue, rows, _) = Queue::new();
+        assert!(matches!(rows.take(Duration::from_millis(1), 1), Taken::Late));
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| (0..100).map(|_| numbers(rows.take(SOON, 1))).collect::<Vec<_>>());
+            (0..100).for_each(|number| send(&queue, number));
+            let taken = waiting.join().expect("takes");
+            assert_eq!(taken, (0..100).map(|number| Some(vec![number])).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn rows_that_nobody_takes_are_dropped_with_the_receiver_and_what_waits_for_them_is_told() {
+        let (queue, rows, _) = Queue::new();
+        let (done, written) = tokio::sync::oneshot::channel();
+        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
+        let room = queue.room_now(0).expect("room");
+        queue.send(Row { entry, durability: Durability::Synced, done: Some(done), room }).expect("open");
+        drop(rows);
+        assert!(written.blocking_recv().is_err());
+        let room = queue.room_now(0).expect("its room was released");
+        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 1, body: Vec::new() };
+        assert!(queue.send(Row { entry, durability: Durability::Late, done: None, room }).is_err());
+    }
 }

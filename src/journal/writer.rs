@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use serde_json::json;
@@ -12,7 +11,7 @@ use tokio::sync::{Notify, oneshot, watch};
 use super::Durability;
 use super::appender::{Appender, own_row};
 use super::chain::{Entry, Hash};
-use super::queue::{Room, State};
+use super::queue::{Room, Rows, State, Taken};
 use crate::clock::Clock;
 
 /// The longest time a written row stays unsynced.
@@ -52,6 +51,7 @@ pub struct Degraded {
 const WATCH: Duration = Duration::from_secs(3);
 
 /// A row on its way to the disk.
+#[derive(Debug)]
 pub(super) struct Row {
     pub(super) entry: Entry,
     pub(super) durability: Durability,
@@ -105,19 +105,15 @@ impl Writer {
     }
 
     /// Writes until every sender is gone, then syncs.
-    pub(super) fn run(mut self, queue: &Receiver<Row>) {
+    pub(super) fn run(mut self, queue: &Rows) {
         loop {
             self.state.rest();
-            let next = self.next(queue);
+            let taken = queue.take(self.patience(), GROUP_ROWS);
             self.state.begin(self.clock.now().mono);
-            match next {
-                Ok(row) => {
-                    self.take(row);
-                    let rest = GROUP_ROWS.saturating_sub(1);
-                    queue.try_iter().take(rest).for_each(|row| self.take(row));
-                }
-                Err(RecvTimeoutError::Timeout) => self.watch(),
-                Err(RecvTimeoutError::Disconnected) => break,
+            match taken {
+                Taken::Rows(rows) => rows.into_iter().for_each(|row| self.take(row)),
+                Taken::Late => self.watch(),
+                Taken::Closed => break,
             }
             self.settle();
             self.tell();
@@ -127,11 +123,12 @@ impl Writer {
         self.sync();
     }
 
-    fn next(&self, queue: &Receiver<Row>) -> Result<Row, RecvTimeoutError> {
+    /// Returns how long to wait for a row before something else is due.
+    fn patience(&self) -> Duration {
         let now = self.clock.now().mono;
         let retry = self.trouble.is_some().then_some(RETRY);
         let wait = self.due.map(|due| due.saturating_sub(now)).or(retry);
-        queue.recv_timeout(wait.unwrap_or(WATCH))
+        wait.unwrap_or(WATCH)
     }
 
     /// Checks the recording while nothing is written.
