@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
+
 use super::hosts::{self, HostProcess};
 use super::running::Control;
 use super::spawner::{PreparedHost, Spawner};
@@ -37,6 +39,30 @@ struct State {
     given_up: u64,
 }
 
+/// A spare host to be prepared.
+struct SpareOrder {
+    /// How often the spare hosts had been given up.
+    given_up: u64,
+    /// The host to use again; without one, another is started.
+    ended: Option<(Control, HostProcess)>,
+}
+
+impl SpareOrder {
+    /// Orders a spare host, if one is missing.
+    fn any(spares: &Spares) -> Option<Self> {
+        let mut state = spares.state();
+        let is_missing = state.ready.len() + state.coming < SPARES;
+        state.coming += usize::from(is_missing);
+        is_missing.then(|| Self { given_up: state.given_up, ended: state.ended.pop() })
+    }
+
+    /// Orders a spare host, if one is missing and there is a host to use again.
+    fn of_ended(spares: &Spares) -> Option<Self> {
+        let has_ended = !spares.state().ended.is_empty();
+        has_ended.then(|| Self::any(spares)).flatten()
+    }
+}
+
 #[derive(Debug)]
 struct Spare {
     id: TaskId,
@@ -51,16 +77,27 @@ impl Spawner {
 
     /// Prepares spare hosts for the next commands until there are [`SPARES`]. For each, `folder` first creates the
     /// folder of the task with its id, if it can.
-    pub fn keep_spares<F>(&self, folder: impl Fn(TaskId) -> F)
-    where
-        F: Future<Output = Option<PathBuf>> + Send + 'static,
-    {
-        while let Some(order) = self.spares.order() {
+    pub fn keep_spares(&self, folder: impl Fn(TaskId) -> JoinHandle<Option<PathBuf>>) {
+        self.prepare_spares(SpareOrder::any, folder);
+    }
+
+    /// Like [`Spawner::keep_spares`], but only from hosts whose commands have ended. That costs so little that it does
+    /// not delay a command that runs meanwhile.
+    pub fn renew_spares(&self, folder: impl Fn(TaskId) -> JoinHandle<Option<PathBuf>>) {
+        self.prepare_spares(SpareOrder::of_ended, folder);
+    }
+
+    fn prepare_spares(
+        &self,
+        next: fn(&Spares) -> Option<SpareOrder>,
+        folder: impl Fn(TaskId) -> JoinHandle<Option<PathBuf>>,
+    ) {
+        while let Some(SpareOrder { given_up, ended }) = next(&self.spares) {
             let (hosts, spares, id) = (self.hosts.clone(), self.spares.clone(), TaskId::random());
             let folder = folder(id.clone());
             self.links.spawn(async move {
-                let folder = folder.await;
-                let renewed = match spares.take_ended() {
+                let folder = folder.await.ok().flatten();
+                let renewed = match ended {
                     Some(ended) => hosts::renew(ended, id.as_str(), folder.as_deref()).await.ok(),
                     None => None,
                 };
@@ -70,7 +107,7 @@ impl Spawner {
                     None => hosts.start(Some(id.as_str()), folder.as_deref()).await.ok(),
                 };
                 let host = started.map(|started| PreparedHost::of(started, Some(id.to_string())));
-                spares.came(order, host.map(|host| Spare { id, host }));
+                spares.came(given_up, host.map(|host| Spare { id, host }));
             });
         }
     }
@@ -101,18 +138,10 @@ impl Spares {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// If a spare host is missing, notes that one is on its way and returns the number that [`Spares::came`] needs.
-    fn order(&self) -> Option<u64> {
-        let mut state = self.state();
-        let is_missing = state.ready.len() + state.coming < SPARES;
-        state.coming += usize::from(is_missing);
-        is_missing.then_some(state.given_up)
-    }
-
     /// Notes that a spare host has started up or could not be started.
-    fn came(&self, order: u64, spare: Option<Spare>) {
+    fn came(&self, given_up: u64, spare: Option<Spare>) {
         let mut state = self.state();
-        if state.given_up == order {
+        if state.given_up == given_up {
             state.coming -= 1;
             state.ready.extend(spare);
         }
@@ -158,10 +187,6 @@ impl Spares {
         }
         state.ended.push(host);
         None
-    }
-
-    fn take_ended(&self) -> Option<(Control, HostProcess)> {
-        self.state().ended.pop()
     }
 
     fn take_all(&self) -> (Vec<Spare>, Vec<(Control, HostProcess)>) {

@@ -1,7 +1,11 @@
 //! Keeps spare hosts and the folders of their future tasks ready for the next commands while some are likely: while an
-//! agent is connected, a program runs, or an agent's own shell has run a command.
+//! agent is connected, a program runs, or an agent's own shell has run a command
+//! (docs/decisions/61-hosts-that-are-used-again.md).
 
+use std::path::PathBuf;
 use std::time::Duration;
+
+use tokio::task::JoinHandle;
 
 use super::Driver;
 use crate::envelope::TaskId;
@@ -9,8 +13,8 @@ use crate::runtime::supervisor::Task;
 
 /// How long spare hosts are kept after a start.
 const IDLE: Duration = Duration::from_secs(30);
-/// How long a command may run before others are prepared beside it. Most end earlier; preparing a host while they run
-/// would only delay them.
+/// How long a command may run before another host is started beside it. Most end earlier; starting a host while they
+/// run would only delay them.
 const SHORT: Duration = Duration::from_millis(5);
 
 /// When something is to be done about spare hosts.
@@ -29,7 +33,8 @@ impl SpareTimes {
 }
 
 impl Driver {
-    /// Prepares spare hosts once a task that was started has ended, or has run for a moment.
+    /// Prepares spare hosts for what follows a task that was started: now, as far as there are hosts to use again, and
+    /// the others once the task has ended or has run for a moment.
     pub(super) fn expect_more(&mut self, id: &TaskId) {
         let follows = |task: &Task| task.request.step.is_some() || task.request.native.is_some();
         if self.supervisor.get(id).is_some_and(follows) || self.shared.session().has_agent() {
@@ -37,6 +42,9 @@ impl Driver {
             let now = self.now().mono;
             self.spares.due = Some(now + SHORT);
             self.spares.until = Some(now + IDLE);
+            if self.is_open() {
+                self.spawner.renew_spares(self.spare_folder());
+            }
         }
     }
 
@@ -45,12 +53,16 @@ impl Driver {
         if self.spares.due.take_if(|due| *due <= now).is_none() || !self.is_open() {
             return;
         }
-        self.spawner.keep_spares(|id| {
-            let shared = self.shared.clone();
-            let prepare = move || shared.spare_folders.prepare(&shared.recording, &id);
-            let prepared = tokio::task::spawn_blocking(prepare);
-            async move { prepared.await.ok().flatten() }
-        });
+        self.spawner.keep_spares(self.spare_folder());
+    }
+
+    /// Returns what creates the folder of a future task.
+    fn spare_folder(&self) -> impl Fn(TaskId) -> JoinHandle<Option<PathBuf>> {
+        let shared = self.shared.clone();
+        move |id| {
+            let shared = shared.clone();
+            tokio::task::spawn_blocking(move || shared.spare_folders.prepare(&shared.recording, &id))
+        }
     }
 
     /// Drops the spare hosts when their time is up.
