@@ -1,11 +1,12 @@
 //! The directory a command starts in: resolved beneath the execution root and kept open, so that later changes to its
 //! path do not matter. A starting point, not a sandbox.
 
+use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, openat, openat2};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, fstat, openat, openat2};
 use rustix::io::Errno;
 
 /// A directory inside the execution root.
@@ -56,6 +57,9 @@ pub enum WorkdirError {
 /// # Errors
 /// If the directory does not exist, cannot be entered, or is outside `root`.
 pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
+    if let Ok(Some(found)) = resolve_cached(root, base, asked) {
+        return Ok(found);
+    }
     let canonical_root = root.canonicalize().map_err(|error| refuse(root, root, error))?;
     let place = Place { root: canonical_root };
     match asked {
@@ -65,6 +69,39 @@ pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir,
             other => other,
         },
     }
+}
+
+/// Does the same in a third of the system calls for the usual case: a directory that the kernel has in its cache of
+/// paths, that can be entered, and that is inside `root`. Everything else is left to [`resolve`].
+fn resolve_cached(root: &Path, base: &Path, asked: Option<&str>) -> io::Result<Option<Workdir>> {
+    let root = open_cached(root).and_then(|root| path_of(&root))?;
+    let fd = match asked {
+        Some(asked) => open_cached(&root.join(asked)),
+        None => open_cached(base),
+    }?;
+    // The path of what was opened, so that it does not matter whether the path is changed meanwhile.
+    let path = path_of(&fd)?;
+    let is_inside = path.starts_with(&root);
+    // A directory that was deleted meanwhile has another text than a path there.
+    let is_there = fstat(&fd)?.st_nlink > 0;
+    Ok((is_inside && is_there).then_some(Workdir { fd, path }))
+}
+
+fn open_cached(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // The last component makes the kernel check that the directory can be entered.
+    Ok(openat2(
+        CWD,
+        path.join("."),
+        flags,
+        Mode::empty(),
+        ResolveFlags::CACHED | ResolveFlags::NO_MAGICLINKS,
+    )?)
+}
+
+/// Returns the canonical path of an open directory.
+fn path_of(directory: &OwnedFd) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))
 }
 
 struct Place {
