@@ -115,7 +115,8 @@ async fn unneeded(
         tokio::select! {
             () = wake => {}
             changed = clients.changed() => if changed.is_err() { return },
-            changed = snapshot.changed() => if changed.is_err() { return },
+            // While someone stays connected, tasks and calls change nothing.
+            changed = snapshot.changed(), if !stays => if changed.is_err() { return },
         }
     }
 }

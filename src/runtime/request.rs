@@ -60,6 +60,11 @@ impl ExecRequest {
         !self.tty && !self.accepts_input && self.item.is_none() && self.step.is_none()
     }
 
+    /// Tells whether its caller runs many commands, one after another: the items of a batch, or a program's.
+    pub(super) fn is_one_of_many(&self) -> bool {
+        self.item.is_some() || self.step.is_some()
+    }
+
     /// Returns the id chosen for its task, if any.
     pub(super) fn chosen_id(&self) -> Option<&TaskId> {
         self.step.as_ref().map(|step| &step.id).or(self.native.as_ref())

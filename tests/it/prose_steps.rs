@@ -40,7 +40,7 @@ impl Bench {
             actor: Actor::Cli,
             call: 1,
             cmd: cmd.into(),
-            shell: None,
+            shell: Some(self.runtime.step_shell()),
             login: false,
             workdir: None,
             base: self.work(),
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     async fn stdout(&self, task: &TaskView) -> String {
-        let output = self.runtime.output(&task.id).expect("output");
+        let output = self.runtime.output_of(task).expect("output");
         let (bytes, _) = output.beginning(Stream::Stdout, 1 << 20).await.expect("readable");
         String::from_utf8(bytes).expect("UTF-8")
     }

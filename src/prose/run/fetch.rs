@@ -74,7 +74,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         actor: by.clone(),
         call,
         cmd,
-        shell: None,
+        shell: Some(runtime.step_shell()),
         login: false,
         workdir: None,
         base: cwd.to_owned(),
@@ -93,7 +93,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         ExecOutcome::Completed(task) => task,
         _ => return Err("it did not end in time".to_owned()),
     };
-    let output = runtime.output(&task.id).map_err(|error| error.to_string())?;
+    let output = runtime.output_of(&task).map_err(|error| error.to_string())?;
     let read = |stream| output.beginning(stream, most as u64);
     let status = task.ended.as_ref().and_then(|ended| ended.exit_status);
     if status != Some(0) {

@@ -169,6 +169,7 @@ impl Run {
         }
         let is_resumed = resumed.is_some();
         let input = json!({ "program": program, "resume": request.resume });
+        let shell = runtime.step_shell();
         let (journal, folder, id, cwd) = match resumed {
             Some(Resumed { journal, folder, first, .. }) => {
                 journal.write(&Row::Resumed { at })?;
@@ -184,7 +185,7 @@ impl Run {
                     run: id.clone(),
                     program: program.clone(),
                     cwd: request.cwd.clone(),
-                    shell: runtime.step_shell().display().to_string(),
+                    shell: shell.clone(),
                     inputs: inputs.clone(),
                     exec: policy.exec,
                     sessions: typed,
@@ -215,8 +216,15 @@ impl Run {
             ended_at: None,
         });
         let has_operator = request.has_operator;
-        let kept = Mutex::default();
-        let world = RuntimeEffects { runtime: runtime.clone(), actor: by, call, has_operator, events, kept };
+        let world = RuntimeEffects {
+            runtime: runtime.clone(),
+            actor: by,
+            call,
+            shell,
+            has_operator,
+            events,
+            kept: Mutex::default(),
+        };
         let home = runtime.inherited("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let vm = Vm::new(world, journal, policy, progress, id.clone(), home);
         let folder = Arc::new(folder);
@@ -264,6 +272,7 @@ impl Run {
             }
         };
         let left_behind = self.vm.effects.clear().await;
+        self.runtime.catch_up().await;
         let Conclusion { how, line, message, place } = conclude(ended);
         let outputs = frame.scope.outputs().into_iter();
         let mut outcome = Outcome {

@@ -28,6 +28,8 @@ pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
     pub(super) actor: Actor,
     pub(super) call: u64,
+    /// The shell of its commands, found once: a `PATH` may have many folders to search.
+    pub(super) shell: String,
     /// Whether a console opens with the run, so that an operator will be present.
     pub(super) has_operator: bool,
     pub(super) events: mpsc::Sender<Event>,
@@ -90,8 +92,8 @@ impl RuntimeEffects {
         {
             return Err(NotRun::Denied(message.clone()));
         }
-        let (stdout, stdout_truncated) = self.read(&task.id, Stream::Stdout, kept).await;
-        let (stderr, stderr_truncated) = self.read(&task.id, Stream::Stderr, CAPTURED_CHARS).await;
+        let (stdout, stdout_truncated) = self.read(&task, Stream::Stdout, kept).await;
+        let (stderr, stderr_truncated) = self.read(&task, Stream::Stderr, CAPTURED_CHARS).await;
         Ok(Ran {
             exit_code: exit_code(&task),
             stdout,
@@ -108,15 +110,15 @@ impl RuntimeEffects {
     }
 
     /// Reads the beginning of a stream (docs/prose-rules.md#rule-22).
-    async fn read(&self, id: &TaskId, stream: Stream, kept: usize) -> (String, bool) {
+    async fn read(&self, task: &TaskView, stream: Stream, kept: usize) -> (String, bool) {
         let read = async {
-            let output = self.runtime.output(id)?;
+            let output = self.runtime.output_of(task)?;
             output.beginning(stream, 4 * kept as u64).await
         };
         match read.await {
             Ok((bytes, is_all)) => cut(&bytes, is_all, kept),
             Err(error) => {
-                tracing::error!(%error, task = %id, "the output of a program's command cannot be read");
+                tracing::error!(%error, task = %task.id, "the output of a program's command cannot be read");
                 (String::new(), true)
             }
         }
@@ -135,7 +137,7 @@ impl Effects for RuntimeEffects {
             actor: self.actor.clone(),
             call: self.call,
             cmd: command,
-            shell: None,
+            shell: Some(self.shell.clone()),
             login: false,
             workdir: None,
             base: cwd,

@@ -52,6 +52,8 @@ impl Driver {
     pub(super) fn settle(&mut self, id: &TaskId) {
         let Some(view) = self.view(id) else { return };
         let Some(mut live) = self.live.remove(id) else { return };
+        let is_one_of_many = self.supervisor.get(id).is_some_and(|task| task.request.is_one_of_many());
+        let is_watched = live.waiter.is_none() || live.io.progress.receiver_count() > 0;
         // A held command waited for a person, which must not count as latency.
         let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
@@ -66,7 +68,10 @@ impl Driver {
         if let Some(task) = self.supervisor.forget(id, view.output) {
             self.tasks.end(&task, is_recorded);
         }
-        self.publish();
+        // The caller of one of many commands gets its view with the answer, and publishes after the last one.
+        if !is_one_of_many || is_watched {
+            self.publish();
+        }
         // After publishing: a caller that waits for the end looks at the snapshot.
         live.io.progress.send_modify(|progress| progress.settled = true);
         self.shared.ios().remove(id);

@@ -246,6 +246,11 @@ impl Driver {
                 let _ = reply.send(Ok(self.known(&tasks)));
                 return false;
             }
+            Order::Publish { reply } => {
+                self.publish();
+                let _ = reply.send(Ok(()));
+                return false;
+            }
             Order::Pause { paused, from } => self.pause(paused, from.as_ref()),
             Order::Step(input) => self.step(input),
             Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),

@@ -25,6 +25,7 @@ pub(in crate::runtime) enum Order {
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
+    Publish { reply: Reply<()> },
     Pause { paused: bool, from: Option<ConsoleProcess> },
     Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },

@@ -106,10 +106,7 @@ impl Prepared {
         let root = root(shared, request.step.is_some() || request.native.is_some());
         let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
             .map_err(|error| refused_workdir(&request, root, &error))?;
-        let shell = match request.step {
-            Some(_) => environment::step_shell(environment.get("PATH")),
-            None => environment::choose_shell(request.shell.as_deref(), environment.get("SHELL")),
-        };
+        let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
         let mut folder = shared.spare_folders.take_or_create(&shared.recording, &id)?;
         let io = TaskIo::begin(TaskIoSpec {
             id: id.clone(),

@@ -1,7 +1,6 @@
 //! `Handle` methods for the environment that commands inherit.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use super::Handle;
 use crate::process::environment::{self, Environment};
@@ -27,9 +26,9 @@ impl Handle {
         self.environment.get(name).map(ToOwned::to_owned)
     }
 
-    /// Returns the shell that runs the commands of programs.
+    /// Returns the shell that runs the commands of programs. Blocks.
     #[must_use]
-    pub fn step_shell(&self) -> PathBuf {
-        environment::step_shell(self.environment.get("PATH"))
+    pub fn step_shell(&self) -> String {
+        environment::step_shell(self.environment.get("PATH")).to_string_lossy().into_owned()
     }
 }

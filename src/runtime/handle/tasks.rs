@@ -17,6 +17,13 @@ impl Handle {
         looked.await.unwrap_or_default()
     }
 
+    /// Waits until the published state contains all that has happened. Whoever starts commands one after another must
+    /// do this before reporting their end: the state in between is published only every now and then.
+    pub async fn catch_up(&self) {
+        // It fails when the runtime has ended, and then nothing is published any more.
+        let _ = self.order(|reply| Order::Publish { reply }).await;
+    }
+
     /// Returns the live tasks and the most recently ended ones, in order of creation; long commands are truncated.
     #[must_use]
     pub fn tasks(&self) -> Vec<Arc<TaskView>> {

@@ -68,6 +68,7 @@ pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
         cx.cut.took();
     }
     batch.file().await;
+    cx.runtime.catch_up().await;
     batch.is_over = true;
     batch.complete()
 }
