@@ -70,7 +70,8 @@ impl Going {
             return self.runtime.task(&task.parse().ok()?);
         }
         let seq = *self.begun.get()?;
-        self.runtime.tasks().into_iter().filter(|task| task.call == seq).max_by_key(|task| task.number)
+        let (_, newest) = self.runtime.newest(1, |task| task.call == seq);
+        newest.into_iter().next()
     }
 }
 

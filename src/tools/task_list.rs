@@ -83,19 +83,36 @@ struct Row {
     ended: Option<String>,
 }
 
-/// What is known about a caller's tasks.
+/// Which of the runtime's tasks a caller asks for.
 #[derive(Debug, Clone)]
-pub struct Complete {
-    /// Every task of the runtime.
-    pub tasks: Vec<Arc<TaskView>>,
+pub struct Wanted {
     /// The caller: an agent sees its own tasks.
     pub actor: Actor,
     /// Whether tasks are shared: the caller then sees all.
     pub shared: bool,
     /// Which tasks to list.
     pub scope: Scope,
-    /// The maximum number of tasks to list.
-    pub limit: usize,
+}
+
+impl Wanted {
+    /// Tells whether a task is listed.
+    #[must_use]
+    pub fn includes(&self, task: &TaskView) -> bool {
+        let is_in_scope = match self.scope {
+            Scope::Active => !task.status.is_terminal() && (task.promoted || is_at_hand(task)),
+            Scope::All => true,
+        };
+        is_in_scope && (self.shared || self.actor.may_drive(&task.started_by))
+    }
+}
+
+/// The tasks to be listed.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// How many there are.
+    pub total: usize,
+    /// The newest of them, newest first.
+    pub tasks: Vec<Arc<TaskView>>,
     /// The current time.
     pub now: Timestamp,
 }
@@ -103,16 +120,9 @@ pub struct Complete {
 /// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    let Complete { tasks, actor, shared, scope, limit, now } = complete;
-    let mut listed: Vec<&Arc<TaskView>> = tasks
-        .iter()
-        .filter(|task| *scope == Scope::All || task.promoted || is_at_hand(task))
-        .filter(|task| *shared || actor.may_drive(&task.started_by))
-        .filter(|task| *scope == Scope::All || !task.status.is_terminal())
-        .collect();
-    listed.sort_by_key(|task| std::cmp::Reverse(task.number));
-    let rows: Vec<Row> = listed.iter().take((*limit).min(MOST)).map(|task| Row::of(task, *now)).collect();
-    TaskList::envelope(&Listing { total: listed.len(), returned: rows.len(), tasks: rows })
+    let Complete { total, tasks, now } = complete;
+    let rows: Vec<Row> = tasks.iter().map(|task| Row::of(task, *now)).collect();
+    TaskList::envelope(&Listing { total: *total, returned: rows.len(), tasks: rows })
 }
 
 impl Row {
@@ -172,15 +182,10 @@ For a lost task_id, or what to stop before you finish.";
     type Result = Listing;
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let complete = Complete {
-            tasks: cx.runtime.tasks(),
-            actor: cx.caller.actor.clone(),
-            shared: cx.runtime.shares_tasks(),
-            scope: input.scope,
-            limit: input.limit,
-            now: cx.now(),
-        };
-        Ok(Done { envelope: project(&complete), task: None })
+        let actor = cx.caller.actor.clone();
+        let wanted = Wanted { actor, shared: cx.runtime.shares_tasks(), scope: input.scope };
+        let (total, tasks) = cx.runtime.newest(input.limit.min(MOST), |task| wanted.includes(task));
+        Ok(Done { envelope: project(&Complete { total, tasks, now: cx.now() }), task: None })
     }
 
     fn summary(listing: &Listing) -> String {

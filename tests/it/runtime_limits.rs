@@ -76,7 +76,7 @@ async fn f20_a_log_that_cannot_be_made_refuses_the_command_before_it_starts() {
     let error = &answer.envelope.to_value()["error"];
     assert_eq!(error["kind"], "internal_error", "{error}");
     assert!(error["details"]["reason"].as_str().is_some_and(|text| text.contains("tasks")), "{error}");
-    assert!(!workspace.join("started").exists() && runtime.tasks().is_empty());
+    assert!(!workspace.join("started").exists() && runtime.snapshot().borrow().tasks.is_empty());
     fs::remove_file(&tasks).and_then(|()| fs::create_dir(&tasks)).expect("out of the way");
     let again = exec(&runtime, &workspace, "printf on", 20_000).await;
     assert_eq!(again.envelope.result().expect("a result")["stdout_preview"], "on");

@@ -170,15 +170,12 @@ fn status(task: TaskView) -> Envelope {
 }
 
 fn list(tasks: Vec<TaskView>, scope: task_list::Scope, limit: usize) -> Envelope {
-    let tasks = tasks.into_iter().map(Arc::new).collect();
-    task_list::project(&task_list::Complete {
-        tasks,
-        actor: agent(),
-        shared: false,
-        scope,
-        limit,
-        now: at(42),
-    })
+    let wanted = task_list::Wanted { actor: agent(), shared: false, scope };
+    let mut tasks: Vec<_> = tasks.into_iter().filter(|task| wanted.includes(task)).map(Arc::new).collect();
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.number));
+    let total = tasks.len();
+    tasks.truncate(limit);
+    task_list::project(&task_list::Complete { total, tasks, now: at(42) })
 }
 
 fn renumbered(mut task: TaskView, number: u32, id: &str) -> TaskView {

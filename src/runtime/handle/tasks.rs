@@ -24,14 +24,17 @@ impl Handle {
         let _ = self.order(|reply| Order::Publish { reply }).await;
     }
 
-    /// Returns the live tasks and the most recently ended ones, in order of creation; long commands are truncated.
+    /// Returns how many of the live and the most recently ended tasks are meant, and up to `most` of them, newest first;
+    /// long commands are truncated.
     #[must_use]
-    pub fn tasks(&self) -> Vec<Arc<TaskView>> {
+    pub fn newest(&self, most: usize, is_meant: impl Fn(&TaskView) -> bool) -> (usize, Vec<Arc<TaskView>>) {
         let snapshot = self.shared.snapshot.borrow().clone();
-        // Hundreds of tasks may have ended, and refreshing each would take most of a list's time.
+        // Hundreds of tasks may have ended: copying or refreshing each would take most of a list's time.
         let now =
             |view: &Arc<TaskView>| if view.status.is_terminal() { view.clone() } else { self.fresh(view) };
-        snapshot.tasks.iter().map(now).collect()
+        let mut meant = snapshot.tasks.iter().rev().filter(|view| is_meant(view));
+        let listed: Vec<_> = meant.by_ref().take(most).map(now).collect();
+        (listed.len() + meant.count(), listed)
     }
 
     /// Returns one of these tasks, with its full command while that is in memory.
