@@ -2,8 +2,11 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
 /// Creates a folder and its missing parents, each with mode 0700. Existing folders are left as they are.
 ///
@@ -27,6 +30,18 @@ pub fn private() -> OpenOptions {
 /// When it exists or cannot be created.
 pub fn create_new(path: &Path) -> io::Result<File> {
     private().write(true).create_new(true).open(path)
+}
+
+/// Opens a directory that can be entered, from the kernel's cache of paths: unlike any other access to a file system, it
+/// never waits for one.
+///
+/// # Errors
+/// If the path is not in the cache, or leads to something else.
+pub fn open_cached(directory: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::CACHED | ResolveFlags::NO_MAGICLINKS;
+    // The last component makes the kernel check that the directory can be entered.
+    Ok(openat2(CWD, directory.join("."), flags, Mode::empty(), resolve)?)
 }
 
 /// Replaces a file atomically: `write` fills a temporary file beside it, which is then renamed over it.

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, fstat, openat, openat2};
 use rustix::io::Errno;
 
+use crate::files;
+
 /// A directory inside the execution root.
 #[derive(Debug)]
 pub struct Workdir {
@@ -57,9 +59,10 @@ pub enum WorkdirError {
 /// # Errors
 /// If the directory does not exist, cannot be entered, or is outside `root`.
 pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
-    if let Ok(Some(found)) = resolve_cached(root, base, asked) {
-        return Ok(found);
-    }
+    resolve_cached(root, base, asked).map_or_else(|| resolve_fully(root, base, asked), Ok)
+}
+
+fn resolve_fully(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
     let canonical_root = root.canonicalize().map_err(|error| refuse(root, root, error))?;
     let place = Place { root: canonical_root };
     match asked {
@@ -71,13 +74,19 @@ pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir,
     }
 }
 
-/// Does the same in a third of the system calls for the usual case: a directory that the kernel has in its cache of
-/// paths, that can be entered, and that is inside `root`. Everything else is left to [`resolve`].
-fn resolve_cached(root: &Path, base: &Path, asked: Option<&str>) -> io::Result<Option<Workdir>> {
-    let root = open_cached(root).and_then(|root| path_of(&root))?;
+/// Does the same without waiting for a file system, and in a third of the system calls, for the usual case: a directory
+/// that the kernel has in its cache of paths, that can be entered, and that is inside `root`. Everything else is left to
+/// [`resolve`].
+#[must_use]
+pub fn resolve_cached(root: &Path, base: &Path, asked: Option<&str>) -> Option<Workdir> {
+    find_cached(root, base, asked).ok().flatten()
+}
+
+fn find_cached(root: &Path, base: &Path, asked: Option<&str>) -> io::Result<Option<Workdir>> {
+    let root = files::open_cached(root).and_then(|root| path_of(&root))?;
     let fd = match asked {
-        Some(asked) => open_cached(&root.join(asked)),
-        None => open_cached(base),
+        Some(asked) => files::open_cached(&root.join(asked)),
+        None => files::open_cached(base),
     }?;
     // The path of what was opened, so that it does not matter whether the path is changed meanwhile.
     let path = path_of(&fd)?;
@@ -85,18 +94,6 @@ fn resolve_cached(root: &Path, base: &Path, asked: Option<&str>) -> io::Result<O
     // A directory that was deleted meanwhile has another text than a path there.
     let is_there = fstat(&fd)?.st_nlink > 0;
     Ok((is_inside && is_there).then_some(Workdir { fd, path }))
-}
-
-fn open_cached(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // The last component makes the kernel check that the directory can be entered.
-    Ok(openat2(
-        CWD,
-        path.join("."),
-        flags,
-        Mode::empty(),
-        ResolveFlags::CACHED | ResolveFlags::NO_MAGICLINKS,
-    )?)
 }
 
 /// Returns the canonical path of an open directory.
@@ -182,11 +179,20 @@ mod tests {
         }
 
         fn ask(&self, asked: &str) -> Result<PathBuf, WorkdirError> {
-            resolve(&self.root, &self.root, Some(asked)).map(|workdir| workdir.path)
+            self.resolve(&self.root, Some(asked))
         }
 
         fn base(&self, base: &Path) -> Result<PathBuf, WorkdirError> {
-            resolve(&self.root, base, None).map(|workdir| workdir.path)
+            self.resolve(base, None)
+        }
+
+        /// Resolves in both ways: what the cache answers is what is there.
+        fn resolve(&self, base: &Path, asked: Option<&str>) -> Result<PathBuf, WorkdirError> {
+            let fully = resolve_fully(&self.root, base, asked).map(|workdir| workdir.path);
+            if let Some(cached) = resolve_cached(&self.root, base, asked) {
+                assert_eq!(Some(&cached.path), fully.as_ref().ok(), "{asked:?} from {}", base.display());
+            }
+            fully
         }
     }
 
@@ -200,6 +206,19 @@ mod tests {
         for asked in ["", ".", "src/.."] {
             assert_eq!(folders.ask(asked).expect(asked), folders.root, "{asked}");
         }
+    }
+
+    #[test]
+    fn a_directory_used_before_is_found_in_the_cache_and_only_if_it_can_be_entered() {
+        let folders = Folders::new();
+        symlink(folders.root.join("src"), folders.root.join("link")).expect("link");
+        let cached = |asked| resolve_cached(&folders.root, &folders.root, asked).map(|found| found.path);
+        assert_eq!(folders.ask("src/deep").expect("resolves"), folders.root.join("src/deep"));
+        assert_eq!(cached(Some("link/deep")), Some(folders.root.join("src/deep")));
+        assert_eq!(cached(None), Some(folders.root.clone()));
+        assert_eq!((cached(Some("file")), cached(Some("nowhere")), cached(Some(".."))), (None, None, None));
+        std::fs::remove_dir(folders.root.join("src/deep")).expect("removed");
+        assert_eq!(cached(Some("src/deep")), None);
     }
 
     #[test]

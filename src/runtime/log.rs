@@ -110,11 +110,13 @@ pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
     OutputView { bytes: bytes + dropped_bytes, lines, dropped_bytes, ..known }
 }
 
-/// The empty files of a log and its marks.
+/// The files of a log and its marks, before anything is stored.
 #[derive(Debug)]
 pub(crate) struct LogFiles {
     log: File,
     marks: File,
+    /// The recorded size of the terminal.
+    size: Option<Size>,
 }
 
 impl LogFiles {
@@ -123,7 +125,24 @@ impl LogFiles {
     /// # Errors
     /// If one already exists or cannot be created.
     pub(crate) fn create(folder: &Path) -> Result<Self, Error> {
-        Ok(Self { log: create_new(&log_path(folder))?, marks: create_new(&marks_path(folder))? })
+        Ok(Self { log: create_new(&log_path(folder))?, marks: create_new(&marks_path(folder))?, size: None })
+    }
+
+    /// Records the size of the terminal at the start, in place of one recorded before.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn set_size(&mut self, size: Size) -> io::Result<()> {
+        if self.size == Some(size) {
+            return Ok(());
+        }
+        if self.size.take().is_some() {
+            self.marks.set_len(0)?;
+        }
+        let mark = Mark { offset: 0, line: 0, at_ms: 0, kind: MarkKind::Resize(size) };
+        self.marks.write_all(&mark.encode())?;
+        self.size = Some(size);
+        Ok(())
     }
 }
 

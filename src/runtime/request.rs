@@ -60,6 +60,11 @@ impl ExecRequest {
         !self.tty && !self.accepts_input && self.item.is_none() && self.step.is_none()
     }
 
+    /// Tells whether it may run outside the workspace: as a program's, or in place of an agent's own shell.
+    pub(super) fn runs_anywhere(&self) -> bool {
+        self.step.is_some() || self.native.is_some()
+    }
+
     /// Tells whether its caller runs many commands, one after another: the items of a batch, or a program's.
     pub(super) fn is_one_of_many(&self) -> bool {
         self.item.is_some() || self.step.is_some()

@@ -64,6 +64,8 @@ pub(super) struct Shared {
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
     /// The folders of the next tasks.
     pub(super) spare_folders: SpareFolders,
+    /// When enough disk space was last found free, in microseconds of the clock.
+    pub(super) disk_checked: AtomicU64,
     /// Commands that the snapshot truncates.
     commands: Mutex<Commands>,
     caps: Caps,
@@ -99,6 +101,7 @@ impl Shared {
             past: Mutex::default(),
             ios: Mutex::default(),
             spare_folders: SpareFolders::default(),
+            disk_checked: AtomicU64::default(),
             commands: Mutex::default(),
             session: Mutex::new(SessionState::new(limits.recent_calls)),
             caps: Caps::of(&limits),

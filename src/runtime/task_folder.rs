@@ -10,6 +10,7 @@ use super::log::LogFiles;
 use crate::envelope::TaskId;
 use crate::files;
 use crate::process::SPARES;
+use crate::terminal::Size;
 
 /// The most folders kept for future tasks: for spare hosts, and for hosts that callers were promised but have not taken.
 const KEPT: usize = 2 * SPARES;
@@ -23,16 +24,22 @@ pub(super) struct TaskFolder {
 }
 
 impl TaskFolder {
-    /// Creates the folder of a task in a recording. Blocks.
+    /// Creates the folder of a task in a recording, for a terminal of this size. Blocks.
     ///
     /// # Errors
     /// If the recording is gone, or the folder or a file cannot be created.
-    pub(super) fn create(recording: &Path, id: &TaskId) -> Result<Self, Error> {
+    pub(super) fn create(recording: &Path, id: &TaskId, size: Size) -> Result<Self, Error> {
         let path = path_of(recording, id)?;
         files::create_folder(&path).map_err(Error::io("create the task's folder", &path))?;
         let mut folder = Self { path, files: None, is_kept: false };
         folder.files = Some(LogFiles::create(&folder.path)?);
+        folder.set_size(size)?;
         Ok(folder)
+    }
+
+    fn set_size(&mut self, size: Size) -> Result<(), Error> {
+        let set = self.files.as_mut().map_or(Ok(()), |files| files.set_size(size));
+        set.map_err(Error::io("write the size of the terminal in", &self.path))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -75,8 +82,9 @@ fn path_of(recording: &Path, id: &TaskId) -> Result<PathBuf, Error> {
 }
 
 /// The folders prepared for the next tasks, oldest first.
-// A lock, not a message. Only threads for blocking work take it, and they hold it while they remove a folder: the task
-// that it was prepared for may be about to create it. A folder is created without it: nobody else knows its id then.
+// A lock, not a message. Only threads for blocking work wait for it, and they hold it while they remove a folder: the
+// task that it was prepared for may be about to create it. A folder is created without it: nobody else knows its id
+// then.
 #[derive(Debug, Default)]
 pub(super) struct SpareFolders(Mutex<VecDeque<(TaskId, TaskFolder)>>);
 
@@ -84,7 +92,7 @@ impl SpareFolders {
     /// Prepares the folder of a future task and returns its path. If it cannot be created, that is left to the task to
     /// report. Of more than [`KEPT`] folders, the oldest is removed. Blocks.
     pub(super) fn prepare(&self, recording: &Path, id: &TaskId) -> Option<PathBuf> {
-        let folder = TaskFolder::create(recording, id).ok()?;
+        let folder = TaskFolder::create(recording, id, Size::default()).ok()?;
         let path = folder.path.clone();
         let mut spares = self.lock();
         spares.push_back((id.clone(), folder));
@@ -98,17 +106,25 @@ impl SpareFolders {
     ///
     /// # Errors
     /// As [`TaskFolder::create`].
-    pub(super) fn take_or_create(&self, recording: &Path, id: &TaskId) -> Result<TaskFolder, Error> {
-        match self.take(id).filter(|folder| folder.path.is_dir()) {
-            Some(folder) => Ok(folder),
-            None => TaskFolder::create(recording, id),
+    pub(super) fn take_or_create(
+        &self,
+        recording: &Path,
+        id: &TaskId,
+        size: Size,
+    ) -> Result<TaskFolder, Error> {
+        match take(&mut self.lock(), id).filter(|folder| folder.path.is_dir()) {
+            Some(mut folder) => folder.set_size(size).map(|()| folder),
+            None => TaskFolder::create(recording, id, size),
         }
     }
 
-    fn take(&self, id: &TaskId) -> Option<TaskFolder> {
-        let mut spares = self.lock();
-        let at = spares.iter().position(|(prepared, _)| prepared == id)?;
-        spares.remove(at).map(|(_, folder)| folder)
+    /// Returns the folder prepared for a task, for a terminal of the usual size, if that takes no wait: neither for the
+    /// file system nor for another thread.
+    pub(super) fn take_at_once(&self, id: &TaskId) -> Option<TaskFolder> {
+        let mut spares = self.0.try_lock().ok()?;
+        let (_, folder) = spares.iter().find(|(prepared, _)| prepared == id)?;
+        files::open_cached(&folder.path).ok()?;
+        take(&mut spares, id)
     }
 
     /// Removes all of them. Blocks.
@@ -121,9 +137,16 @@ impl SpareFolders {
     }
 }
 
+fn take(spares: &mut VecDeque<(TaskId, TaskFolder)>, id: &TaskId) -> Option<TaskFolder> {
+    let at = spares.iter().position(|(prepared, _)| prepared == id)?;
+    spares.remove(at).map(|(_, folder)| folder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::log::read_marks;
+    use crate::terminal::MarkKind;
 
     fn recording() -> tempfile::TempDir {
         let recording = tempfile::tempdir().expect("temp dir");
@@ -142,14 +165,45 @@ mod tests {
         spare.prepare(recording.path(), &own);
         let path = recording.path().join("tasks").join(own.as_str());
         std::fs::write(path.join("mark"), "").expect("written");
-        let mut created = spare.take_or_create(recording.path(), &other).expect("created");
+        let mut created = spare.take_or_create(recording.path(), &other, Size::default()).expect("created");
         assert!(created.take_files().is_ok() && created.take_files().is_err());
-        let taken = spare.take_or_create(recording.path(), &own).expect("taken");
+        let taken = spare.take_or_create(recording.path(), &own, Size::default()).expect("taken");
         assert!(taken.path().join("mark").is_file(), "it is the same folder");
         taken.keep();
         drop(created);
         assert!(path.is_dir());
         assert_eq!(names(recording.path()), 1);
+    }
+
+    #[test]
+    fn a_prepared_folder_records_the_size_of_its_tasks_terminal() {
+        let (recording, spare) = (recording(), SpareFolders::default());
+        let large = Size::clamped(200, 50);
+        for (seed, size) in [(1, Size::default()), (2, large)] {
+            let id = TaskId::from_random([seed; 8]);
+            for is_prepared in [true, false] {
+                if is_prepared {
+                    spare.prepare(recording.path(), &id);
+                }
+                let folder = spare.take_or_create(recording.path(), &id, size).expect("taken or created");
+                let kinds: Vec<_> =
+                    read_marks(folder.path()).expect("marks").iter().map(|mark| mark.kind).collect();
+                assert_eq!(kinds, [MarkKind::Resize(size)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_prepared_folder_is_taken_at_once_while_it_is_there() {
+        let (recording, spare) = (recording(), SpareFolders::default());
+        let [first, second] = [1, 2].map(|seed| TaskId::from_random([seed; 8]));
+        assert!(spare.take_at_once(&first).is_none());
+        let paths = [&first, &second].map(|id| spare.prepare(recording.path(), id).expect("prepared"));
+        let taken = spare.take_at_once(&first).expect("taken");
+        assert_eq!(taken.path(), paths[0]);
+        assert!(spare.take_at_once(&first).is_none());
+        std::fs::remove_dir_all(&paths[1]).expect("removed");
+        assert!(spare.take_at_once(&second).is_none());
     }
 
     #[test]
@@ -168,9 +222,11 @@ mod tests {
         let (recording, spare, id) = (recording(), SpareFolders::default(), TaskId::from_random([1; 8]));
         spare.prepare(recording.path(), &id);
         std::fs::remove_dir_all(recording.path().join("tasks").join(id.as_str())).expect("removed");
-        assert!(spare.take_or_create(recording.path(), &id).expect("created").path().is_dir());
+        assert!(
+            spare.take_or_create(recording.path(), &id, Size::default()).expect("created").path().is_dir()
+        );
         std::fs::remove_dir_all(recording.path().join("tasks")).expect("removed");
-        let gone = spare.take_or_create(recording.path(), &id).expect_err("no recording");
+        let gone = spare.take_or_create(recording.path(), &id, Size::default()).expect_err("no recording");
         assert!(matches!(gone, Error::Unrecorded { .. }));
     }
 }

@@ -135,12 +135,12 @@ impl Replies {
 }
 
 impl TaskIo {
-    /// Begins the log, with an empty screen.
+    /// Begins with an empty screen and with `files` in which the size is recorded.
     pub(crate) fn begin(spec: TaskIoSpec) -> Arc<Self> {
         let origin = Origin::of(spec.tty);
         let log = OutputLog::begin(&spec.folder, spec.files, spec.head_bytes, spec.tail_bytes);
         let since = spec.clock.now().mono;
-        let io = Self {
+        Arc::new(Self {
             id: spec.id,
             folder: spec.folder,
             tty: spec.tty,
@@ -161,9 +161,7 @@ impl TaskIo {
             clock: spec.clock,
             since,
             counted: spec.counted,
-        };
-        io.lock_log().resize(spec.size, 0);
-        Arc::new(io)
+        })
     }
 
     /// Stores a chunk, counts it and adds it to the ring.

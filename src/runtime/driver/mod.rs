@@ -12,6 +12,7 @@ mod publish;
 mod questions;
 mod spare;
 mod start;
+mod start_files;
 mod streams;
 mod throttle;
 mod timers;

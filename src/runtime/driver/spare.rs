@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use super::Driver;
+use super::start_files::prepare_folder;
 use crate::envelope::TaskId;
 use crate::runtime::supervisor::Task;
 
@@ -61,7 +62,7 @@ impl Driver {
         let shared = self.shared.clone();
         move |id| {
             let shared = shared.clone();
-            tokio::task::spawn_blocking(move || shared.spare_folders.prepare(&shared.recording, &id))
+            tokio::task::spawn_blocking(move || prepare_folder(&shared, &id))
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::order::{Order, Reply};
+use super::start_files::StartFiles;
 use super::{Driver, streams};
 use crate::envelope::TaskId;
 use crate::journal::Durability;
@@ -24,9 +25,6 @@ use crate::runtime::supervisor::{Input, NewTask};
 use crate::runtime::task_folder::TaskFolder;
 use crate::runtime::view::TaskView;
 use crate::terminal::Size;
-
-/// No task is started with less free disk space than this (docs/contract.md#output-kept).
-const FREE_BYTES: u64 = 256 << 20;
 
 /// A command ready to start: where and how it runs is decided, and its folder and log exist.
 #[derive(Debug)]
@@ -47,17 +45,16 @@ pub(in crate::runtime) struct Coming {
     pub(in crate::runtime) side_terminal: bool,
 }
 
-/// Does the file-system work of a start on a blocking thread, because the driver must never wait for a disk. If this
-/// fails or is dropped, nothing has happened.
+/// Does the file-system work of a start outside the driver, which must never wait for a disk. If this fails or is
+/// dropped, nothing has happened.
 pub(in crate::runtime) async fn prepare(
     shared: &Arc<Shared>,
     request: ExecRequest,
     coming: Coming,
     environment: Environment,
 ) -> Result<Prepared, Error> {
-    let shared = shared.clone();
-    let prepare = move || Prepared::new(&shared, request, coming, environment);
-    tokio::task::spawn_blocking(prepare).await.map_err(|_| Error::ShuttingDown)?
+    let (files, request) = StartFiles::find(shared, request, &coming.id).await?;
+    Prepared::new(shared, (request, files), coming, environment)
 }
 
 impl Prepared {
@@ -98,16 +95,12 @@ pub(super) fn exec(
 impl Prepared {
     fn new(
         shared: &Shared,
-        request: ExecRequest,
+        (request, files): (ExecRequest, StartFiles),
         Coming { id, host, side_terminal }: Coming,
         environment: Environment,
     ) -> Result<Self, Error> {
-        enough_disk(&shared.recording)?;
-        let root = root(shared, request.step.is_some() || request.native.is_some());
-        let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
-            .map_err(|error| refused_workdir(&request, root, &error))?;
+        let StartFiles { workdir, mut folder } = files;
         let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
-        let mut folder = shared.spare_folders.take_or_create(&shared.recording, &id)?;
         let io = TaskIo::begin(TaskIoSpec {
             id: id.clone(),
             folder: folder.path().to_owned(),
@@ -123,8 +116,7 @@ impl Prepared {
         });
         let shell = shell.to_string_lossy().into_owned();
         let path = folder.path().to_owned();
-        let new =
-            NewTask { id, request, behind: None, workdir: place.path, shell, folder: path, side_terminal };
+        let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal };
         Ok(Self { io, new: Box::new(new), folder, environment, host, caller: None })
     }
 }
@@ -332,17 +324,9 @@ fn spawn_error(error: &SpawnError, shell: String, workdir: PathBuf) -> Error {
     }
 }
 
-fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> Error {
-    let workdir = request.workdir.clone().unwrap_or_else(|| request.base.display().to_string());
-    match error {
-        WorkdirError::OutsideRoot { .. } => Error::OutsideRoot { workdir, root: root.to_owned() },
-        other => not_entered(workdir, other),
-    }
-}
-
 /// Returns the error for a directory that cannot be entered: it is missing, or the system is out of the resources to
 /// open it.
-fn not_entered(workdir: String, error: &WorkdirError) -> Error {
+pub(super) fn not_entered(workdir: String, error: &WorkdirError) -> Error {
     let used_up = match error {
         WorkdirError::Unreadable { source, .. } => Resource::used_up(source),
         _ => None,
@@ -353,17 +337,7 @@ fn not_entered(workdir: String, error: &WorkdirError) -> Error {
     }
 }
 
-fn enough_disk(recording: &Path) -> Result<(), Error> {
-    let Ok(disk) = rustix::fs::statvfs(recording) else {
-        // A file system that does not report its free space is written to until it refuses.
-        return Ok(());
-    };
-    let free = disk.f_bavail * disk.f_frsize;
-    let needed = FREE_BYTES.max(disk.f_blocks * disk.f_frsize / 100);
-    if free < needed { Err(Error::LowDisk { free_bytes: free }) } else { Ok(()) }
-}
-
 /// Returns the directory that the working directory must lie in: for a program's commands, anywhere.
-fn root(shared: &Shared, is_step: bool) -> &Path {
+pub(super) fn root(shared: &Shared, is_step: bool) -> &Path {
     if is_step { Path::new("/") } else { &shared.workspace }
 }
