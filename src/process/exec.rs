@@ -40,6 +40,10 @@ pub(super) struct Launch {
     /// The text of a command too long for an argument, in a memory file. The shell reads it as a file, which changes
     /// neither its `$0` nor its standard input nor its exit status.
     text: Option<OwnedFd>,
+    /// The signals whose disposition the host has changed; the command starts with the default ones.
+    signals: Vec<libc::c_int>,
+    /// Whether the command will be a preferred victim anyway.
+    is_victim: bool,
 }
 
 impl Launch {
@@ -69,6 +73,8 @@ impl Launch {
             args: Texts::of(args.map_err(exec)?),
             env: Texts::of(env),
             text,
+            signals: sys::changed_signals(),
+            is_victim: limits::is_victim(),
         })
     }
 
@@ -95,7 +101,7 @@ impl Launch {
             None => setsid().map(drop).map_err(|errno| Stage::Prepare.failed(errno))?,
         }
         let workdir = self.take_streams(fds)?;
-        limits::apply();
+        limits::apply(self.is_victim);
         match &self.limits {
             Some(limits) => limits.apply(),
             None => limits::restore_descriptors(self.descriptor_limit),
@@ -108,7 +114,7 @@ impl Launch {
         if let Some(text) = &self.text {
             sys::duplicate_as(text.as_fd(), TEXT_DESCRIPTOR).map_err(prepare)?;
         }
-        sys::reset_signals();
+        sys::reset(&self.signals);
         self.execute().map_err(|error| Stage::Exec.failed(error))
     }
 

@@ -8,6 +8,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::tree::proc_file;
 
+/// How much the kernel prefers a process when it runs out of memory, and the least for a victim.
+const VICTIM_FILE: &str = "/proc/self/oom_score_adj";
+const VICTIM: i32 = 500;
+
 static ORIGINAL: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Raises this process's soft descriptor limit to the hard limit and returns it (`None` means no limit). Commands are
@@ -51,24 +55,24 @@ pub(super) fn restore_descriptors(limit: Option<u64>) {
 }
 
 /// Sets the limits of a process that will become a command. If a limit cannot be set, that is ignored: the limits
-/// protect the machine, not the command.
-pub(super) fn apply() {
+/// protect the machine, not the command. When memory runs out, the kernel then prefers it over the console; with
+/// `is_victim`, it does so already.
+pub(super) fn apply(is_victim: bool) {
     lower(Resource::Core, 0);
-    prefer_as_victim();
+    if !is_victim {
+        let _ = std::fs::write(VICTIM_FILE, VICTIM.to_string());
+    }
+}
+
+/// Tells whether the kernel prefers this process, and so what it starts, when memory runs out; true if that cannot be
+/// read.
+pub(super) fn is_victim() -> bool {
+    let present = std::fs::read_to_string(VICTIM_FILE).ok().and_then(|text| text.trim().parse::<i32>().ok());
+    present.is_none_or(|present| present >= VICTIM)
 }
 
 pub(super) fn lower(resource: Resource, soft: u64) {
     let limit = getrlimit(resource);
     let soft = limit.maximum.map_or(soft, |hard| hard.min(soft));
     let _ = setrlimit(resource, Rlimit { current: Some(soft), ..limit });
-}
-
-/// Makes the kernel prefer this command over the console when it runs out of memory.
-fn prefer_as_victim() {
-    const FILE: &str = "/proc/self/oom_score_adj";
-    const SCORE: i32 = 500;
-    let present = std::fs::read_to_string(FILE).ok().and_then(|text| text.trim().parse::<i32>().ok());
-    if present.is_some_and(|present| present < SCORE) {
-        let _ = std::fs::write(FILE, SCORE.to_string());
-    }
 }

@@ -90,16 +90,40 @@ pub(super) fn restore(signal: libc::c_int) {
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
+/// The highest signal number.
+const SIGNALS: libc::c_int = 64;
+/// The size of a signal set as the kernel takes it, in bytes.
+const SET_BYTES: usize = 8;
+
+/// Returns the signals whose disposition is not the default one.
+pub(super) fn changed_signals() -> Vec<libc::c_int> {
+    let is_changed = |signal: &libc::c_int| {
+        let mut now = [0_u64; 8];
+        // SAFETY: no disposition is given, and `now` is larger than any kernel's sigaction, which is written to it.
+        let done = unsafe {
+            let none = ptr::null::<u64>();
+            libc::syscall(libc::SYS_rt_sigaction, *signal, none, now.as_mut_ptr(), SET_BYTES)
+        };
+        // The first field is the handler; SIG_DFL is 0.
+        done == 0 && now[0] != 0
+    };
+    (1..=SIGNALS).filter(is_changed).collect()
+}
+
 /// Resets every signal to its default disposition and unblocks all of them.
 pub(super) fn reset_signals() {
+    reset(&changed_signals());
+}
+
+/// Resets `signals` to their default disposition and unblocks all signals.
+pub(super) fn reset(signals: &[libc::c_int]) {
     const DEFAULT: [u64; 8] = [0; 8];
-    const SET_BYTES: usize = 8;
-    for signal in 1..=64 {
+    for signal in signals {
         // SAFETY: all zeros is SIG_DFL without flags or mask, and DEFAULT is larger than any kernel's
         // sigaction; the old one is not requested. Not libc's call, which refuses the two signals that it
         // reserves, but makes posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
         unsafe {
-            libc::syscall(libc::SYS_rt_sigaction, signal, DEFAULT.as_ptr(), ptr::null::<u64>(), SET_BYTES)
+            libc::syscall(libc::SYS_rt_sigaction, *signal, DEFAULT.as_ptr(), ptr::null::<u64>(), SET_BYTES)
         };
     }
     let none = signal_set(&[]);

@@ -138,6 +138,6 @@ impl Worker {
         }
         entry.io.finish_log();
         entry.io.close();
-        self.parsers.submit(&entry.io);
+        self.parsers.finish(&entry.io);
     }
 }

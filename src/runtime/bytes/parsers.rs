@@ -90,6 +90,18 @@ impl Parsers {
         self.enqueue(io.clone());
     }
 
+    /// Has what is left of an ended task parsed and its terminal dropped; without a parser, if it never wrote anything.
+    pub(super) fn finish(&self, io: &Arc<TaskIo>) {
+        let ring = io.lock_ring();
+        let is_unused = !ring.queued && ring.bytes.is_empty();
+        drop(ring);
+        if is_unused && io.output().bytes == 0 && !io.visible.load(Ordering::Relaxed) {
+            io.screen.drop_terminal();
+        } else {
+            self.submit(io);
+        }
+    }
+
     /// Stops the threads once their current slices are done.
     pub(crate) fn stop(&self) {
         self.lock_queue().stop = true;
