@@ -146,8 +146,8 @@ async fn the_memory_of_a_host_does_not_grow_with_its_commands() {
         memory.entry(host).or_default().push(words.next().expect("a number").parse().expect("kibibytes"));
     }
     // The first commands of a host touch what it needs for each.
-    let grown =
-        memory.values().filter(|sizes| sizes.len() > 20).map(|sizes| sizes[sizes.len() - 1] - sizes[4]);
+    let growth = |sizes: &Vec<u64>| sizes[sizes.len() - 1].saturating_sub(sizes[4]);
+    let grown = memory.values().filter(|sizes| sizes.len() > 20).map(growth);
     let grown: Vec<u64> = grown.collect();
     assert!(!grown.is_empty() && grown.iter().all(|grown| *grown < KIBIBYTES), "KiB: {memory:?}");
     bench.runtime.shutdown().await;
