@@ -8,6 +8,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fstat, memfd_create, openat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
@@ -26,6 +27,9 @@ const MAX_ARGUMENT: usize = 128 << 10;
 /// The descriptor with the text of a long command: dash supports only those of one digit.
 const TEXT_DESCRIPTOR: i32 = 9;
 
+/// The signals whose disposition this host has changed; they are the same for all of its commands.
+static CHANGED_SIGNALS: OnceLock<Vec<libc::c_int>> = OnceLock::new();
+
 /// Everything the second stage needs to start a command, worked out in advance.
 pub(super) struct Launch {
     tty: bool,
@@ -41,7 +45,7 @@ pub(super) struct Launch {
     /// neither its `$0` nor its standard input nor its exit status.
     text: Option<OwnedFd>,
     /// The signals whose disposition the host has changed; the command starts with the default ones.
-    signals: Vec<libc::c_int>,
+    signals: &'static [libc::c_int],
     /// Whether the command will be a preferred victim anyway.
     is_victim: bool,
 }
@@ -73,7 +77,7 @@ impl Launch {
             args: Texts::of(args.map_err(exec)?),
             env: Texts::of(env),
             text,
-            signals: sys::changed_signals(),
+            signals: CHANGED_SIGNALS.get_or_init(sys::changed_signals),
             is_victim: limits::is_victim(),
         })
     }
@@ -114,7 +118,7 @@ impl Launch {
         if let Some(text) = &self.text {
             sys::duplicate_as(text.as_fd(), TEXT_DESCRIPTOR).map_err(prepare)?;
         }
-        sys::reset(&self.signals);
+        sys::reset(self.signals);
         self.execute().map_err(|error| Stage::Exec.failed(error))
     }
 

@@ -49,17 +49,15 @@ struct SpareOrder {
 
 impl SpareOrder {
     /// Orders a spare host, if one is missing.
-    fn any(spares: &Spares) -> Option<Self> {
-        let mut state = spares.state();
+    fn any(state: &mut State) -> Option<Self> {
         let is_missing = state.ready.len() + state.coming < SPARES;
         state.coming += usize::from(is_missing);
         is_missing.then(|| Self { given_up: state.given_up, ended: state.ended.pop() })
     }
 
     /// Orders a spare host, if one is missing and there is a host to use again.
-    fn of_ended(spares: &Spares) -> Option<Self> {
-        let has_ended = !spares.state().ended.is_empty();
-        has_ended.then(|| Self::any(spares)).flatten()
+    fn of_ended(state: &mut State) -> Option<Self> {
+        if state.ended.is_empty() { None } else { Self::any(state) }
     }
 }
 
@@ -89,10 +87,11 @@ impl Spawner {
 
     fn prepare_spares(
         &self,
-        next: fn(&Spares) -> Option<SpareOrder>,
+        next: fn(&mut State) -> Option<SpareOrder>,
         folder: impl Fn(TaskId) -> JoinHandle<Option<PathBuf>>,
     ) {
-        while let Some(SpareOrder { given_up, ended }) = next(&self.spares) {
+        let order = || next(&mut self.spares.state());
+        while let Some(SpareOrder { given_up, ended }) = order() {
             let (hosts, spares, id) = (self.hosts.clone(), self.spares.clone(), TaskId::random());
             let folder = folder(id.clone());
             self.links.spawn(async move {

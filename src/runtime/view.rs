@@ -345,6 +345,14 @@ pub struct PlaceState {
 }
 
 impl Snapshot {
+    /// Returns how many tasks are meant, and up to `most` of them, newest first. Of hundreds, none is copied.
+    #[must_use]
+    pub fn newest(&self, most: usize, is_meant: impl Fn(&TaskView) -> bool) -> (usize, Vec<&Arc<TaskView>>) {
+        let mut meant = self.tasks.iter().rev().filter(|view| is_meant(view));
+        let listed: Vec<_> = meant.by_ref().take(most).collect();
+        (listed.len() + meant.count(), listed)
+    }
+
     /// Returns the place that prefixes a name: that of `web-fix/t07` or `web-fix/claude`.
     #[must_use]
     pub fn place_in(&self, name: &str) -> Option<&Arc<PlaceState>> {

@@ -8,7 +8,7 @@ use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
 use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::runtime::{
-    self, Closing, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason,
+    self, Closing, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason, Snapshot,
     StopEffect, StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::tools::task_output::{Retrieval, Seen};
@@ -171,10 +171,9 @@ fn status(task: TaskView) -> Envelope {
 
 fn list(tasks: Vec<TaskView>, scope: task_list::Scope, limit: usize) -> Envelope {
     let wanted = task_list::Wanted { actor: agent(), shared: false, scope };
-    let mut tasks: Vec<_> = tasks.into_iter().filter(|task| wanted.includes(task)).map(Arc::new).collect();
-    tasks.sort_by_key(|task| std::cmp::Reverse(task.number));
-    let total = tasks.len();
-    tasks.truncate(limit);
+    let snapshot = Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..Snapshot::default() };
+    let (total, newest) = snapshot.newest(limit, |task| wanted.includes(task));
+    let tasks = newest.into_iter().cloned().collect();
     task_list::project(&task_list::Complete { total, tasks, now: at(42) })
 }
 

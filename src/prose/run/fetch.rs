@@ -89,7 +89,9 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         step: Some(Step { id: TaskId::random(), variables: Vec::new(), marked: Marked::by(|| Ok(())) }),
         native: None,
     };
-    let task = match runtime.exec(request).await.map_err(|error| error.to_string())? {
+    let ran = runtime.exec(request).await;
+    runtime.catch_up().await;
+    let task = match ran.map_err(|error| error.to_string())? {
         ExecOutcome::Completed(task) => task,
         _ => return Err("it did not end in time".to_owned()),
     };

@@ -2,18 +2,18 @@
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::order::{Order, Reply};
-use super::start_files::StartFiles;
+use super::start_files::{StartFiles, not_entered, root};
 use super::{Driver, streams};
 use crate::envelope::TaskId;
 use crate::journal::Durability;
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
-    ComingHost, Command, CommandOrder, Exact, Profile, Resource, Running, SpawnError, Spawner, Stdio,
-    Workdir, WorkdirError, environment, script, workdir,
+    ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,
+    environment, script, workdir,
 };
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
@@ -322,22 +322,4 @@ fn spawn_error(error: &SpawnError, shell: String, workdir: PathBuf) -> Error {
         Some(resource) => Error::Exhausted { resource, message },
         None => Error::Spawn { shell, workdir, message },
     }
-}
-
-/// Returns the error for a directory that cannot be entered: it is missing, or the system is out of the resources to
-/// open it.
-pub(super) fn not_entered(workdir: String, error: &WorkdirError) -> Error {
-    let used_up = match error {
-        WorkdirError::Unreadable { source, .. } => Resource::used_up(source),
-        _ => None,
-    };
-    match used_up {
-        Some(resource) => Error::Exhausted { resource, message: error.to_string() },
-        None => Error::WorkdirNotFound { workdir, reason: error.to_string() },
-    }
-}
-
-/// Returns the directory that the working directory must lie in: for a program's commands, anywhere.
-pub(super) fn root(shared: &Shared, is_step: bool) -> &Path {
-    if is_step { Path::new("/") } else { &shared.workspace }
 }

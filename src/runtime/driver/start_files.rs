@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::start::{not_entered, root};
 use crate::envelope::TaskId;
-use crate::process::{WorkdirError, workdir};
+use crate::process::{Resource, WorkdirError, workdir};
 use crate::runtime::Error;
 use crate::runtime::request::ExecRequest;
 use crate::runtime::shared::Shared;
@@ -91,4 +90,22 @@ fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> 
         WorkdirError::OutsideRoot { .. } => Error::OutsideRoot { workdir, root: root.to_owned() },
         other => not_entered(workdir, other),
     }
+}
+
+/// Returns the error for a directory that cannot be entered: it is missing, or the system is out of the resources to
+/// open it.
+pub(super) fn not_entered(workdir: String, error: &WorkdirError) -> Error {
+    let used_up = match error {
+        WorkdirError::Unreadable { source, .. } => Resource::used_up(source),
+        _ => None,
+    };
+    match used_up {
+        Some(resource) => Error::Exhausted { resource, message: error.to_string() },
+        None => Error::WorkdirNotFound { workdir, reason: error.to_string() },
+    }
+}
+
+/// Returns the directory that the working directory must lie in: for a program's commands, anywhere.
+pub(super) fn root(shared: &Shared, is_step: bool) -> &Path {
+    if is_step { Path::new("/") } else { &shared.workspace }
 }

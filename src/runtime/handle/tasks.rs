@@ -29,12 +29,10 @@ impl Handle {
     #[must_use]
     pub fn newest(&self, most: usize, is_meant: impl Fn(&TaskView) -> bool) -> (usize, Vec<Arc<TaskView>>) {
         let snapshot = self.shared.snapshot.borrow().clone();
-        // Hundreds of tasks may have ended: copying or refreshing each would take most of a list's time.
+        let (total, listed) = snapshot.newest(most, is_meant);
         let now =
             |view: &Arc<TaskView>| if view.status.is_terminal() { view.clone() } else { self.fresh(view) };
-        let mut meant = snapshot.tasks.iter().rev().filter(|view| is_meant(view));
-        let listed: Vec<_> = meant.by_ref().take(most).map(now).collect();
-        (listed.len() + meant.count(), listed)
+        (total, listed.into_iter().map(now).collect())
     }
 
     /// Returns one of these tasks, with its full command while that is in memory.
