@@ -1,8 +1,11 @@
 //! Consoles attached to a headless runtime: what they see, what they may do, and who may not.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator, Reply, Request};
-use pilothouse::runtime::{Closing, Input};
+use pilothouse::runtime::{Closing, Input, Snapshot};
 use serde_json::json;
 
 use crate::support::Home;
@@ -30,7 +33,7 @@ async fn shows(operator: &Operator, task: &TaskId, text: &str) {
             changed.notified().await;
         }
     };
-    let waited = tokio::time::timeout(std::time::Duration::from_secs(20), seen).await;
+    let waited = tokio::time::timeout(Duration::from_secs(20), seen).await;
     assert!(waited.is_ok(), "{task} never showed {text}");
 }
 
@@ -140,9 +143,14 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     let tree = usage.tree.expect("/proc is there");
     assert_eq!((&usage.task, usage.typed_bytes), (&task, 3));
     assert!(tree.processes >= 2 && tree.cpu_ms > 0 && tree.memory_bytes > 100_000, "{tree:?}");
-    let metrics = operator.snapshot().borrow().metrics.clone();
-    let used: Vec<_> = metrics.gauges.iter().map(|gauge| (gauge.limit.as_str(), gauge.used)).collect();
-    assert_eq!(used[0], ("tasks", 1), "{used:?}");
+    // Nothing above waits for the state to be published, which happens at most every 50 ms.
+    let mut snapshot = operator.snapshot();
+    let counts = |snapshot: &Arc<Snapshot>| {
+        let gauge = snapshot.metrics.gauges.iter().find(|gauge| gauge.limit.as_str() == "tasks");
+        gauge.is_some_and(|gauge| gauge.used == 1)
+    };
+    let counted = tokio::time::timeout(Duration::from_secs(20), snapshot.wait_for(counts)).await;
+    counted.expect("one task is counted").expect("connected");
     operator.ask(Request::Shutdown { closing: Closing::OperatorEnded }).await.expect("ends");
     served.wait().expect("ends");
 }
