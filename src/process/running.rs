@@ -3,17 +3,18 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use tokio::io::Interest;
-use tokio::net::UnixStream;
+use rustix::io::Errno;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::hosts::HostProcess;
 use super::orphans::Search;
 use super::wire::{self, Frames, HostRequest, Report};
-use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, tree};
+use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, sys, tree};
 
 /// A host sends at most four events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -121,14 +122,16 @@ impl Host {
 /// The runtime's end of a control socket.
 #[derive(Debug)]
 pub(super) struct Control {
-    socket: UnixStream,
+    /// Watched for reports only. If it were watched for room as well, a thread would wake up whenever the host has read
+    /// something.
+    socket: AsyncFd<OwnedFd>,
     frames: Frames,
 }
 
 impl Control {
     /// Wraps a non-blocking socket.
-    pub(super) fn new(socket: std::os::unix::net::UnixStream) -> io::Result<Self> {
-        Ok(Self { socket: UnixStream::from_std(socket)?, frames: Frames::default() })
+    pub(super) fn new(socket: UnixStream) -> io::Result<Self> {
+        Ok(Self { socket: sys::watch(socket.into())?, frames: Frames::default() })
     }
 
     /// Sends an encoded message and descriptors. The future must not be dropped before completion, unless the socket
@@ -136,12 +139,22 @@ impl Control {
     pub(super) async fn send(&self, message: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let (mut rest, mut fds) = (message, fds);
         while !rest.is_empty() {
-            let send = || wire::send_some(&self.socket, rest, fds);
-            let sent = self.socket.async_io(Interest::WRITABLE, send).await?;
-            rest = rest.get(sent..).unwrap_or_default();
-            fds = &[];
+            match wire::send_some(self.socket.get_ref(), rest, fds) {
+                Ok(sent) => {
+                    rest = rest.get(sent..).unwrap_or_default();
+                    fds = &[];
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.room().await?,
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
+    }
+
+    /// Waits until the host has read some of what was sent.
+    async fn room(&self) -> io::Result<()> {
+        let socket = UnixStream::from(self.socket.get_ref().try_clone()?);
+        tokio::net::UnixStream::from_std(socket)?.writable().await
     }
 
     /// Waits for the host's next report. Cancellation-safe.
@@ -151,12 +164,17 @@ impl Control {
             if let Some(report) = self.frames.next()? {
                 return Ok(report);
             }
-            self.socket.readable().await?;
-            match self.socket.try_read(&mut bytes) {
+            let mut ready = self.socket.readable().await?;
+            match rustix::io::retry_on_intr(|| rustix::io::read(self.socket.get_ref(), &mut bytes)) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => self.frames.push(bytes.get(..read).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+                Ok(read) => {
+                    if read < bytes.len() {
+                        ready.clear_ready();
+                    }
+                    self.frames.push(bytes.get(..read).unwrap_or_default());
+                }
+                Err(Errno::AGAIN) => ready.clear_ready(),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -358,6 +376,21 @@ mod tests {
         let mut watch = Watch { shell_gone: true, ..Watch::default() };
         watch.requested(&HostRequest::Finish(Leftovers::Keep), Clock::origin());
         assert_eq!(watch.deadline(), None);
+    }
+
+    #[tokio::test]
+    async fn a_message_that_does_not_fit_into_the_socket_is_sent_piece_by_piece() {
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+        ours.set_nonblocking(true).expect("set");
+        let control = Control::new(ours).expect("registered");
+        let message: Vec<u8> = (0..4_u32 << 20).map(|at| at.to_le_bytes()[at as usize % 4]).collect();
+        let reader = tokio::task::spawn_blocking(move || {
+            let mut read = Vec::new();
+            std::io::Read::read_to_end(&mut theirs, &mut read).map(|_| read)
+        });
+        control.send(&message, &[]).await.expect("sent");
+        drop(control);
+        assert!(reader.await.expect("runs").expect("read") == message);
     }
 
     struct Clock;
