@@ -36,10 +36,10 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 /// never waits for one.
 ///
 /// # Errors
-/// If the path is not in the cache, or leads to something else.
-pub fn open_cached(directory: &Path) -> io::Result<OwnedFd> {
+/// If the path is not in the cache, or leads to something else, or through a symbolic link where `within` forbids that.
+pub fn open_cached(directory: &Path, within: ResolveFlags) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::CACHED | ResolveFlags::NO_MAGICLINKS;
+    let resolve = ResolveFlags::CACHED | ResolveFlags::NO_MAGICLINKS | within;
     // The last component makes the kernel check that the directory can be entered.
     Ok(openat2(CWD, directory.join("."), flags, Mode::empty(), resolve)?)
 }

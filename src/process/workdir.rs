@@ -1,10 +1,11 @@
 //! The directory a command starts in: resolved beneath the execution root and kept open, so that later changes to its
 //! path do not matter. A starting point, not a sandbox.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, fstat, openat, openat2};
 use rustix::io::Errno;
@@ -83,22 +84,30 @@ pub fn resolve_cached(root: &Path, base: &Path, asked: Option<&str>) -> Option<W
 }
 
 fn find_cached(root: &Path, base: &Path, asked: Option<&str>) -> io::Result<Option<Workdir>> {
-    let root = files::open_cached(root).and_then(|root| path_of(&root))?;
-    let fd = match asked {
-        Some(asked) => files::open_cached(&root.join(asked)),
-        None => files::open_cached(base),
-    }?;
-    // The path of what was opened, so that it does not matter whether the path is changed meanwhile.
-    let path = path_of(&fd)?;
-    let is_inside = path.starts_with(&root);
-    // A directory that was deleted meanwhile has another text than a path there.
-    let is_there = fstat(&fd)?.st_nlink > 0;
-    Ok((is_inside && is_there).then_some(Workdir { fd, path }))
+    let place = asked.map_or_else(|| Cow::Borrowed(base), |asked| Cow::Owned(root.join(asked)));
+    let found = open_cached(&place)?;
+    let is_inside = *place == *root || found.path.starts_with(open_cached(root)?.path);
+    // A directory that was deleted meanwhile may still be opened by its path.
+    let is_there = fstat(&found.fd)?.st_nlink > 0;
+    Ok((is_inside && is_there).then_some(found))
 }
 
-/// Returns the canonical path of an open directory.
-fn path_of(directory: &OwnedFd) -> io::Result<PathBuf> {
-    fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))
+fn open_cached(path: &Path) -> io::Result<Workdir> {
+    if is_canonical_without_links(path)
+        && let Ok(fd) = files::open_cached(path, ResolveFlags::NO_SYMLINKS)
+    {
+        return Ok(Workdir { fd, path: path.components().collect() });
+    }
+    let fd = files::open_cached(path, ResolveFlags::empty())?;
+    // The path of what was opened, so that it does not matter whether the path is changed meanwhile.
+    let path = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+    Ok(Workdir { fd, path })
+}
+
+/// Tells whether a path is canonical unless a symbolic link is in it.
+fn is_canonical_without_links(path: &Path) -> bool {
+    let is_name = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+    path.is_absolute() && path.components().all(is_name)
 }
 
 struct Place {

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::fs::ResolveFlags;
+
 use super::Error;
 use super::log::LogFiles;
 use crate::envelope::TaskId;
@@ -123,7 +125,7 @@ impl SpareFolders {
     pub(super) fn take_at_once(&self, id: &TaskId) -> Option<TaskFolder> {
         let mut spares = self.0.try_lock().ok()?;
         let (_, folder) = spares.iter().find(|(prepared, _)| prepared == id)?;
-        files::open_cached(&folder.path).ok()?;
+        files::open_cached(&folder.path, ResolveFlags::empty()).ok()?;
         take(&mut spares, id)
     }
 
