@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::terminal::{Contents, Fed, Terminal};
+use crate::terminal::{Contents, Fed, Origin, Size, Terminal};
 
 /// How long a reader tries before it must redraw its previous picture.
 const PATIENCE: Duration = Duration::from_micros(300);
@@ -27,9 +27,22 @@ pub struct Screen {
 }
 
 struct Shared {
+    /// `None` before there is anything to show, and after the terminal was dropped.
     terminal: Option<Terminal>,
+    /// What the terminal is created with once it is needed: most commands are short and print little, and an empty grid
+    /// costs more than they do.
+    blank: Option<(Size, Origin)>,
     /// Since when the program has been in the middle of a frame.
     held: Option<Instant>,
+}
+
+impl Shared {
+    fn terminal(&mut self) -> Option<&mut Terminal> {
+        if let Some((size, origin)) = self.blank.take() {
+            self.terminal = Some(Terminal::kept(size, origin));
+        }
+        self.terminal.as_mut()
+    }
 }
 
 impl fmt::Debug for Screen {
@@ -42,8 +55,17 @@ impl Screen {
     /// Wraps a terminal that no parser feeds.
     #[must_use]
     pub fn detached(terminal: Terminal) -> Self {
+        Self::with(Shared { terminal: Some(terminal), blank: None, held: None })
+    }
+
+    /// Returns a screen on which nothing was shown yet. Its terminal can be shown at other widths.
+    pub(super) fn blank(size: Size, origin: Origin) -> Self {
+        Self::with(Shared { terminal: None, blank: Some((size, origin)), held: None })
+    }
+
+    fn with(shared: Shared) -> Self {
         Self {
-            shared: Mutex::new(Shared { terminal: Some(terminal), held: None }),
+            shared: Mutex::new(shared),
             wanted: AtomicBool::new(false),
             generation: AtomicU64::new(1),
             hold: HOLD,
@@ -71,9 +93,9 @@ impl Screen {
             }
         };
         self.wanted.store(false, Ordering::Release);
-        let shared = guard?;
+        let mut shared = guard?;
         let is_held = shared.held.is_some_and(|since| started.saturating_duration_since(since) < self.hold);
-        shared.terminal.as_ref().filter(|_| !is_held).map(read)
+        shared.terminal().filter(|_| !is_held).map(|terminal| read(terminal))
     }
 
     /// Returns what the terminal shows, or would show with the given number of columns; `None` if it cannot be read
@@ -91,14 +113,14 @@ impl Screen {
     /// Reads the terminal, waiting however long its parser's slice takes.
     pub(crate) fn read<R>(&self, read: impl FnOnce(&Terminal) -> R) -> Option<R> {
         self.wanted.store(true, Ordering::Release);
-        let guard = self.lock();
+        let mut guard = self.lock();
         self.wanted.store(false, Ordering::Release);
-        guard.terminal.as_ref().map(read)
+        guard.terminal().map(|terminal| read(terminal))
     }
 
     /// Changes the terminal and marks it for redrawing.
     pub fn update<R>(&self, change: impl FnOnce(&mut Terminal) -> R) -> Option<R> {
-        let result = self.lock().terminal.as_mut().map(change);
+        let result = self.lock().terminal().map(change);
         self.generation.fetch_add(1, Ordering::AcqRel);
         result
     }
@@ -107,7 +129,7 @@ impl Screen {
     #[expect(clippy::disallowed_methods, reason = "a limit for readers, who have no clock either")]
     pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> Fed) -> Option<Fed> {
         let mut shared = self.lock();
-        let fed = shared.terminal.as_mut().map(feed);
+        let fed = shared.terminal().map(feed);
         let since = fed.as_ref().filter(|fed| fed.hold_frames).map(|_| Instant::now());
         shared.held = shared.held.filter(|_| since.is_some()).or(since);
         drop(shared);
@@ -117,7 +139,9 @@ impl Screen {
 
     /// Drops the terminal of an ended task.
     pub(crate) fn drop_terminal(&self) {
-        self.lock().terminal = None;
+        let mut shared = self.lock();
+        (shared.terminal, shared.blank) = (None, None);
+        drop(shared);
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -157,6 +181,21 @@ mod tests {
         assert_eq!(screen.read(Terminal::screen_text).as_deref(), Some("half"), "asked for as it is");
         feed(b" no more\x1b[?2026l");
         assert_eq!(text(&screen).as_deref(), Some("half no more"));
+    }
+
+    #[test]
+    fn a_blank_screen_is_an_empty_terminal_until_it_is_dropped() {
+        let size = |screen: &Screen| screen.try_read(Terminal::size);
+        let (wide, narrow) = (Size::clamped(50, 7), Size::clamped(30, 5));
+        let resized = Screen::blank(wide, Origin::Tty);
+        resized.update(|terminal| terminal.resize(narrow));
+        assert_eq!((size(&resized), text(&resized).as_deref()), (Some(narrow), Some("")));
+        let fed = Screen::blank(wide, Origin::Pipe);
+        fed.feed(|terminal| terminal.feed(b"a\nb"));
+        assert_eq!((size(&fed), text(&fed).as_deref()), (Some(wide), Some("a\nb")));
+        let dropped = Screen::blank(wide, Origin::Tty);
+        dropped.drop_terminal();
+        assert_eq!((size(&dropped), text(&dropped)), (None, None));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::process::Pty;
 use crate::runtime::log::{LogFiles, OutputLog};
 use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
-use crate::terminal::{Origin, Size, Stream, Terminal};
+use crate::terminal::{Origin, Size, Stream};
 
 /// The most terminal query replies sent to one child per second (docs/contract.md#terminal-queries).
 const REPLIES_PER_SECOND: u32 = 32;
@@ -144,7 +144,7 @@ impl TaskIo {
             id: spec.id,
             folder: spec.folder,
             tty: spec.tty,
-            screen: Arc::new(Screen::detached(Terminal::kept(spec.size, origin))),
+            screen: Arc::new(Screen::blank(spec.size, origin)),
             progress: watch::Sender::new(Progress::default()),
             pty: OnceLock::new(),
             replies: Mutex::default(),
