@@ -13,6 +13,7 @@ use super::appender::{Appender, own_row};
 use super::chain::{Entry, Hash};
 use super::queue::{Room, Rows, State, Taken};
 use crate::clock::Clock;
+use crate::process;
 
 /// The longest time a written row stays unsynced.
 const GROUP_TIME: Duration = Duration::from_millis(50);
@@ -106,6 +107,8 @@ impl Writer {
 
     /// Writes until every sender is gone, then syncs.
     pub(super) fn run(mut self, queue: &Rows) {
+        // A row is on its way to the disk while its caller goes on, not after that.
+        process::take_short_turns();
         loop {
             self.state.rest();
             let taken = queue.take(self.patience(), GROUP_ROWS);
