@@ -117,6 +117,21 @@ pub(crate) fn agent() -> Actor {
 }
 
 #[tokio::test]
+async fn a_command_that_closes_its_output_early_runs_on_and_its_end_is_seen() {
+    let bench = Bench::start();
+    let closes = "printf told; exec >&- 2>&-; while [ ! -e go ]; do :; done; exit 7";
+    let id = bench.promoted(bench.request(closes)).await;
+    bench.shows(&id, "told").await;
+    assert!(!bench.is_over(&id));
+    std::fs::write(bench.dir.path().join("work/go"), "").expect("written");
+    let task = bench.end(&id).await;
+    let ended = task.ended.clone().expect("ended");
+    assert_eq!((task.status, ended.exit_status), (TaskStatus::Failed, Some(7)));
+    assert_eq!(bench.text(&id, Stream::Merged).await, "told");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_quick_command_completes_with_both_streams_apart() {
     let bench = Bench::start();
     let task = bench.completed(bench.request("printf out; printf err >&2; exit 7")).await;

@@ -8,9 +8,8 @@ use rustix::io::ioctl_fionread;
 use tokio::sync::mpsc;
 
 use super::ByteEvent;
-use super::fd_entry::{FIRST_OUTLET, FdEntry, data_of};
+use super::fd_entry::{FIRST_OUTLET, FdEntry, Source, data_of};
 use super::outlet::{Copied, Outlet};
-use super::pump::Source;
 use crate::terminal::Stream;
 
 /// How long a command may keep writing to a caller that no longer reads, before its pipe breaks too. Meanwhile, a
@@ -33,6 +32,13 @@ pub(super) struct Delivery {
 pub(super) struct Closing {
     /// The deadline; `None` waits indefinitely.
     pub(super) until: Option<Duration>,
+}
+
+impl Delivery {
+    /// Tells whether anyone waits for a report about it.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.owed.is_some() || self.closing.is_some()
+    }
 }
 
 impl FdEntry {

@@ -137,7 +137,5 @@ impl Worker {
             let _ = epoll::delete(&entry.poll, &fd);
         }
         entry.io.finish_log();
-        entry.io.close();
-        self.parsers.finish(&entry.io);
     }
 }

@@ -9,7 +9,6 @@ use rustix::io::Errno;
 
 use super::copying::Delivery;
 use super::outlet::Outlet;
-use super::pump::Source;
 use super::task_io::TaskIo;
 use crate::terminal::Stream;
 
@@ -23,8 +22,35 @@ pub(super) const READS: usize = 4;
 pub(super) const FEW: usize = 2;
 /// Descriptor slots per task: three to read, one to write, three to copy to.
 pub(super) const SLOTS: u64 = 8;
+/// The slot to write to.
+pub(super) const WRITER: u64 = 3;
 /// The first of the slots to copy to; the first source is copied there.
 pub(super) const FIRST_OUTLET: u64 = 4;
+
+/// A descriptor to read and the stream it carries.
+pub(crate) type Source = (Stream, OwnedFd);
+
+/// A task to watch: non-blocking descriptors to read, where each is copied to, by index, and where its input goes.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) io: Arc<TaskIo>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) outlets: Vec<Outlet>,
+    pub(crate) writer: Option<OwnedFd>,
+}
+
+impl Watched {
+    /// Registers its descriptors under a key.
+    pub(super) fn register(&self, poll: &OwnedFd, key: u64) {
+        let Self { io, sources, writer, .. } = self;
+        let sources = (0..WRITER).zip(sources).map(|(slot, (stream, fd))| (slot, fd, interest(*stream)));
+        for (slot, fd, interest) in sources.chain(writer.iter().map(|fd| (WRITER, fd, EventFlags::empty()))) {
+            if let Err(error) = epoll::add(poll, fd, data_of(key, slot), interest) {
+                tracing::error!(%error, task = %io.id, slot, "watch a descriptor");
+            }
+        }
+    }
+}
 
 /// One task's descriptors.
 pub(super) struct FdEntry {
@@ -47,6 +73,15 @@ pub(super) struct Drain {
 }
 
 impl FdEntry {
+    /// Takes over descriptors that are registered in `poll`.
+    pub(super) fn of(Watched { io, sources, outlets, writer }: Watched, poll: Arc<OwnedFd>) -> Self {
+        let (mut slots, mut copies) = ([const { None }; 3], [const { None }; 3]);
+        slots.iter_mut().zip(sources).for_each(|(slot, source)| *slot = Some(source));
+        copies.iter_mut().zip(outlets).for_each(|(slot, outlet)| *slot = Some(outlet));
+        let (drain, delivery) = (None, Delivery::default());
+        Self { io, poll, sources: slots, outlets: copies, delivery, writer, drain, paused: false }
+    }
+
     /// Returns the slot of the terminal beside the task's streams. The runtime keeps that terminal open, so it never
     /// reaches end-of-file by itself.
     pub(super) fn aside(&self) -> Option<usize> {
@@ -59,6 +94,13 @@ impl FdEntry {
     pub(super) fn has_ended(&self) -> bool {
         let aside = self.aside();
         self.sources.iter().enumerate().all(|(slot, source)| source.is_none() || Some(slot) == aside)
+    }
+
+    /// Tells whether no descriptor is left and nobody waits for anything of it.
+    pub(super) fn is_over(&self) -> bool {
+        let is_open = self.sources.iter().any(Option::is_some) || self.outlets.iter().any(Option::is_some);
+        let is_awaited = self.drain.is_some() || self.delivery.is_awaited();
+        !is_open && !is_awaited && self.writer.is_none()
     }
 
     /// Tells whether a drain is over: end-of-file everywhere, quiet for long enough, or out of time.

@@ -3,8 +3,8 @@
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
-use super::fd_entry::{READS, data_of};
-use super::pump::{WRITER, Worker};
+use super::fd_entry::{READS, WRITER, data_of};
+use super::pump::Worker;
 
 impl Worker {
     pub(super) fn can_write(&mut self, key: u64, flags: EventFlags) {

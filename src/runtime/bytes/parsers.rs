@@ -91,7 +91,8 @@ impl Parsers {
     }
 
     /// Has what is left of an ended task parsed and its terminal dropped; without a parser, if it never wrote anything.
-    pub(super) fn finish(&self, io: &Arc<TaskIo>) {
+    pub(crate) fn finish(&self, io: &Arc<TaskIo>) {
+        io.close();
         let ring = io.lock_ring();
         let is_unused = !ring.queued && ring.bytes.is_empty();
         drop(ring);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,26 +13,17 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-use super::copying::Delivery;
-use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, data_of, interest, read_available};
-use super::outlet::Outlet;
+use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, WRITER, Watched, read_available};
 use super::pacing::Pacing;
 use super::parsers::Parsers;
-use super::task_io::TaskIo;
 use super::{ByteEvent, lock};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::process;
-use crate::terminal::Stream;
 
 /// The capacity of a pipe.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
-pub(super) const WRITER: u64 = 3;
-
-/// A descriptor to read and the stream it carries.
-pub(crate) type Source = (Stream, OwnedFd);
-
 /// The handle of the pump thread.
 #[derive(Debug)]
 pub(crate) struct Pump {
@@ -43,14 +34,17 @@ pub(crate) struct Pump {
 #[derive(Debug)]
 struct Shared {
     requests: Mutex<Vec<Request>>,
-    /// Whether there are requests: cheaper to check between reads than the list.
+    /// Whether the thread was woken for requests: cheaper to check between reads than the list.
     has_requests: AtomicBool,
     wake: OwnedFd,
+    poll: Arc<OwnedFd>,
+    /// The key of the next task.
+    next: AtomicU64,
 }
 
 #[derive(Debug)]
 enum Request {
-    Watch { io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>, writer: Option<OwnedFd> },
+    Watch(u64, Watched),
     Write(TaskId),
     Say(TaskId, Vec<u8>),
     Unblock(TaskId),
@@ -74,14 +68,19 @@ impl Pump {
         events: mpsc::Sender<ByteEvent>,
     ) -> io::Result<Arc<Self>> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let shared =
-            Arc::new(Shared { requests: Mutex::default(), has_requests: AtomicBool::new(false), wake });
-        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let poll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        epoll::add(&poll, &shared.wake, EventData::new_u64(WAKE), EventFlags::IN)?;
+        epoll::add(&poll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
+        let shared = Arc::new(Shared {
+            requests: Mutex::default(),
+            has_requests: AtomicBool::new(false),
+            wake,
+            poll: poll.clone(),
+            next: AtomicU64::new(0),
+        });
         let worker = Worker {
             shared: shared.clone(),
-            poll: Arc::new(poll),
+            poll,
             paced: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
             pacing: Pacing::of(cores),
             clock,
@@ -92,23 +91,24 @@ impl Pump {
             draining: Vec::new(),
             closing: Vec::new(),
             prioritized: Vec::new(),
-            next: 0,
             buffer: vec![0; BUFFER_BYTES],
         };
         let thread = std::thread::Builder::new().name("pump".into()).spawn(move || worker.run())?;
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
     }
 
-    /// Starts reading from these non-blocking descriptors, copying each to the outlet at the same index, and writing
-    /// input to `writer`.
-    pub(crate) fn watch(
-        &self,
-        io: Arc<TaskIo>,
-        sources: Vec<Source>,
-        outlets: Vec<Outlet>,
-        writer: Option<OwnedFd>,
-    ) {
-        self.request(Request::Watch { io, sources, outlets, writer });
+    /// Starts reading a task's output and writing its input. The thread is not woken before there is something to read.
+    pub(crate) fn watch(&self, watched: Watched) {
+        let key = self.shared.next.fetch_add(1, Ordering::Relaxed);
+        let has_input = watched.io.has_input();
+        // The thread may see the first event before this returns; the lock makes it wait for the request.
+        let mut requests = lock(&self.shared.requests);
+        watched.register(&self.shared.poll, key);
+        requests.push(Request::Watch(key, watched));
+        drop(requests);
+        if has_input {
+            self.wake();
+        }
     }
 
     /// Writes a line to the task's standard error.
@@ -170,6 +170,10 @@ impl Pump {
 
     fn request(&self, request: Request) {
         lock(&self.shared.requests).push(request);
+        self.wake();
+    }
+
+    fn wake(&self) {
         self.shared.has_requests.store(true, Ordering::Release);
         // The write fails only when the counter is full, and then the thread is awake anyway.
         let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
@@ -193,7 +197,6 @@ pub(super) struct Worker {
     pub(super) closing: Vec<u64>,
     /// Tasks to read before all others.
     pub(super) prioritized: Vec<TaskId>,
-    next: u64,
     pub(super) buffer: Vec<u8>,
 }
 
@@ -224,6 +227,10 @@ impl Worker {
         let reads = if ready.len() > FEW { 1 } else { READS };
         for event in ready {
             let token = event.data.u64();
+            let is_new = token != WAKE && !self.entries.contains_key(&(token / SLOTS));
+            if is_new && self.take_requests() {
+                return true;
+            }
             if token == WAKE {
                 self.clear_wake();
             } else if token % SLOTS == WRITER {
@@ -260,17 +267,16 @@ impl Worker {
         let requests = std::mem::take(&mut *lock(&self.shared.requests));
         for request in requests {
             match request {
-                Request::Watch { io, sources, outlets, writer } => self.add(io, sources, outlets, writer),
+                Request::Watch(key, watched) => self.add(key, watched),
                 Request::Write(id) => self.by_name(&id, Self::write),
                 Request::Say(id, line) => self.by_name(&id, |worker, key| worker.say(key, &line)),
                 Request::Unblock(id) => self.by_name(&id, Self::resume),
-                Request::Drain(id) => self.by_name(&id, Self::begin_drain),
-                Request::Deliver(id) => self.by_name(&id, Self::begin_delivery),
+                Request::Drain(id) => self.if_held(id, Self::begin_drain, ByteEvent::Drained),
+                Request::Deliver(id) => self.if_held(id, Self::begin_delivery, ByteEvent::Delivered),
                 Request::Detach(id) => self.by_name(&id, Self::detach),
-                Request::Close { id, patience } => match self.names.get(&id) {
-                    Some(&key) => self.begin_close(key, patience),
-                    None => drop(self.events.blocking_send(ByteEvent::Closed(id))),
-                },
+                Request::Close { id, patience } => {
+                    self.if_held(id, |worker, key| worker.begin_close(key, patience), ByteEvent::Closed);
+                }
                 Request::Forget(id) => self.by_name(&id, Self::close),
                 Request::Prioritize(ids) => self.read_first(ids),
                 Request::Quit => return true,
@@ -291,32 +297,30 @@ impl Worker {
         }
     }
 
-    fn add(&mut self, io: Arc<TaskIo>, sources: Vec<Source>, outlets: Vec<Outlet>, writer: Option<OwnedFd>) {
-        let key = self.next;
-        self.next += 1;
-        let mut slots = [const { None }; 3];
-        for (slot, source) in sources.into_iter().take(3).enumerate() {
-            let data = data_of(key, slot as u64);
-            if let Err(error) = epoll::add(&self.poll, &source.1, data, interest(source.0)) {
-                tracing::error!(%error, task = %io.id, "watch an output descriptor");
-            }
-            slots[slot] = Some(source);
+    /// Acts on a task if any of its descriptors is left, and otherwise reports that the act is complete.
+    fn if_held(&mut self, id: TaskId, act: impl FnOnce(&mut Self, u64), done: fn(TaskId) -> ByteEvent) {
+        match self.names.get(&id) {
+            Some(&key) => act(self, key),
+            None => drop(self.events.blocking_send(done(id))),
         }
-        if let Some(writer) = &writer {
-            let data = data_of(key, WRITER);
-            if let Err(error) = epoll::add(&self.poll, writer, data, EventFlags::empty()) {
-                tracing::error!(%error, task = %io.id, "watch an input descriptor");
-            }
-        }
-        self.names.insert(io.id.clone(), key);
-        let mut copies = [const { None }; 3];
-        copies.iter_mut().zip(outlets).for_each(|(slot, outlet)| *slot = Some(outlet));
-        let (drain, delivery) = (None, Delivery::default());
-        let poll = self.poll.clone();
-        let entry =
-            FdEntry { io, poll, sources: slots, outlets: copies, delivery, writer, drain, paused: false };
+    }
+
+    fn add(&mut self, key: u64, watched: Watched) {
+        self.names.insert(watched.io.id.clone(), key);
+        let entry = FdEntry::of(watched, self.poll.clone());
         self.entries.insert(key, entry);
         self.write(key);
+    }
+
+    /// Lets go of a task that has no descriptors left.
+    fn release(&mut self, key: u64) {
+        if self.entries.get(&key).is_some_and(FdEntry::is_over)
+            && let Some(entry) = self.entries.remove(&key)
+        {
+            self.names.remove(&entry.io.id);
+            self.pacing.leave(key);
+            entry.io.release();
+        }
     }
 
     fn can_read(&mut self, key: u64, slot: u64, (flags, reads): (EventFlags, usize)) {
@@ -372,6 +376,9 @@ impl Worker {
         }
         entry.settle_delivery(&self.events);
         self.note_piece(key, length);
+        if is_last {
+            self.release(key);
+        }
     }
 
     fn resume(&mut self, key: u64) {

@@ -77,6 +77,8 @@ pub(crate) struct TaskIo {
     /// Whether a console shows it.
     pub(super) visible: AtomicBool,
     closed: AtomicBool,
+    /// Whether the pump has none of its descriptors any more.
+    released: AtomicBool,
     /// Whether every descriptor has reached its end and the log is complete.
     complete: AtomicBool,
     /// Whether anything arrived from the terminal beside its streams.
@@ -152,6 +154,7 @@ impl TaskIo {
             typed: Mutex::default(),
             visible: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            released: AtomicBool::new(false),
             complete: AtomicBool::new(false),
             has_spoken: AtomicBool::new(false),
             log: Mutex::new(log),
@@ -287,6 +290,22 @@ impl TaskIo {
         // The order matters: whatever the pump has read by the time of the first check is known by the second.
         let lies_there = || self.pty.get().is_some_and(Pty::has_output);
         !self.tty && (lies_there() || self.has_spoken.load(Ordering::Acquire))
+    }
+
+    /// Notes that the pump has none of its descriptors any more.
+    pub(super) fn release(&self) {
+        self.released.store(true, Ordering::Release);
+    }
+
+    /// Tells whether the pump has none of its descriptors any more.
+    pub(crate) fn is_released(&self) -> bool {
+        self.released.load(Ordering::Acquire)
+    }
+
+    /// Tells whether input is queued, or the end of it.
+    pub(super) fn has_input(&self) -> bool {
+        let typed = self.lock_typed();
+        typed.close || !typed.bytes.is_empty()
     }
 
     /// Marks the output as complete; the screen is dropped once the ring is empty.

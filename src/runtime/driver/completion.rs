@@ -29,7 +29,9 @@ impl Driver {
     /// limited time.
     pub(super) fn close_output(&mut self, id: &TaskId) {
         if self.is_complete(id) && !self.has_caller(id) {
-            self.shared.pump.forget(id);
+            if self.live.get(id).is_some_and(|live| !live.io.is_released()) {
+                self.shared.pump.forget(id);
+            }
             return self.settle(id);
         }
         let was_stopped = self.supervisor.get(id).is_none_or(|task| task.stop.is_some());
@@ -82,6 +84,7 @@ impl Driver {
             let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
             let _ = waiter.send(answer);
         }
+        self.parsers.finish(&live.io);
         self.prepare_spares(Duration::MAX);
     }
 
