@@ -10,6 +10,7 @@ use super::ByteEvent;
 use super::copying::Closing;
 use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
+use super::ring::RING_BYTES;
 use crate::terminal::Stream;
 
 impl Worker {
@@ -43,7 +44,7 @@ impl Worker {
         };
         let of = |stream: Stream| slot_of(stream).map(|slot| (stream, slot));
         let Some((stream, slot)) = of(Stream::Stderr).or_else(|| of(Stream::Stdout)) else { return };
-        entry.io.ingest(stream, line);
+        entry.io.ingest(stream, line, RING_BYTES);
         entry.copy(key, slot, line, now);
         self.parsers.submit(&entry.io);
     }
@@ -127,7 +128,7 @@ impl Worker {
             while taken < BUFFER_BYTES {
                 let (length, ended) = read_available(&fd, &mut self.buffer, READS);
                 if length > 0 {
-                    entry.io.ingest(stream, &self.buffer[..length]);
+                    entry.io.ingest(stream, &self.buffer[..length], RING_BYTES);
                 }
                 taken += length;
                 if length == 0 || ended {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::pump::Pump;
-use super::ring::{SLICE, Slice};
+use super::ring::{self, SLICE, Slice};
 use super::task_io::TaskIo;
 use super::viewers::Viewers;
 use super::{ByteEvent, lock};
@@ -32,6 +32,8 @@ const KEEP_LARGE: Duration = Duration::from_millis(100);
 pub(crate) struct Parsers {
     queue: Mutex<Queue>,
     ready: Condvar,
+    /// How many tasks wait: read for each piece of output, without the lock.
+    waiting: AtomicUsize,
     viewers: Arc<Viewers>,
     pump: OnceLock<Weak<Pump>>,
     events: mpsc::Sender<ByteEvent>,
@@ -58,6 +60,7 @@ impl Parsers {
         let parsers = Arc::new(Self {
             queue: Mutex::default(),
             ready: Condvar::new(),
+            waiting: AtomicUsize::new(0),
             viewers,
             pump: OnceLock::new(),
             events,
@@ -77,6 +80,11 @@ impl Parsers {
     /// Names the pump to wake when a ring has room again.
     pub(crate) fn connect(&self, pump: &Arc<Pump>) {
         let _ = self.pump.set(Arc::downgrade(pump));
+    }
+
+    /// Returns how many bytes of a task may wait for a parser.
+    pub(super) fn ring_bytes(&self) -> usize {
+        ring::share(self.waiting.load(Ordering::Relaxed))
     }
 
     /// Queues a task's ring for parsing.
@@ -123,6 +131,7 @@ impl Parsers {
         } else {
             queue.tasks.push_back(io)
         }
+        self.waiting.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         self.ready.notify_one();
     }
@@ -143,6 +152,7 @@ impl Parsers {
                 return None;
             }
             if let Some(io) = queue.tasks.pop_front() {
+                self.waiting.store(queue.tasks.len(), Ordering::Relaxed);
                 return Some(io);
             }
             if piece.capacity() > SMALL_BYTES {
@@ -181,7 +191,10 @@ impl Parsers {
         let more = ring.put_back(piece, parsed);
         drop(ring);
         if more {
-            self.lock_queue().tasks.push_back(io.clone());
+            let mut queue = self.lock_queue();
+            queue.tasks.push_back(io.clone());
+            self.waiting.store(queue.tasks.len(), Ordering::Relaxed);
+            drop(queue);
             self.ready.notify_one();
         } else if io.is_closed() {
             io.screen.drop_terminal();

@@ -355,7 +355,7 @@ impl Worker {
         }
         let is_last = ended && entry.has_ended();
         if length > 0 {
-            let taken = entry.io.ingest(stream, &self.buffer[..length]);
+            let taken = entry.io.ingest(stream, &self.buffer[..length], self.parsers.ring_bytes());
             if let Some(drain) = &mut entry.drain {
                 drain.last_byte = self.clock.now().mono;
             }

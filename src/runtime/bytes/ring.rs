@@ -5,7 +5,11 @@ use std::time::Duration;
 use crate::terminal::Dialogue;
 
 /// Bytes that may wait for a parser; at this limit the pump stops reading the task, whose writes then block.
-const RING_BYTES: usize = 256 << 10;
+pub(super) const RING_BYTES: usize = 256 << 10;
+/// The same for all tasks together: while many wait, each may have less.
+const ALL_BYTES: usize = 24 << 20;
+/// What each may have in any case: it is what one read may bring.
+const LEAST_BYTES: usize = 64 << 10;
 /// How long a parser holds a terminal before it checks for waiting readers.
 pub(super) const SLICE: Duration = Duration::from_millis(1);
 const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=RING_BYTES;
@@ -23,12 +27,17 @@ pub(super) struct Ring {
     pub(super) dialogue: Dialogue,
 }
 
+/// Returns how many bytes of a task may wait for a parser while so many tasks wait.
+pub(super) fn share(waiting: usize) -> usize {
+    (ALL_BYTES / waiting.max(1)).clamp(LEAST_BYTES, RING_BYTES)
+}
+
 impl Ring {
     /// Appends bytes; `aside` says that they were written to a terminal beside the command's streams. Returns whether
-    /// the ring is full.
-    pub(super) fn ingest(&mut self, aside: bool, bytes: &[u8]) -> bool {
+    /// that makes the ring full, if so many may wait.
+    pub(super) fn ingest(&mut self, aside: bool, bytes: &[u8], most: usize) -> bool {
         self.bytes.extend_from_slice(&self.dialogue.draw(aside, bytes));
-        self.blocked = self.bytes.len() >= RING_BYTES;
+        self.blocked = self.bytes.len() >= most;
         self.blocked
     }
 
@@ -91,9 +100,9 @@ mod tests {
     #[test]
     fn what_is_not_parsed_comes_before_what_has_come_since() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
-        ring.ingest(false, b"abcdef");
+        ring.ingest(false, b"abcdef", RING_BYTES);
         assert!(!ring.swap_out(&mut piece));
-        ring.ingest(false, b"gh");
+        ring.ingest(false, b"gh", RING_BYTES);
         assert!(ring.put_back(&mut piece, 4));
         assert_eq!((ring.bytes.as_slice(), piece.as_slice()), (&b"efgh"[..], &b""[..]));
     }
@@ -101,15 +110,24 @@ mod tests {
     #[test]
     fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
-        assert!(ring.ingest(false, &vec![b'y'; RING_BYTES]));
+        assert!(ring.ingest(false, &vec![b'y'; RING_BYTES], RING_BYTES));
         assert!(ring.swap_out(&mut piece));
-        ring.ingest(false, b"more");
+        ring.ingest(false, b"more", RING_BYTES);
         let parsed = piece.len();
         assert!(ring.put_back(&mut piece, parsed));
         assert!(!ring.swap_out(&mut piece));
         assert!(!ring.put_back(&mut piece, 4));
         assert_eq!(ring.bytes.capacity(), 0);
         assert!(piece.capacity() >= RING_BYTES, "kept for the next task");
+    }
+
+    #[test]
+    fn the_more_tasks_wait_the_less_of_each_may_wait() {
+        assert_eq!([0, 1, 96, 192, 100_000].map(share), [256, 256, 256, 128, 64].map(|kib| kib << 10));
+        let mut ring = Ring::default();
+        assert!(!ring.ingest(false, &vec![b'y'; LEAST_BYTES], share(1)));
+        assert!(ring.ingest(false, b"y", share(1_000)));
+        assert!(!ring.ingest(false, b"y", share(1)));
     }
 
     #[test]

@@ -167,10 +167,10 @@ impl TaskIo {
         })
     }
 
-    /// Stores a chunk, counts it and adds it to the ring.
-    pub(super) fn ingest(&self, stream: Stream, bytes: &[u8]) -> Ingested {
+    /// Stores a chunk, counts it and adds it to the ring, where so many bytes may wait.
+    pub(super) fn ingest(&self, stream: Stream, bytes: &[u8], most: usize) -> Ingested {
         if stream == Stream::Tty && !self.tty {
-            return self.ingest_aside(bytes);
+            return self.ingest_aside(bytes, most);
         }
         let (dropped, stored) = {
             let mut log = self.lock_log();
@@ -192,16 +192,16 @@ impl TaskIo {
             moved
         });
         self.counted.notify_one();
-        Ingested { full: self.lock_ring().ingest(false, bytes), overrun }
+        Ingested { full: self.lock_ring().ingest(false, bytes, most), overrun }
     }
 
     /// Stores a chunk from the terminal beside its streams: it is shown and logged, but is not part of the command's
     /// output.
-    fn ingest_aside(&self, bytes: &[u8]) -> Ingested {
+    fn ingest_aside(&self, bytes: &[u8], most: usize) -> Ingested {
         self.lock_log().append(Stream::Tty, bytes, self.elapsed_ms());
         self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.counted.notify_one();
-        Ingested { full: self.lock_ring().ingest(true, bytes), overrun: false }
+        Ingested { full: self.lock_ring().ingest(true, bytes, most), overrun: false }
     }
 
     /// Tells whether the last line from the terminal beside its streams is unfinished.
