@@ -34,10 +34,10 @@ pub(super) fn share(waiting: usize) -> usize {
 
 impl Ring {
     /// Appends bytes; `aside` says that they were written to a terminal beside the command's streams. Returns whether
-    /// that makes the ring full, if so many may wait.
+    /// the ring is full: it is once it holds `most` bytes, until a parser takes them, even if more may wait by then.
     pub(super) fn ingest(&mut self, aside: bool, bytes: &[u8], most: usize) -> bool {
         self.bytes.extend_from_slice(&self.dialogue.draw(aside, bytes));
-        self.blocked = self.bytes.len() >= most;
+        self.blocked |= self.bytes.len() >= most;
         self.blocked
     }
 
@@ -127,6 +127,8 @@ mod tests {
         let mut ring = Ring::default();
         assert!(!ring.ingest(false, &vec![b'y'; LEAST_BYTES], share(1)));
         assert!(ring.ingest(false, b"y", share(1_000)));
+        assert!(ring.ingest(false, b"y", share(1)), "the task waits until a parser has taken the bytes");
+        assert!(ring.swap_out(&mut Vec::new()));
         assert!(!ring.ingest(false, b"y", share(1)));
     }
 
