@@ -146,8 +146,8 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     // Nothing above waits for the state to be published, which happens at most every 50 ms.
     let mut snapshot = operator.snapshot();
     let counts = |snapshot: &Arc<Snapshot>| {
-        let gauge = snapshot.metrics.gauges.iter().find(|gauge| gauge.limit.as_str() == "tasks");
-        gauge.is_some_and(|gauge| gauge.used == 1)
+        let first = snapshot.metrics.gauges.first();
+        first.is_some_and(|gauge| (gauge.limit.as_str(), gauge.used) == ("tasks", 1))
     };
     let counted = tokio::time::timeout(Duration::from_secs(20), snapshot.wait_for(counts)).await;
     counted.expect("one task is counted").expect("connected");
