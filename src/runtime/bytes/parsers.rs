@@ -124,9 +124,13 @@ impl Parsers {
     }
 
     fn enqueue(&self, io: Arc<TaskIo>) {
-        let focused = self.viewers.is_focused(&io.id);
+        let is_first = self.viewers.is_focused(&io.id);
+        self.push(io, is_first);
+    }
+
+    fn push(&self, io: Arc<TaskIo>, is_first: bool) {
         let mut queue = self.lock_queue();
-        if focused {
+        if is_first {
             queue.tasks.push_front(io)
         } else {
             queue.tasks.push_back(io)
@@ -191,11 +195,7 @@ impl Parsers {
         let more = ring.put_back(piece, parsed);
         drop(ring);
         if more {
-            let mut queue = self.lock_queue();
-            queue.tasks.push_back(io.clone());
-            self.waiting.store(queue.tasks.len(), Ordering::Relaxed);
-            drop(queue);
-            self.ready.notify_one();
+            self.push(io.clone(), false);
         } else if io.is_closed() {
             io.screen.drop_terminal();
             self.viewers.changed(io.visible.load(Ordering::Relaxed));

@@ -24,6 +24,7 @@ use crate::process;
 /// The capacity of a pipe.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
+
 /// The handle of the pump thread.
 #[derive(Debug)]
 pub(crate) struct Pump {
