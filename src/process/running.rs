@@ -4,12 +4,13 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::hosts::HostProcess;
 use super::orphans::Search;
@@ -223,8 +224,8 @@ impl Link {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();
-        let mut checks = interval(CHECK_INTERVAL);
-        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checks = interval_at(next_check(Instant::now()), CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let link = Self { host, events, requests, watch: Watch::default(), checks, stopped: 0, after };
         (link, Host { pid, requests: sender }, receiver)
     }
@@ -317,6 +318,15 @@ impl Link {
     }
 }
 
+/// Returns when a host is checked next. All hosts are checked at the same times, so that an idle runtime wakes up once
+/// for all of them.
+fn next_check(now: Instant) -> Instant {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    let since = now.saturating_duration_since(*FIRST.get_or_init(|| now));
+    let into = since.as_nanos() % CHECK_INTERVAL.as_nanos();
+    now + CHECK_INTERVAL - Duration::from_nanos(u64::try_from(into).unwrap_or_default())
+}
+
 /// Tracks when a host is late.
 #[derive(Debug, Default)]
 struct Watch {
@@ -376,6 +386,13 @@ mod tests {
         let mut watch = Watch { shell_gone: true, ..Watch::default() };
         watch.requested(&HostRequest::Finish(Leftovers::Keep), Clock::origin());
         assert_eq!(watch.deadline(), None);
+    }
+
+    #[test]
+    fn all_hosts_are_checked_at_the_same_times() {
+        let next = next_check(Clock::origin());
+        assert_eq!(next_check(next - Duration::from_millis(1)), next);
+        assert_eq!(next_check(next), next + CHECK_INTERVAL);
     }
 
     #[tokio::test]
