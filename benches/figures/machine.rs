@@ -46,22 +46,30 @@ impl Machine {
         }
     }
 
+    /// Returns when the run began and which program it was about.
+    pub(crate) fn in_short(&self) -> String {
+        format!("Measured {}, load {:.1}, {}.", self.at, self.load, self.program_in_words())
+    }
+
     /// Returns a one-line description for people.
     pub(crate) fn in_words(&self) -> String {
         let peers = if self.peers.is_empty() { "none".to_owned() } else { self.peers.join(", ") };
         format!(
-            "{}; {} cores of {}, {} MiB, Linux {}, load {:.1}; {} ({:.1} MiB{}), {}; beside it: {peers}",
+            "{}; {} cores of {}, {} MiB, Linux {}, load {:.1}; {}, {}; beside it: {peers}",
             self.at,
             self.cores,
             self.processor,
             self.memory_mib,
             self.kernel,
             self.load,
-            self.program,
-            self.program_bytes as f64 / f64::from(1 << 20),
-            if self.optimised { "" } else { ", a debug build" },
+            self.program_in_words(),
             self.compiler,
         )
+    }
+
+    fn program_in_words(&self) -> String {
+        let size = self.program_bytes as f64 / f64::from(1 << 20);
+        format!("{} ({size:.1} MiB{})", self.program, if self.optimised { "" } else { ", a debug build" })
     }
 }
 

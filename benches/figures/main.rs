@@ -2,7 +2,7 @@
 //!
 //! `cargo bench` runs all parts; `cargo bench -- drain echo` only these two; `--list` names them. `--runs 3`
 //! repeats everything and shows all values, `--json FILE` saves the raw numbers with a description of the machine,
-//! `--markdown FILE` writes the tables into a document, between its two markers. Figures in seconds say more about
+//! `--markdown FILE` writes the tables into a document, each part into its own place. Figures in seconds say more about
 //! the machine than about the program: what matters are ratios and limits, measured within one run.
 #![expect(clippy::print_stdout, reason = "the report is the purpose")]
 #![expect(
@@ -18,11 +18,11 @@ mod part;
 mod report;
 mod tables;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use arguments::Arguments;
 use machine::Machine;
+use tables::Tables;
 
 /// A part: its name on the command line, and the function that it runs.
 type Part = (&'static str, fn());
@@ -70,8 +70,9 @@ fn main() -> ExitCode {
         if arguments.runs > 1 {
             println!("\n== run {run} of {}", arguments.runs);
         }
-        for (_, part) in PARTS.iter().filter(|(name, _)| arguments.wants(name)) {
-            part();
+        for (name, run_part) in PARTS.iter().filter(|(name, _)| arguments.wants(name)) {
+            report::part(name);
+            run_part();
         }
     }
     folder::remove_all();
@@ -85,18 +86,16 @@ fn main() -> ExitCode {
 }
 
 fn write(arguments: &Arguments, machine: &Machine) -> std::io::Result<()> {
-    let figures = report::figures();
+    let tables = Tables { machine, runs: arguments.runs, figures: &report::figures() };
     if arguments.runs > 1 {
-        println!("\n{}", tables::markdown(machine, arguments.runs, &figures));
+        println!("\n{}", tables.markdown());
     }
     if let Some(file) = &arguments.json {
-        std::fs::write(file, tables::json(machine, arguments.runs, &figures))?;
+        std::fs::write(file, tables.json())?;
     }
     if let Some(file) = &arguments.markdown {
-        let file: &Path = file.as_ref();
         let document = std::fs::read_to_string(file)?;
-        let tables = tables::markdown(machine, arguments.runs, &figures);
-        std::fs::write(file, tables::placed(&document, &tables).map_err(std::io::Error::other)?)?;
+        std::fs::write(file, tables.placed(&document).map_err(std::io::Error::other)?)?;
     }
     Ok(())
 }

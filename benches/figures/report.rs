@@ -1,6 +1,6 @@
 //! Reports figures: one line each beside its limit as soon as it is measured, and all of them at the end.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -38,8 +38,10 @@ impl Target {
 /// One figure over all runs.
 #[derive(Clone, Serialize)]
 pub(crate) struct Figure {
-    /// The heading that it appears under.
+    /// The part that measured it, by its name on the command line.
     pub(crate) part: String,
+    /// The heading that it appears under.
+    pub(crate) table: String,
     pub(crate) what: String,
     pub(crate) unit: String,
     pub(crate) target: Target,
@@ -50,17 +52,34 @@ pub(crate) struct Figure {
     pub(crate) samples: Vec<Vec<f64>>,
 }
 
-static FIGURES: Mutex<(String, Vec<Figure>)> = Mutex::new((String::new(), Vec::new()));
+/// Everything measured so far, and what is being measured.
+struct Report {
+    part: String,
+    table: String,
+    figures: Vec<Figure>,
+}
+
+static REPORT: Mutex<Report> =
+    Mutex::new(Report { part: String::new(), table: String::new(), figures: Vec::new() });
+
+fn report() -> MutexGuard<'static, Report> {
+    REPORT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Returns everything measured so far, in the order of the first run.
 pub(crate) fn figures() -> Vec<Figure> {
-    FIGURES.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    report().figures.clone()
+}
+
+/// Begins a part.
+pub(crate) fn part(name: &str) {
+    name.clone_into(&mut report().part);
 }
 
 /// Begins a table.
 pub(crate) fn head(title: &str) {
     println!("\n{title}");
-    title.clone_into(&mut FIGURES.lock().unwrap_or_else(PoisonError::into_inner).0);
+    title.clone_into(&mut report().table);
 }
 
 /// Prints a figure beside its target, and stores it.
@@ -83,18 +102,14 @@ pub(crate) fn spread(what: &str, values: &[f64], unit: &str, (percent, targets):
 }
 
 fn with(what: &str, unit: &str, target: Target, change: impl FnOnce(&mut Figure)) {
-    let (part, figures) = &mut *FIGURES.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = figures.iter().position(|figure| figure.part == *part && figure.what == what);
+    let Report { part, table, figures } = &mut *report();
+    let at = figures
+        .iter()
+        .position(|figure| (&figure.part, &figure.table) == (part, table) && figure.what == what);
     let at = at.unwrap_or_else(|| {
+        let (part, table) = (part.clone(), table.clone());
         let (what, unit) = (what.to_owned(), unit.to_owned());
-        figures.push(Figure {
-            part: part.clone(),
-            what,
-            unit,
-            target,
-            runs: Vec::new(),
-            samples: Vec::new(),
-        });
+        figures.push(Figure { part, table, what, unit, target, runs: Vec::new(), samples: Vec::new() });
         figures.len() - 1
     });
     change(&mut figures[at]);

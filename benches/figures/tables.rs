@@ -5,37 +5,84 @@ use serde_json::json;
 use super::machine::Machine;
 use super::report::Figure;
 
-/// The markers around a document's tables.
-const BEGIN: &str = "<!-- figures: written by `cargo bench -- --markdown` -->";
-const END: &str = "<!-- end of the figures -->";
+/// Begins the place for a part's tables in a document; the name of the part and [`NAMED`] follow.
+const PLACE: &str = "<!-- figures: ";
+const NAMED: &str = " -->";
+const END: &str = "<!-- end of figures -->";
+/// The place for the description of the machine.
+const MACHINE: &str = "machine";
 
-/// Returns everything, including the raw numbers.
-pub(crate) fn json(machine: &Machine, runs: usize, figures: &[Figure]) -> String {
-    let report = json!({ "format": 1, "machine": machine, "runs": runs, "figures": figures });
-    format!("{report:#}\n")
+/// The figures of one run of the program, and where they come from.
+pub(crate) struct Tables<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) runs: usize,
+    pub(crate) figures: &'a [Figure],
 }
 
-/// Returns a table per heading: each figure with its limit and its value in each run.
-pub(crate) fn markdown(machine: &Machine, runs: usize, figures: &[Figure]) -> String {
-    let mut text = format!("{}\n", machine.in_words());
-    let mut part = "";
-    for figure in figures {
-        if figure.part != part {
-            part = &figure.part;
-            text.push_str(&format!("\n**{part}**\n\n| | limit | {} | |\n|---|---|---|---|\n", heading(runs)));
-        }
-        let values: Vec<_> = figure.runs.iter().map(|value| short(*value)).collect();
-        let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
-        let limit = figure.target.in_words();
-        let row =
-            format!("| {} | {limit} | {}{unit} | {} |\n", figure.what, values.join(", "), verdict(figure));
-        text.push_str(&row);
+impl Tables<'_> {
+    /// Returns everything, including the raw numbers.
+    pub(crate) fn json(&self) -> String {
+        let report =
+            json!({ "format": 2, "machine": self.machine, "runs": self.runs, "figures": self.figures });
+        format!("{report:#}\n")
     }
-    text
+
+    /// Returns all tables, with the machine in front of them.
+    pub(crate) fn markdown(&self) -> String {
+        format!("{}\n{}", self.machine.in_words(), self.of(|_| true))
+    }
+
+    /// Returns a document with new tables in the places of the parts that were measured.
+    ///
+    /// # Errors
+    ///
+    /// A message, if a part has no place in the document or if a place does not end.
+    pub(crate) fn placed(&self, document: &str) -> Result<String, String> {
+        let (mut text, mut places, mut rest) = (String::new(), vec![MACHINE], document);
+        while let Some((before, place)) = rest.split_once(PLACE) {
+            let (name, old) = place.split_once(NAMED).ok_or("a place for figures has no name")?;
+            let (old, after) =
+                old.split_once(END).ok_or_else(|| format!("the place of {name} has no end"))?;
+            let new = self.of_part(name).map_or_else(|| old.to_owned(), |tables| format!("\n\n{tables}\n\n"));
+            text.push_str(&format!("{before}{PLACE}{name}{NAMED}{new}{END}"));
+            places.push(name);
+            rest = after;
+        }
+        match self.figures.iter().find(|figure| !places.contains(&figure.part.as_str())) {
+            Some(figure) => Err(format!("the document has no line {PLACE}{}{NAMED}", figure.part)),
+            None => Ok(text + rest),
+        }
+    }
+
+    /// Returns the tables of a part and when they were measured; `None` if they were not.
+    fn of_part(&self, part: &str) -> Option<String> {
+        if part == MACHINE {
+            return Some(self.machine.in_words());
+        }
+        let tables = self.of(|figure| figure.part == part);
+        (!tables.is_empty()).then(|| format!("{}\n\n{}", tables.trim(), self.machine.in_short()))
+    }
+
+    /// Returns a table per heading: each figure with its limit and its value in each run.
+    fn of(&self, wanted: impl Fn(&Figure) -> bool) -> String {
+        let heading = if self.runs == 1 { "measured".to_owned() } else { format!("{} runs", self.runs) };
+        let (mut text, mut table) = (String::new(), "");
+        for figure in self.figures.iter().filter(|figure| wanted(figure)) {
+            if figure.table != table {
+                table = &figure.table;
+                text.push_str(&format!("\n**{table}**\n\n| | limit | {heading} | |\n|---|---|---|---|\n"));
+            }
+            text.push_str(&row(figure));
+        }
+        text
+    }
 }
 
-fn heading(runs: usize) -> String {
-    if runs == 1 { "measured".to_owned() } else { format!("{runs} runs") }
+fn row(figure: &Figure) -> String {
+    let values: Vec<_> = figure.runs.iter().map(|value| short(*value)).collect();
+    let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
+    let (limit, values) = (figure.target.in_words(), values.join(", "));
+    format!("| {} | {limit} | {values}{unit} | {} |\n", figure.what, verdict(figure))
 }
 
 /// Tells how many runs met the limit, if not all did.
@@ -56,15 +103,4 @@ fn short(value: f64) -> String {
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }
-}
-
-/// Returns a document with new tables between its markers.
-///
-/// # Errors
-///
-/// A message, if the document lacks the two markers.
-pub(crate) fn placed(document: &str, tables: &str) -> Result<String, String> {
-    let marks = document.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = marks.ok_or_else(|| format!("the document has no lines {BEGIN} and {END}"))?;
-    Ok(format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))
 }

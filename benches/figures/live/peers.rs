@@ -1,6 +1,6 @@
 //! Other terminal multiplexers, if installed: the same command in one of their panes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use portable_pty::CommandBuilder;
@@ -49,8 +49,10 @@ impl Peer {
                 (cols, rows + 1)
             }
             Self::Zellij => {
+                // Its own home: it would ask about its settings over the pane otherwise.
+                command.env("HOME", zellij_home(folder));
                 command.args(["--layout", &layout(folder, cmd)]);
-                (cols, rows + 1)
+                (cols, rows)
             }
             Self::Mprocs => {
                 let script = script(folder, cmd);
@@ -112,10 +114,21 @@ fn script(folder: &Path, cmd: &str) -> String {
     path.display().to_string()
 }
 
+/// Writes a layout of one pane, which ends with its command, as the session does with its last pane.
 fn layout(folder: &Path, cmd: &str) -> String {
     let path = folder.join("layout.kdl");
     let script = script(folder, cmd);
-    let text = format!("layout {{ pane command=\"/bin/sh\" {{ args {script:?}; }} }}\n");
-    std::fs::write(&path, text).expect("write the layout");
+    let pane = format!("pane command=\"/bin/sh\" close_on_exit=true {{\n args {script:?}\n}}");
+    std::fs::write(&path, format!("layout {{\n{pane}\n}}\n")).expect("write the layout");
     path.display().to_string()
+}
+
+/// Makes a home with settings for Zellij: nothing in front of the pane, and nothing kept of it.
+fn zellij_home(folder: &Path) -> PathBuf {
+    let home = folder.join("zellij");
+    let settings = home.join(".config/zellij");
+    std::fs::create_dir_all(&settings).expect("make a folder");
+    let off = "show_startup_tips false\nshow_release_notes false\nsession_serialization false\n";
+    std::fs::write(settings.join("config.kdl"), off).expect("write the settings");
+    home
 }

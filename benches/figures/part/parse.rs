@@ -33,7 +33,8 @@ fn kinds() -> [(&'static str, Piece, Target); 4] {
         ),
         ("branches in loops", nested, fast),
         ("prompts", prompt, fast),
-        ("mistakes", |n| format!("exec v{n}\nlet = \"{n}\nsesion \"x\"\n  on-fail: 3\n"), Target::None),
+        // An even number of quotes each: otherwise the size would decide what is text and what is code.
+        ("mistakes", |n| format!("exec v{n}\nlet = \"{n}\nsesion x\"\n  on-fail: 3\n"), Target::None),
     ]
 }
 
