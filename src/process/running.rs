@@ -224,9 +224,8 @@ impl Link {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();
-        let mut checks = interval_at(next_check(Instant::now()), CHECK_INTERVAL);
-        checks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-        let link = Self { host, events, requests, watch: Watch::default(), checks, stopped: 0, after };
+        let (watch, checks) = (Watch::default(), checks());
+        let link = Self { host, events, requests, watch, checks, stopped: 0, after };
         (link, Host { pid, requests: sender }, receiver)
     }
 
@@ -318,13 +317,14 @@ impl Link {
     }
 }
 
-/// Returns when a host is checked next. All hosts are checked at the same times, so that an idle runtime wakes up once
-/// for all of them.
-fn next_check(now: Instant) -> Instant {
+/// Returns the times at which a host is checked: now, and then together with all others, so that an idle runtime wakes
+/// up once for all of them.
+fn checks() -> Interval {
     static FIRST: OnceLock<Instant> = OnceLock::new();
-    let since = now.saturating_duration_since(*FIRST.get_or_init(|| now));
-    let into = since.as_nanos() % CHECK_INTERVAL.as_nanos();
-    now + CHECK_INTERVAL - Duration::from_nanos(u64::try_from(into).unwrap_or_default())
+    let mut checks = interval_at(*FIRST.get_or_init(Instant::now), CHECK_INTERVAL);
+    // The times stay those counted from the first, whatever was missed.
+    checks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    checks
 }
 
 /// Tracks when a host is late.
@@ -388,11 +388,18 @@ mod tests {
         assert_eq!(watch.deadline(), None);
     }
 
-    #[test]
-    fn all_hosts_are_checked_at_the_same_times() {
-        let next = next_check(Clock::origin());
-        assert_eq!(next_check(next - Duration::from_millis(1)), next);
-        assert_eq!(next_check(next), next + CHECK_INTERVAL);
+    #[tokio::test(start_paused = true)]
+    async fn all_hosts_are_checked_at_the_same_times() {
+        let mut early = checks();
+        early.tick().await;
+        early.tick().await;
+        tokio::time::advance(CHECK_INTERVAL * 2 / 3).await;
+        let mut late = checks();
+        late.tick().await;
+        let next = early.tick().await;
+        assert_eq!(late.tick().await, next);
+        assert_eq!(early.tick().await, next + CHECK_INTERVAL);
+        assert_eq!(late.tick().await, next + CHECK_INTERVAL);
     }
 
     #[tokio::test]
