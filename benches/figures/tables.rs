@@ -38,7 +38,7 @@ impl Tables<'_> {
     ///
     /// A message, if a part has no place in the document or if a place does not end.
     pub(crate) fn placed(&self, document: &str) -> Result<String, String> {
-        let (mut text, mut places, mut rest) = (String::new(), vec![MACHINE], document);
+        let (mut text, mut places, mut rest) = (String::new(), Vec::new(), document);
         while let Some((before, place)) = rest.split_once(PLACE) {
             let (name, old) = place.split_once(NAMED).ok_or("a place for figures has no name")?;
             let (old, after) =
