@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::start_limited;
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 struct Bench {
     runtime: Handle,

@@ -4,14 +4,14 @@ use pilothouse::envelope::Actor;
 use pilothouse::link::{Operator, Request};
 use serde_json::json;
 
-use crate::support::{Agent, Home, program, wait_until};
+use crate::support::{Agent, Home, program_word, wait_until};
 
 #[test]
 fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     let home = Home::new();
     let mut served = home.serve();
     let agent = Agent::connect(&home, &["--label", "claude"]);
-    let inner = format!("{} command run 'touch escaped'", program().display());
+    let inner = format!("{} command run 'touch escaped'", program_word());
     let cmd = format!(
         "touch begun; while [ ! -e go ]; do sleep .05; done; env -i HOME=\"$HOME\" \
         XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" XDG_STATE_HOME=\"$XDG_STATE_HOME\" XDG_CONFIG_HOME=\"$XDG_CONFIG_HOME\" \

@@ -79,7 +79,7 @@ impl House {
 
     fn settled(&self, asked: JoinHandle<Result<Settled, Error>>) -> Settled {
         let settled =
-            self.threads.block_on(async { tokio::time::timeout(Duration::from_secs(20), asked).await });
+            self.threads.block_on(async { tokio::time::timeout(crate::support::PATIENCE, asked).await });
         settled.expect("in time").expect("asked").expect("settled")
     }
 }

@@ -73,7 +73,7 @@ pub(crate) async fn shows(operator: &Operator, task: &TaskId, text: &str) {
             changed.notified().await;
         }
     };
-    let waited = tokio::time::timeout(std::time::Duration::from_secs(20), seen).await;
+    let waited = tokio::time::timeout(crate::support::PATIENCE, seen).await;
     assert!(waited.is_ok(), "{task} never showed {text}");
 }
 

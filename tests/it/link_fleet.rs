@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::Home;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = crate::support::PATIENCE;
 
 /// Waits until the fleet publishes a snapshot that satisfies `fact`.
 pub(crate) async fn published(

@@ -1,7 +1,6 @@
 //! Consoles attached to a headless runtime: what they see, what they may do, and who may not.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator, Reply, Request};
@@ -33,7 +32,7 @@ async fn shows(operator: &Operator, task: &TaskId, text: &str) {
             changed.notified().await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(20), seen).await;
+    let waited = tokio::time::timeout(crate::support::PATIENCE, seen).await;
     assert!(waited.is_ok(), "{task} never showed {text}");
 }
 
@@ -149,7 +148,7 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
         let first = snapshot.metrics.gauges.first();
         first.is_some_and(|gauge| (gauge.limit.as_str(), gauge.used) == ("tasks", 1))
     };
-    let counted = tokio::time::timeout(Duration::from_secs(20), snapshot.wait_for(counts)).await;
+    let counted = tokio::time::timeout(crate::support::PATIENCE, snapshot.wait_for(counts)).await;
     counted.expect("one task is counted").expect("connected");
     operator.ask(Request::Shutdown { closing: Closing::OperatorEnded }).await.expect("ends");
     served.wait().expect("ends");

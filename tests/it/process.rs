@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use crate::support::program;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = crate::support::PATIENCE;
 const PIPES: Stdio = Stdio::Pipes { stdin: false };
 
 fn pty() -> Stdio {

@@ -15,7 +15,7 @@ use pilothouse::runtime::{
 
 use crate::support::{Tag, start_limited, wait_until};
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 struct Bench {
     runtime: Handle,

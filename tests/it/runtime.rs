@@ -17,7 +17,7 @@ use pilothouse::runtime::{
 
 use crate::support::start_limited;
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 /// A runtime in a throw-away workspace.
 pub(crate) struct Bench {

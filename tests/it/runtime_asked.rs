@@ -10,7 +10,7 @@ use pilothouse::runtime::{Input, RejectionReason, StoredLog, Stream};
 
 use crate::runtime::{Bench, agent};
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 fn bench(side_terminal: SideTerminal, ask_within: Duration) -> Bench {
     Bench::limited(Limits { side_terminal, ask_within, ..Limits::default() })

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{must_be_an_envelope, start_limited, wait_until};
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 async fn exec(runtime: &Handle, workspace: &Path, cmd: &str, wait_ms: u64) -> Answer {
     let caller = Caller::new(Actor::Agent("claude".into()), workspace.to_owned());

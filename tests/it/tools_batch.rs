@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::start_limited;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = crate::support::PATIENCE;
 
 /// A runtime in a throw-away workspace.
 struct Bench {

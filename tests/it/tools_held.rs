@@ -47,7 +47,7 @@ impl Bench {
         let mut snapshots = self.runtime.snapshot();
         let held = snapshots.wait_for(|snapshot| !snapshot.gate.held.is_empty());
         let snapshot =
-            tokio::time::timeout(Duration::from_secs(20), held).await.expect("held").expect("lives");
+            tokio::time::timeout(crate::support::PATIENCE, held).await.expect("held").expect("lives");
         snapshot.gate.held[0].clone()
     }
 
@@ -172,7 +172,7 @@ async fn a_client_that_gives_up_leaves_nothing_to_approve() {
         asked.abort();
         let mut snapshots = bench.runtime.snapshot();
         let gone = snapshots.wait_for(|snapshot| snapshot.gate.held.is_empty());
-        tokio::time::timeout(Duration::from_secs(20), gone).await.expect("forgotten").expect("lives");
+        tokio::time::timeout(crate::support::PATIENCE, gone).await.expect("forgotten").expect("lives");
     }
     assert!(!bench.caller.cwd.join("ran").exists());
 }

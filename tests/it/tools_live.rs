@@ -1,7 +1,6 @@
 //! The tools against real processes: what a caller gets for what really happens.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::Handle;
@@ -277,10 +276,10 @@ async fn a_call_that_is_dropped_takes_its_command_with_it() {
     }
     drop(pending);
     let ended = snapshot.wait_for(|now| now.tasks.iter().all(|task| task.status.is_terminal()));
-    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("it ends").expect("the runtime lives");
+    tokio::time::timeout(crate::support::PATIENCE, ended).await.expect("it ends").expect("the runtime lives");
     let abandoned = snapshot
         .wait_for(|now| now.calls.first().is_some_and(|call| call.status.as_deref() == Some("abandoned")));
-    let seen = tokio::time::timeout(Duration::from_secs(20), abandoned).await.expect("it is on record");
+    let seen = tokio::time::timeout(crate::support::PATIENCE, abandoned).await.expect("it is on record");
     assert!(seen.is_ok());
 }
 

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{must_be_an_envelope, start_runtime};
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 fn at(seconds: i64) -> jiff::Timestamp {
     "2026-11-20T12:00:00Z".parse::<jiff::Timestamp>().expect("a time")

@@ -22,7 +22,7 @@ use crate::support::{program, skip, wait_until, wait_until_or};
 
 /// Columns and rows of every terminal in the corpus.
 const SIZE: (u16, u16) = (80, 24);
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = crate::support::PATIENCE;
 
 /// The folders of one program, before it starts.
 pub(super) struct Stage {

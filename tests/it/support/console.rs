@@ -21,10 +21,8 @@ use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use vt100::{Parser, Screen};
 
-use super::Home;
+use super::{Home, PATIENCE};
 
-/// How long to wait for a condition.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// The beginning and the end of a frame (synchronized output). It is shown once it is complete, but after a while in any
 /// case: its program may have been killed.
 const FRAME: [&[u8]; 2] = [b"\x1b[?2026h", b"\x1b[?2026l"];
@@ -99,7 +97,7 @@ impl Console {
     #[track_caller]
     pub(crate) fn wait_for(&self, what: &str, fact: impl Fn(&Screen) -> bool) {
         if !self.is_so_within(PATIENCE, fact) {
-            panic!("waited 20 s for: {what}; the screen shows:\n{}\n", self.text());
+            panic!("waited {} s for: {what}; the screen shows:\n{}\n", PATIENCE.as_secs(), self.text());
         }
     }
 

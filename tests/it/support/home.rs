@@ -7,17 +7,19 @@ use pilothouse::link::Holder;
 use pilothouse::paths::Places;
 use tempfile::TempDir;
 
-use super::{program, recorded_envelopes_are_valid, wait_until};
+use super::{TimeLimit, program, recorded_envelopes_are_valid, wait_until};
 
 /// The folders of one test, and the environment that points to them.
 pub(crate) struct Home {
     temp: TempDir,
+    _limit: TimeLimit,
 }
 
 impl Home {
     /// Creates the folders.
     pub(crate) fn new() -> Self {
-        let home = Self { temp: tempfile::tempdir().expect("temp dir") };
+        let temp = tempfile::tempdir().expect("temp dir");
+        let home = Self { _limit: TimeLimit::begin(temp.path()), temp };
         for folder in ["workspace", "run"] {
             std::fs::create_dir(home.temp.path().join(folder)).expect("folder");
         }

@@ -10,6 +10,8 @@ mod script;
 mod skip;
 mod speaking;
 mod tag;
+mod terminal;
+mod time_limit;
 mod tree;
 mod wire;
 
@@ -31,11 +33,17 @@ pub(crate) use script::Script;
 pub(crate) use skip::skip;
 pub(crate) use speaking::Speaking;
 pub(crate) use tag::{HOLDERS, Tag};
+pub(crate) use terminal::give_up_terminal;
+pub(crate) use time_limit::TimeLimit;
 pub(crate) use tree::{Family, below, children, has_terminal, name, parent, send, state, users};
 pub(crate) use wire::Wire;
 
+/// How long a test waits for a fact: longer than any machine needs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The program under test: as built, or a copy for a user who cannot read the original (`.ci/run`).
 pub(crate) fn program() -> PathBuf {
+    give_up_terminal();
     let copy = std::env::var_os("CARGO_BIN_EXE_pilothouse");
     copy.map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
 }
@@ -47,7 +55,7 @@ pub(crate) fn program_word() -> String {
     path.chars().flat_map(|letter| (!is_plain(letter)).then_some('\\').into_iter().chain([letter])).collect()
 }
 
-/// Waits until `fact` holds, at most 20 s; panics with `what` otherwise.
+/// Waits until `fact` holds, at most `PATIENCE`; panics with `what` otherwise.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, fact: impl FnMut() -> bool) {
     wait_until_or(|| what.to_owned(), fact);
@@ -59,7 +67,7 @@ pub(crate) fn wait_until(what: &str, fact: impl FnMut() -> bool) {
 pub(crate) fn wait_until_or(what: impl Fn() -> String, mut fact: impl FnMut() -> bool) {
     let started = std::time::Instant::now();
     while !fact() {
-        assert!(started.elapsed() < Duration::from_secs(20), "waited 20 s for: {}", what());
+        assert!(started.elapsed() < PATIENCE, "waited {} s for: {}", PATIENCE.as_secs(), what());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

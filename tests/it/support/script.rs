@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
 use pilothouse::link::{Hello, Role};
 use serde_json::{Value, json};
@@ -30,7 +29,7 @@ impl Script {
     /// Connects to a runtime of any home. Returns its message if it refused.
     pub(crate) fn dial(socket: &Path, workspace: &Path) -> Result<Self, String> {
         let mut stream = UnixStream::connect(socket).map_err(|error| error.to_string())?;
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+        stream.set_read_timeout(Some(super::PATIENCE)).expect("set");
         let mut hello =
             serde_json::to_vec(&Hello::new(Role::Operator, workspace.to_owned())).expect("a hello");
         hello.push(b'\n');
