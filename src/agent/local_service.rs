@@ -12,17 +12,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::transport::Transport;
 use super::{schema, service};
+use crate::config::Limits;
 use crate::link::{Lines, MAX_FRAME, Profile};
 
 struct LocalService {
     profile: Profile,
+    limits: Option<Limits>,
 }
 
 /// Serves a client until it disconnects.
-pub(super) async fn serve(profile: Profile, client: UnixStream) {
+pub(super) async fn serve(profile: Profile, limits: Option<Limits>, client: UnixStream) {
     let (reader, writer) = client.into_split();
     let transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, CancellationToken::new());
-    let service = LocalService { profile };
+    let service = LocalService { profile, limits };
     match service.serve(transport).await {
         // The client is the shim itself: nobody could act on the reason it ended.
         Ok(running) => drop(running.waiting().await),
@@ -50,6 +52,6 @@ impl ServerHandler for LocalService {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(schema::list(self.profile)))
+        Ok(ListToolsResult::with_all_items(schema::list(self.profile, self.limits.as_ref())))
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Going {
 impl Going {
     pub(super) fn new(runtime: Handle, tool: &'static Tool, begun: Begun, input: &Value) -> Self {
         let task = input.get("task_id").and_then(Value::as_str).map(str::to_owned);
-        let deadline = (tool.name == "ExecCommandBatch").then(|| runtime.batch_deadline());
+        let deadline = (tool.name == "ExecCommandBatch").then(|| runtime.limits().batch_deadline);
         let total = tool.longest_wait(input).or(deadline);
         Self { runtime, tool, begun, task, total }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::config::Limits;
 use crate::link::Profile;
 use crate::tools::{TOOLS, Tool};
 
@@ -15,12 +16,12 @@ const CLAUDE_RESULT_CHARS: u64 = 300_000;
 /// Asks Claude Code to show the tools to its model from the start rather than behind a search.
 const CLAUDE_LOAD_KEY: &str = "anthropic/alwaysLoad";
 
-/// Returns the tools as a client lists them.
-pub(super) fn list(profile: Profile) -> Vec<McpTool> {
-    TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| describe(tool, profile)).collect()
+/// Returns the tools as a client lists them, with the limits of the runtime if they are known.
+pub(super) fn list(profile: Profile, limits: Option<&Limits>) -> Vec<McpTool> {
+    TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| describe(tool, profile, limits)).collect()
 }
 
-fn describe(tool: &Tool, profile: Profile) -> McpTool {
+fn describe(tool: &Tool, profile: Profile, limits: Option<&Limits>) -> McpTool {
     let hints = ToolAnnotations::from_raw(
         Some(tool.title.to_owned()),
         Some(tool.hints.read_only),
@@ -31,7 +32,7 @@ fn describe(tool: &Tool, profile: Profile) -> McpTool {
     let mut meta = MetaObject::default();
     meta.insert(CLAUDE_RESULT_KEY.to_owned(), json!(CLAUDE_RESULT_CHARS));
     meta.insert(CLAUDE_LOAD_KEY.to_owned(), json!(true));
-    let described = McpTool::new(tool.name, tool.description, object(open((tool.input_schema)())))
+    let described = McpTool::new(tool.name, tool.description(limits), object(open((tool.input_schema)())))
         .with_title(tool.title)
         .with_annotations(hints)
         .with_meta(meta);
@@ -120,19 +121,26 @@ mod tests {
 
     #[test]
     fn the_list_is_the_table_in_its_order() {
-        let names: Vec<_> = list(Profile::Receipt).into_iter().map(|tool| tool.name).collect();
+        let names: Vec<_> =
+            list(Profile::Receipt, Some(&Limits::default())).into_iter().map(|tool| tool.name).collect();
         assert_eq!(
             names,
             TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| tool.name).collect::<Vec<_>>()
         );
         assert!(names.len() <= 8, "a tool search of a client returns no more: {names:?}");
-        assert!(list(Profile::Receipt).iter().all(|tool| tool.output_schema.is_none()));
-        assert!(list(Profile::Structured).iter().all(|tool| tool.output_schema.is_some()));
+        assert!(
+            list(Profile::Receipt, Some(&Limits::default())).iter().all(|tool| tool.output_schema.is_none())
+        );
+        assert!(
+            list(Profile::Structured, Some(&Limits::default()))
+                .iter()
+                .all(|tool| tool.output_schema.is_some())
+        );
     }
 
     #[test]
     fn what_every_session_of_a_model_pays_for_is_small() {
-        let sizes = list(Profile::Receipt).into_iter().map(|tool| {
+        let sizes = list(Profile::Receipt, Some(&Limits::default())).into_iter().map(|tool| {
             let schema = serde_json::to_string(&tool.input_schema).expect("JSON");
             (tool.description.as_deref().map_or(0, str::len) + schema.len(), tool.name)
         });
@@ -143,7 +151,7 @@ mod tests {
     /// Words that a model may pass to a client's tool search.
     #[test]
     fn descriptions_have_the_words_that_are_searched_for() {
-        let all: Vec<_> = list(Profile::Receipt);
+        let all: Vec<_> = list(Profile::Receipt, Some(&Limits::default()));
         for word in ["shell", "bash", "terminal", "command", "run", "wait", "output", "input"] {
             let found = |tool: &&McpTool| tool.description.as_deref().is_some_and(|text| text.contains(word));
             assert!(all.iter().any(|tool| found(&tool)), "{word}");
@@ -156,7 +164,7 @@ mod tests {
 
     #[test]
     fn input_schemas_have_no_number_formats_and_no_null_unions() {
-        for tool in list(Profile::Receipt) {
+        for tool in list(Profile::Receipt, Some(&Limits::default())) {
             let schema = Value::Object(tool.input_schema.as_ref().clone());
             assert_eq!(schema["type"], "object", "{}", tool.name);
             walk(&schema, &mut |key, value| {
@@ -170,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_reference_of_an_output_schema_is_defined_at_its_root() {
-        for tool in list(Profile::Structured) {
+        for tool in list(Profile::Structured, Some(&Limits::default())) {
             let schema = Value::Object(tool.output_schema.expect("declared").as_ref().clone());
             walk(&schema, &mut |key, value| {
                 if let ("$ref", Some(target)) = (key, value.as_str()) {
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn hints_tell_what_only_reads_from_what_changes() {
-        for tool in list(Profile::Receipt) {
+        for tool in list(Profile::Receipt, Some(&Limits::default())) {
             let hints = tool.annotations.expect("annotated");
             let readers = ["TaskList", "TaskStatus", "TaskOutput"];
             let reads = readers.contains(&tool.name.as_ref());

@@ -285,7 +285,7 @@ impl ServerHandler for Service {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.actor(context.client_info().as_ref());
-        Ok(ListToolsResult::with_all_items(schema::list(self.profile)))
+        Ok(ListToolsResult::with_all_items(schema::list(self.profile, Some(self.runtime.limits()))))
     }
 
     async fn call_tool(

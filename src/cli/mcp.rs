@@ -15,14 +15,14 @@ use crate::link::{Hello, Role, Way};
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would only report that in its log; an agent reads its server's output.
-    Loaded::read(&start.places.config_dir, &start.places.workspace)?;
-    let target = match &input.host {
-        Some(to) => elsewhere(start, to)?,
-        None => target(start, input.socket),
+    let loaded = Loaded::read(&start.places.config_dir, &start.places.workspace)?;
+    let (target, limits) = match &input.host {
+        Some(to) => (elsewhere(start, to)?, None),
+        None => (target(start, input.socket), Some(loaded.settings.limits())),
     };
     let hello =
         Hello { profile: input.profile, label: input.label, ..Hello::new(Role::Mcp, start.cwd.clone()) };
-    Shim { hello, target }.run(stdin::Lines::new(), stdout::Lines::new()).await?;
+    Shim { hello, target, limits }.run(stdin::Lines::new(), stdout::Lines::new()).await?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -19,6 +19,7 @@ use super::task_output::TaskOutput;
 use super::task_status::TaskStatus;
 use super::task_stop::TaskStop;
 use super::verb::{Context, Done, Hints, Verb};
+use crate::config::{Limits, Period};
 use crate::envelope::{Envelope, Outcome, SafeText, ToolError};
 use crate::journal::Durability;
 
@@ -31,8 +32,8 @@ pub struct Tool {
     pub name: &'static str,
     /// Its display name.
     pub title: &'static str,
-    /// Tells a model when to use it.
-    pub description: &'static str,
+    /// Tells a model when to use it; names of limits in braces stand for their values.
+    description: &'static str,
     /// What a client may assume about it.
     pub hints: Hints,
     /// Whether it is listed to agents.
@@ -98,6 +99,19 @@ pub fn render_with_sources(envelope: &Envelope) -> Rendered {
 }
 
 impl Tool {
+    /// Returns the text that tells a model when to use this tool, with the limits of the runtime that will run it, or
+    /// without their values if they are not known (a runtime on another machine).
+    #[must_use]
+    pub fn description(&self, limits: Option<&Limits>) -> String {
+        let (grace, deadline) = match limits {
+            Some(limits) => {
+                (Period(limits.stop_grace).to_string(), Period(limits.batch_deadline).to_string())
+            }
+            None => ("a grace period".to_owned(), "a deadline".to_owned()),
+        };
+        self.description.replace("{stop_grace}", &grace).replace("{batch_deadline}", &deadline)
+    }
+
     /// Returns how long a call may wait before it answers, if it can wait at all.
     #[must_use]
     pub fn longest_wait(&self, given: &Value) -> Option<Duration> {

@@ -115,7 +115,7 @@ impl Verb for TaskStop {
     const NAME: &'static str = "TaskStop";
     const TITLE: &'static str = "Stop a task";
     const DESCRIPTION: &'static str = "\
-Ends a running command (pilothouse task) and every process it started: asked first, killed after 5 seconds; `force` or a second \
+Ends a running command (pilothouse task) and every process it started: asked first, killed after {stop_grace}; `force` or a second \
 stop kills at once. The answer comes at once, TaskOutput shows the end. `signal` only sends that signal (INT interrupts). Stop \
 servers before you finish.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };

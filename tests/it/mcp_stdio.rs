@@ -41,10 +41,15 @@ fn modern(mut params: Value) -> Value {
 #[test]
 fn a_health_check_starts_no_runtime_and_the_first_call_does() {
     let home = Home::new();
+    home.configure("config.toml", "[limits]\nstop_grace = \"30 s\"\n");
     let mut legacy = Wire::open(&home, "claude-code");
     assert_eq!(legacy.ask(json!(1), "ping", json!({}))["result"], json!({}));
     let listed = legacy.ask(json!(2), "tools/list", json!({}));
     assert_eq!(listed["result"]["tools"][0]["name"], "ExecCommand");
+    assert!(
+        listed.to_string().contains("killed after 30 s;"),
+        "the limits are those of the settings: {listed}"
+    );
 
     let mut inline = Wire::start(&home, &[]);
     let found = inline.ask(json!(1), "server/discover", modern(json!({})));

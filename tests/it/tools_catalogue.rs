@@ -1,5 +1,8 @@
 //! What agents are told before they call: descriptions, hints and schemas of the tools.
 
+use std::time::Duration;
+
+use pilothouse::config::Limits;
 use pilothouse::tools::{TOOLS, Tool};
 
 fn entry(tool: &Tool) -> String {
@@ -14,7 +17,7 @@ fn entry(tool: &Tool) -> String {
         hints.destructive,
         hints.idempotent,
         hints.open_world,
-        tool.description,
+        tool.description(Some(&Limits::default())),
     )
 }
 
@@ -38,6 +41,21 @@ fn result_schemas() {
 fn every_tool_says_whose_ids_it_means() {
     for tool in &TOOLS {
         let noun = if tool.name.starts_with("Question") { "pilothouse question" } else { "pilothouse task" };
-        assert!(tool.description.to_lowercase().contains(noun), "{}", tool.name);
+        assert!(tool.description(None).to_lowercase().contains(noun), "{}", tool.name);
     }
+}
+
+#[test]
+fn limits_in_descriptions_are_those_of_the_settings() {
+    let limits = Limits {
+        stop_grace: Duration::from_secs(30),
+        batch_deadline: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let all =
+        |limits: Option<&Limits>| -> String { TOOLS.iter().map(|tool| tool.description(limits)).collect() };
+    let told = all(Some(&limits));
+    assert!(told.contains("killed after 30 s;") && told.contains("After 20 s no further item"), "{told}");
+    let unknown = all(None);
+    assert!(unknown.contains("killed after a grace period;") && !unknown.contains('{'), "{unknown}");
 }

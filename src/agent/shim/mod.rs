@@ -23,6 +23,7 @@ pub use fuzz::fuzz_lines;
 use outbox::{Outbox, write_lines};
 use relay::Relay;
 
+use crate::config::Limits;
 use crate::link::{self, Hello, Lines, Link, Way};
 use crate::paths::Places;
 
@@ -55,6 +56,8 @@ pub struct Shim {
     pub hello: Hello,
     /// Where it is.
     pub target: Target,
+    /// Its limits, if its settings can be read here.
+    pub limits: Option<Limits>,
 }
 
 /// Why the shim ended early.

@@ -195,7 +195,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
     /// Connects to the shim's own service.
     fn open_own(&mut self) -> Result<(), Error> {
         let (ours, theirs) = UnixStream::pair().map_err(|source| Error::Stdio("open a socket", source))?;
-        tokio::spawn(local_service::serve(self.shim.hello.profile, theirs));
+        tokio::spawn(local_service::serve(self.shim.hello.profile, self.shim.limits.clone(), theirs));
         let (reader, writer) = ours.into_split();
         // The agent's opening is itself in the queue, unless it has been answered before.
         let is_open = self.requests.has_opened();
@@ -208,7 +208,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
     fn join(&mut self, is_needed: bool) {
         let label = self.requests.label().map(str::to_owned).or_else(|| self.shim.hello.label.clone());
         let hello = Hello { label, client: self.requests.client().cloned(), ..self.shim.hello.clone() };
-        let shim = Shim { hello, target: self.shim.target.clone() };
+        let shim = Shim { hello, target: self.shim.target.clone(), limits: self.shim.limits.clone() };
         let attempt = Box::pin(async move { shim.join(is_needed).await });
         self.joining = Some(Joining { attempt, is_needed });
     }

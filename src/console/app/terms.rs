@@ -46,7 +46,7 @@ impl Term {
         match self {
             Self::Receipt => "what the model read",
             Self::Envelope => "the whole answer",
-            Self::Input => "while you type, agents only read; 10 s after your last key they type again",
+            Self::Input => "while you type, agents only read; they type again when you pause (limits.lease)",
             Self::Lease => "only who has it types",
             Self::Held => "held: nothing of it runs until you approve; the agent waits",
             Self::Trips => "trips saved: answers an agent need not wait for, since a batch is one call",

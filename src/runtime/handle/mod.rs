@@ -303,10 +303,10 @@ impl Handle {
         self.shared.nudge.notify_one();
     }
 
-    /// Returns how long a batch may keep starting items.
+    /// Returns the limits of this runtime.
     #[must_use]
-    pub fn batch_deadline(&self) -> Duration {
-        self.shared.limits.batch_deadline
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
     }
 
     /// Returns the execution root.

@@ -26,8 +26,8 @@ Runs 1 to 12 short shell commands one after the other: one answer, with exit cod
 several before your next decision: reading files, searching, checking states.
 
 Items run whatever became of those before; `stop_on_error` skips the rest after a failure. An item still running after its \
-`yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After about 110 s no further item \
-starts.
+`yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After {batch_deadline} no \
+further item starts.
 
 Use ExecCommand for one command, for edits, and for anything interactive or long: items take no `tty` or `accepts_input`. If the \
 operator stopped an item, the rest was left out on purpose: ask, or go another way.";

@@ -47,7 +47,7 @@ pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolErr
 pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
     let mut batch = Batch {
         cx,
-        deadline: cx.runtime.clock().now().mono + cx.runtime.batch_deadline(),
+        deadline: cx.runtime.clock().now().mono + cx.runtime.limits().batch_deadline,
         stop_on_error: input.stop_on_error,
         items: input.items,
         outcomes: Vec::new(),
@@ -193,7 +193,7 @@ impl Batch<'_> {
     fn complete(&self) -> Complete {
         let cmds = self.items.iter().map(|item| item.cmd.clone());
         let items = cmds.zip(self.outcomes.iter().cloned()).collect();
-        let deadline = self.cx.runtime.batch_deadline().as_millis();
+        let deadline = self.cx.runtime.limits().batch_deadline.as_millis();
         let deadline_ms = u64::try_from(deadline).unwrap_or(u64::MAX);
         Complete { stop_on_error: self.stop_on_error, deadline_ms, items }
     }

@@ -1,6 +1,6 @@
 //! Every test has an end: a test that has taken too long loses the programs that it waits for, and so fails.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ impl Drop for TimeLimit {
     }
 }
 
-fn watch((over, changed): &(Mutex<bool>, Condvar), started: Instant, name: &str, folder: &PathBuf) {
+fn watch((over, changed): &(Mutex<bool>, Condvar), started: Instant, name: &str, folder: &Path) {
     let is_over_after = |limit: Duration| {
         let guard = over.lock().expect("over");
         let left = limit.saturating_sub(started.elapsed());
