@@ -1,7 +1,31 @@
 //! JSON for a terminal or a model: the same value, with every character that would control a terminal or be invisible
 //! to a reader written as `\u…`. Recordings keep serde_json's own form, from which their hashes are computed.
 
+use std::io;
+
+use serde::Serialize;
+
 use super::characters::{is_ordinary, walk};
+
+/// Counts the bytes written to it.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the length of a value as JSON, in bytes; the largest number if it cannot be written as JSON.
+pub fn json_length(value: &impl Serialize) -> usize {
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, value).map_or(usize::MAX, |()| length.0)
+}
 
 /// Returns JSON text with its hidden characters escaped. Outside strings, JSON has none except line feeds, which are
 /// kept.

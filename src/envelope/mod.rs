@@ -17,5 +17,6 @@ pub use characters::is_hidden;
 pub use compact::{compact, length};
 pub use error::{ErrorKind, ToolError};
 pub use ids::{Actor, InvalidTaskId, TaskId};
+pub use json::json_length;
 pub use mask::{MASKED, mask, mask_strings};
 pub use safe_text::SafeText;

@@ -61,6 +61,22 @@ impl Frame {
         reader: &mut (impl AsyncRead + Unpin),
         limit: usize,
     ) -> Result<Option<Self>, Error> {
+        let Some(length) = Self::announced(reader, limit).await? else { return Ok(None) };
+        let mut payload = vec![0; length];
+        reader.read_exact(&mut payload).await.map_err(Error::Talk)?;
+        Ok(Some(Self(payload)))
+    }
+
+    /// Creates a frame from the bytes of its document.
+    pub(super) fn of(document: Vec<u8>) -> Self {
+        Self(document)
+    }
+
+    /// Reads the length of the next frame; `None` if the stream ended between frames.
+    pub(super) async fn announced(
+        reader: &mut (impl AsyncRead + Unpin),
+        limit: usize,
+    ) -> Result<Option<usize>, Error> {
         let mut head = [0; 4];
         if reader.read(&mut head[..1]).await.map_err(Error::Talk)? == 0 {
             return Ok(None);
@@ -70,9 +86,7 @@ impl Frame {
         if length > limit {
             return Err(Error::frame(format!("{length} bytes announced, {limit} allowed")));
         }
-        let mut payload = vec![0; length];
-        reader.read_exact(&mut payload).await.map_err(Error::Talk)?;
-        Ok(Some(Self(payload)))
+        Ok(Some(length))
     }
 }
 

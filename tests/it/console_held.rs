@@ -8,7 +8,9 @@ use pilothouse::console::app::{App, Layer};
 use pilothouse::console::msg::{Effect, Msg, News};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::runtime::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Snapshot, TaskStatus};
+use pilothouse::runtime::{
+    Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskStatus,
+};
 
 use crate::console_fixture::{SIZES, ago, console as open, empty, id, now, press, shown, snapshot, task};
 
@@ -115,6 +117,51 @@ fn the_next_card_is_to_be_seen_anew() {
     assert_eq!(decisions(&press(&mut app, &["y"])), [(2, Decision::Once)]);
     let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![]))));
     assert!(app.layers.is_empty(), "with nothing held the card closes");
+}
+
+/// A withdrawn card used to be replaced by the next one, which counted as read 400 ms later: a `y` for the one answered
+/// the other.
+#[test]
+fn f57_no_other_card_takes_the_place_of_one_that_is_withdrawn() {
+    let both = vec![call(1, &["git push"], ruled()), call(2, &["rm -r src"], ruled())];
+    let mut app = looked_at(both, (80, 24));
+    let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(2, &["rm -r src"], ruled())]))));
+    app.drawn();
+    later(&mut app, 450);
+    assert_eq!(decisions(&press(&mut app, &["y", "e", "w", "n", "y", "Tab"])), []);
+    assert!(shown(&app).contains("this call no longer waits"), "{}", shown(&app));
+    assert_eq!(decisions(&press(&mut app, &["Enter", "y"])), []);
+    assert!(app.layers.is_empty(), "a key closes it");
+    let _ = press(&mut app, &["A"]);
+    app.drawn();
+    later(&mut app, 400);
+    assert_eq!(decisions(&press(&mut app, &["y"])), [(2, Decision::Once)]);
+}
+
+#[test]
+fn f57_a_note_that_is_being_written_is_not_read_as_keys_when_its_call_is_withdrawn() {
+    let both = vec![call(1, &["git push"], ruled()), call(2, &["rm -r src"], ruled())];
+    let mut app = looked_at(both, (80, 24));
+    let _ = press(&mut app, &["n", "n", "o"]);
+    let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(2, &["rm -r src"], ruled())]))));
+    app.drawn();
+    later(&mut app, 450);
+    assert_eq!(decisions(&press(&mut app, &["q", "y", "Enter"])), []);
+    assert!(matches!(app.layers.last(), Some(Layer::Approval(card)) if card.ticket == 1));
+    assert_eq!(decisions(&press(&mut app, &["Esc"])), []);
+    assert!(app.layers.is_empty());
+}
+
+/// A host that keeps an answered card for as long as it likes must not choose when the card of another place appears.
+#[test]
+fn f57_after_an_answer_only_a_card_of_the_same_place_follows() {
+    let other = Slot(3).number(2).expect("a number");
+    let of_two =
+        |held: &[u64]| waiting(held.iter().map(|ticket| call(*ticket, &["git push"], ruled())).collect());
+    let mut app = looked_at(vec![call(1, &["ls"], ruled()), call(other, &["make"], ruled())], (80, 24));
+    assert_eq!(decisions(&press(&mut app, &["y"])), [(1, Decision::Once)]);
+    let _ = app.update(Msg::Snapshot(Arc::new(of_two(&[other]))));
+    assert!(app.layers.is_empty(), "no card of the other place");
 }
 
 #[test]

@@ -17,11 +17,11 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 use super::outbox::{Outbox, Outgoing, write_lines};
-use super::requests::{ClientLine, Loss, Requests, Side};
-use super::{Error, Joined, MAX_LINE, Shim};
+use super::requests::{ClientLine, Loss, Passed, Requests, Side};
+use super::{Error, Joined, MAX_LINE, Shim, Target};
 use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
-use crate::link::{Hello, Line, Lines, Link};
+use crate::link::{self, Hello, Line, Lines, Link};
 
 /// The maximum size of queued requests, in bytes; beyond that, nothing is read from the agent.
 const REQUESTS: usize = 4 << 20;
@@ -69,7 +69,7 @@ struct Joining {
 enum Step {
     Written,
     Sent(Option<RequestId>),
-    Said(Vec<u8>),
+    Said(Side, Vec<u8>),
     Gone(Side),
     Joined(Result<Option<Joined>, Error>),
     Look,
@@ -82,7 +82,10 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
-            requests: Requests::new(shim.hello.profile),
+            requests: match shim.target {
+                Target::Elsewhere(_) => Requests::new(shim.hello.profile).of_another_machine(),
+                Target::Socket(_) | Target::Workspace { .. } => Requests::new(shim.hello.profile),
+            },
             shim,
             agent,
             has_left: false,
@@ -115,11 +118,17 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         match self.step().await.map_err(|source| Error::Stdio("read from the agent", source))? {
             Step::Written => {}
             Step::Sent(request) => request.iter().for_each(|id| self.requests.sent(id)),
-            Step::Said(line) => {
-                if self.requests.answered(&line) {
-                    self.answers.push(Outgoing::line(line));
+            Step::Said(side, line) => match self.requests.answered(side, &line) {
+                Passed::AsItIs => self.answers.push(Outgoing::line(line)),
+                Passed::As(line) => self.answers.push(Outgoing::line(line)),
+                Passed::Nothing => {}
+                Passed::Broken => {
+                    self.lane(side).disconnect();
+                    let problem = "it sends what no runtime does".to_owned();
+                    let answers = self.requests.lost(Loss::Link(&link::Error::Frame { problem }));
+                    self.answer(answers);
                 }
-            }
+            },
             Step::Gone(side) => self.lose(side).await,
             Step::Joined(joined) => self.joined(joined),
             Step::Look => self.join(false),
@@ -178,6 +187,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
             ClientLine::Reply => self.runtime.outbox.push(Outgoing::line(line)),
             ClientLine::Answer(answer) => self.answers.push(Outgoing::line(answer)),
             ClientLine::Request(side, id) => {
+                let line = self.requests.told(side, line);
                 self.lane(side).outbox.push(Outgoing { line, request: Some(id) });
             }
             ClientLine::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
@@ -288,7 +298,7 @@ async fn next_line(lines: &mut Option<Lines<OwnedReadHalf>>) -> Option<Vec<u8>> 
 }
 
 fn said(side: Side, line: Option<Vec<u8>>) -> Step {
-    line.map_or(Step::Gone(side), Step::Said)
+    line.map_or(Step::Gone(side), |line| Step::Said(side, line))
 }
 
 /// Waits for an attempt to end; pends forever if there is none.

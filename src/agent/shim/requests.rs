@@ -3,6 +3,8 @@
 //! It tracks the unanswered requests and which side is to answer them, and how the client opened the conversation, so
 //! that when one runtime replaces another, the requests can be answered and the opening replayed.
 
+mod far;
+
 use std::collections::{HashMap, HashSet};
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
@@ -50,6 +52,19 @@ pub(super) enum ClientLine {
     Answer(String),
 }
 
+/// What the shim must do about a line from a side that answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// Forward it.
+    AsItIs,
+    /// Forward this instead.
+    As(String),
+    /// Forward nothing.
+    Nothing,
+    /// Treat the connection as broken: it is not the protocol.
+    Broken,
+}
+
 /// Why requests end without an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Loss<'a> {
@@ -65,6 +80,8 @@ pub(super) enum Loss<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     profile: Profile,
+    /// Whether the runtime is on another machine.
+    is_far: bool,
     opening: Option<Opening>,
     client: Option<ClientName>,
     label: Option<String>,
@@ -91,11 +108,23 @@ struct Flight {
     /// The tool called, if it is a `tools/call`.
     tool: Option<String>,
     modern: bool,
+    /// The token for its progress, if the client wants to know.
+    progress: Option<Value>,
 }
 
 impl Requests {
     pub(super) fn new(profile: Profile) -> Self {
         Self { profile, ..Self::default() }
+    }
+
+    /// Returns the same for a runtime on another machine, which is not trusted.
+    pub(super) fn of_another_machine(self) -> Self {
+        Self { is_far: true, ..self }
+    }
+
+    /// Returns a request as it is sent to a side.
+    pub(super) fn told(&self, side: Side, line: Vec<u8>) -> Vec<u8> {
+        if self.is_far && side == Side::Runtime { far::told_far(line) } else { line }
     }
 
     /// Returns the client's identity, once known.
@@ -113,6 +142,9 @@ impl Requests {
         let Some(opening) = &self.opening else { return Vec::new() };
         let mut initialize = opening.initialize.clone();
         initialize.insert("id".to_owned(), json!(REPLAY_ID));
+        if self.is_far {
+            far::opening_far(&mut initialize);
+        }
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         vec![Value::Object(initialize).to_string(), initialized.to_string()]
     }
@@ -158,6 +190,7 @@ impl Requests {
         let meta = params.and_then(|params| params.get("_meta"));
         let revision = meta.and_then(|meta| meta.get(REVISION_KEY));
         let modern = revision.and_then(Value::as_str).is_some_and(|revision| revision >= MODERN);
+        let progress = meta.and_then(|meta| meta.get("progressToken")).cloned();
         let tool = params.filter(|_| method == "tools/call").and_then(|params| params.get("name"));
         let tool = tool.and_then(Value::as_str).map(str::to_owned);
         let opens = method == "initialize";
@@ -176,7 +209,7 @@ impl Requests {
             self.opening = Some(Opening { id: id.clone(), initialize: message });
         }
         self.heard += 1;
-        let flight = Flight { number: self.heard, side, sent: false, method, tool, modern };
+        let flight = Flight { number: self.heard, side, sent: false, method, tool, modern, progress };
         self.flights.insert(id.clone(), flight);
         ClientLine::Request(side, id)
     }
@@ -220,9 +253,13 @@ impl Requests {
         Some(flight)
     }
 
-    /// Processes a line from a side that answers; returns whether to forward it to the client.
-    pub(super) fn answered(&mut self, line: &[u8]) -> bool {
-        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return true };
+    /// Processes a line from a side that answers.
+    pub(super) fn answered(&mut self, side: Side, line: &[u8]) -> Passed {
+        if self.is_far && side == Side::Runtime {
+            return self.answered_from_far(line);
+        }
+        let passed = |is_forwarded| if is_forwarded { Passed::AsItIs } else { Passed::Nothing };
+        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return Passed::AsItIs };
         if let Some(method) = message.get("method") {
             let label = message.get("params").and_then(|params| params.get("label")).and_then(Value::as_str);
             if method == LABEL_METHOD {
@@ -230,15 +267,15 @@ impl Requests {
             }
             let id = message.get("id").and_then(message::request_id);
             self.asked.extend(id.filter(|_| self.asked.len() < MOST_ASKED));
-            return method != LABEL_METHOD;
+            return passed(method != LABEL_METHOD);
         }
-        let Some(id) = message.get("id").and_then(message::request_id) else { return true };
+        let Some(id) = message.get("id").and_then(message::request_id) else { return Passed::AsItIs };
         self.settle(&id);
         if message.contains_key("error") && self.opening.as_ref().is_some_and(|opening| opening.id == id) {
             // The opening was refused: there is nothing to replay.
             self.opening = None;
         }
-        id != RequestId::String(REPLAY_ID.into())
+        passed(id != RequestId::String(REPLAY_ID.into()))
     }
 
     /// Returns whether every request has been answered.
@@ -375,7 +412,10 @@ mod tests {
     fn opened() -> Requests {
         let mut requests = Requests::default();
         hear(&mut requests, &initialize(0));
-        assert!(requests.answered(br#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
+        assert_eq!(
+            requests.answered(Side::Runtime, br#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
+            Passed::AsItIs
+        );
         requests
     }
 
@@ -425,7 +465,7 @@ mod tests {
     fn the_label_is_for_the_shim_alone() {
         let mut requests = opened();
         let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": "codex#2"}});
-        assert!(!requests.answered(told.to_string().as_bytes()));
+        assert_eq!(requests.answered(Side::Runtime, told.to_string().as_bytes()), Passed::Nothing);
         assert_eq!(requests.label(), Some("codex#2"));
     }
 
@@ -438,9 +478,12 @@ mod tests {
         hear(&mut requests, &json!({"id": 4, "method": "tools/list"}));
         // Not handed over yet: the next runtime gets it.
         requests.client_said(call(5, "TaskList").to_string().as_bytes());
-        assert!(requests.answered(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+        assert_eq!(
+            requests.answered(Side::Runtime, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            Passed::AsItIs
+        );
         let progress = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#;
-        assert!(requests.answered(progress));
+        assert_eq!(requests.answered(Side::Runtime, progress), Passed::AsItIs);
         let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": 3}});
         assert_eq!(hear(&mut requests, &withdrawn), ClientLine::Withdrawn { id: id(3), was_sent: true });
 
@@ -467,14 +510,20 @@ mod tests {
         assert_eq!(replay[0]["params"], initialize(0)["params"]);
         assert_eq!(replay[1]["method"], "notifications/initialized");
         let swallowed = json!({"jsonrpc": "2.0", "id": REPLAY_ID, "result": {}}).to_string();
-        assert!(!requests.answered(swallowed.as_bytes()));
+        assert_eq!(requests.answered(Side::Runtime, swallowed.as_bytes()), Passed::Nothing);
     }
 
     #[test]
     fn an_opening_that_was_refused_is_not_repeated() {
         let mut requests = Requests::default();
         hear(&mut requests, &initialize(7));
-        assert!(requests.answered(br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#));
+        assert_eq!(
+            requests.answered(
+                Side::Runtime,
+                br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#
+            ),
+            Passed::AsItIs
+        );
         assert!(requests.replay().is_empty());
     }
 

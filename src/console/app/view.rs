@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::envelope::TaskId;
+use crate::envelope::{TaskId, json_length};
 use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskUsage, TaskView};
 
 use super::fleet::names::born;
@@ -16,6 +16,8 @@ use super::usage::Usages;
 
 /// Maximum number of call records cached for the receipts screen.
 const MOST_RECORDS: usize = 32;
+/// The most bytes that they take as JSON, but for two, which can be compared.
+const RECORD_BYTES: usize = 32 << 20;
 /// Maximum number of cached pictures of tasks without a pane.
 const SPARE_PICTURES: usize = 8;
 
@@ -28,6 +30,8 @@ pub struct View {
     pub pictures: BTreeMap<TaskId, Picture>,
     /// Call records fetched so far; a bounded cache.
     pub records: BTreeMap<u64, Arc<CallRecord>>,
+    /// Their lengths as JSON.
+    record_bytes: BTreeMap<u64, usize>,
     /// Fetches in progress, each with whether the call had been answered when the fetch began.
     pub asked: BTreeMap<u64, bool>,
     /// The resource usage of its tasks.
@@ -45,6 +49,7 @@ impl View {
             snapshot,
             pictures: BTreeMap::new(),
             records: BTreeMap::new(),
+            record_bytes: BTreeMap::new(),
             asked: BTreeMap::new(),
             usage: Usages::default(),
             cleared: BTreeSet::new(),
@@ -85,9 +90,13 @@ impl View {
     /// Caches a fetched record; beyond the limit, the oldest call's record is dropped.
     pub(super) fn keep_record(&mut self, record: Arc<CallRecord>) {
         self.asked.remove(&record.seq);
+        self.record_bytes.insert(record.seq, json_length(&*record));
         self.records.insert(record.seq, record);
-        while self.records.len() > MOST_RECORDS {
+        while self.records.len() > MOST_RECORDS
+            || self.records.len() > 2 && self.record_bytes.values().sum::<usize>() > RECORD_BYTES
+        {
             self.records.pop_first();
+            self.record_bytes.pop_first();
         }
     }
 

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::runtime::{HoldReason, QuestionId, READING, Snapshot};
 
+/// The length of a nonce.
+const NONCE: usize = 32;
+
 /// An item that waits for the operator's decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,8 +28,15 @@ pub(in crate::link) enum CardId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::link) struct Card {
     pub(in crate::link) id: CardId,
-    /// 32 hexadecimal digits, random.
+    /// [`NONCE`] hexadecimal digits, random.
     pub(in crate::link) nonce: String,
+}
+
+impl Card {
+    /// Tells whether it has a nonce of the usual length.
+    pub(super) fn has_nonce(&self) -> bool {
+        self.nonce.len() == NONCE
+    }
 }
 
 /// Why an answer was not accepted.

@@ -1,15 +1,18 @@
 //! Detects dead links that a carrier program maintains: a dead link is silent, but so is a runtime that has nothing
 //! to report. After a second of silence a small request is sent; after three, the link is considered lost. A request
 //! is also sent now and then while data arrives, because the other end considers a silent console dead.
+//!
+//! What ends a silence is a whole frame, or a good part of one: a place that only drips bytes shows nothing new.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep};
+
+use crate::link::Error;
+use crate::link::frame::Frame;
 
 /// The silence after which a request is sent.
 const ASKED: Duration = Duration::from_secs(1);
@@ -19,22 +22,27 @@ const LOST: Duration = Duration::from_secs(3);
 /// The longest time without a request.
 const AGAIN: Duration = Duration::from_secs(20);
 
+/// How much of a longer frame ends a silence.
+const PART: usize = 16 << 10;
+/// The longest time from the beginning of a frame to its end.
+const WHOLE: Duration = Duration::from_secs(60);
+
 /// Measures how long nothing has been received. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Silence {
     start: Instant,
-    /// Milliseconds from the start to the last byte received.
+    /// Milliseconds from the start to the last sign of life.
     heard: Arc<AtomicU64>,
 }
 
-/// A reader that records when bytes arrive.
+/// A reader of frames that records when they arrive.
 #[derive(Debug)]
 pub(super) struct Heard<R> {
     reader: R,
     silence: Silence,
 }
 
-impl<R> Heard<R> {
+impl<R: AsyncRead + Unpin> Heard<R> {
     pub(super) fn new(reader: R) -> Self {
         Self { reader, silence: Silence { start: Instant::now(), heard: Arc::default() } }
     }
@@ -42,6 +50,31 @@ impl<R> Heard<R> {
     /// Returns the measurement of silence.
     pub(super) fn silence(&self) -> Silence {
         self.silence.clone()
+    }
+
+    /// Reads one frame of at most `limit` bytes; `None` if the stream ended between frames.
+    ///
+    /// # Errors
+    /// If the stream fails, the frame is too long, or it takes too long to arrive.
+    pub(super) async fn frame(&mut self, limit: usize) -> Result<Option<Frame>, Error> {
+        let Some(length) = Frame::announced(&mut self.reader, limit).await? else { return Ok(None) };
+        let began = Instant::now();
+        let mut payload = Vec::new();
+        while payload.len() < length {
+            let end = length.min(payload.len() + PART);
+            let mut part = (&mut self.reader).take((end - payload.len()) as u64);
+            while payload.len() < end {
+                if part.read_buf(&mut payload).await.map_err(Error::Talk)? == 0 {
+                    return Err(Error::Talk(std::io::ErrorKind::UnexpectedEof.into()));
+                }
+            }
+            if began.elapsed() > WHOLE {
+                return Err(Error::frame(format!("it took longer than {} s", WHOLE.as_secs())));
+            }
+            self.silence.end();
+        }
+        self.silence.end();
+        Ok(Some(Frame::of(payload)))
     }
 }
 
@@ -77,26 +110,11 @@ impl Silence {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Heard<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        to: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let before = to.filled().len();
-        let read = ready!(Pin::new(&mut self.reader).poll_read(cx, to));
-        if to.filled().len() > before {
-            self.silence.end();
-        }
-        Poll::Ready(read)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::AsyncWriteExt;
 
     use super::*;
 
@@ -110,8 +128,8 @@ mod tests {
             // As long as each request is answered, the link is alive.
             for _ in 0..10 {
                 sleep(Duration::from_millis(1500)).await;
-                far.write_all(b"x").await.expect("writes");
-                heard.read_u8().await.expect("reads");
+                far.write_all(b"\0\0\0\x01x").await.expect("writes");
+                assert!(heard.frame(9).await.expect("reads").is_some());
             }
             std::future::pending::<()>().await;
         };
@@ -124,6 +142,52 @@ mod tests {
         assert!((10..=13).contains(&asked.get()), "{}", asked.get());
     }
 
+    /// A host announced a frame and sent a byte of it each second: the place was shown as live for as long as it liked.
+    #[tokio::test(start_paused = true)]
+    async fn f57_a_link_that_only_drips_bytes_is_lost() {
+        let (mut far, near) = tokio::io::duplex(64);
+        let mut heard = Heard::new(near);
+        let silence = heard.silence();
+        let drips = async {
+            far.write_all(b"\0\0\x10\0").await.expect("writes");
+            loop {
+                sleep(Duration::from_millis(500)).await;
+                far.write_all(b"x").await.expect("writes");
+            }
+        };
+        let began = Instant::now();
+        let said = tokio::select! {
+            said = silence.too_long(|| {}) => said,
+            () = drips => unreachable!(),
+            _ = heard.frame(1 << 20) => unreachable!("a frame"),
+        };
+        assert_eq!((said.as_str(), began.elapsed().as_secs()), ("no answer for 3 s", 3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f57_a_long_frame_on_a_slow_line_is_live_and_an_endless_one_is_not() {
+        for (rate, is_whole) in [(64_usize << 10, true), (16 << 10, false)] {
+            let (mut far, near) = tokio::io::duplex(1 << 20);
+            let mut heard = Heard::new(near);
+            let silence = heard.silence();
+            let slow = async {
+                far.write_all(&(2_u32 << 20).to_be_bytes()).await.expect("writes");
+                loop {
+                    sleep(Duration::from_secs(1)).await;
+                    if far.write_all(&vec![b' '; rate]).await.is_err() {
+                        std::future::pending::<()>().await;
+                    }
+                }
+            };
+            let read = tokio::select! {
+                said = silence.too_long(|| {}) => panic!("{said}"),
+                () = slow => unreachable!(),
+                read = heard.frame(4 << 20) => read,
+            };
+            assert_eq!(read.is_ok(), is_whole, "{rate}");
+        }
+    }
+
     /// The other end considers a console dead after two minutes of silence.
     #[tokio::test(start_paused = true)]
     async fn a_link_that_is_never_silent_is_asked_now_and_then() {
@@ -133,8 +197,8 @@ mod tests {
         let talks = async {
             for _ in 0..240 {
                 sleep(Duration::from_millis(500)).await;
-                far.write_all(b"x").await.expect("writes");
-                heard.read_u8().await.expect("reads");
+                far.write_all(b"\0\0\0\x01x").await.expect("writes");
+                assert!(heard.frame(9).await.expect("reads").is_some());
             }
         };
         tokio::select! {

@@ -14,7 +14,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::cards::{self, Card, CardId};
 use super::heard::{Heard, Silence};
 use super::older::{self, Older};
-use super::screen::ScreenUpdate;
+use super::screen::{ScreenUpdate, Screens};
 use super::update::Known;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
@@ -44,8 +44,7 @@ pub struct Remote {
 struct State {
     connected: watch::Sender<bool>,
     snapshot: watch::Sender<Arc<Snapshot>>,
-    /// For each task that was shown: how often its screen has changed, and what it shows.
-    screens: Mutex<HashMap<TaskId, (u64, Contents)>>,
+    screens: Mutex<Screens>,
     screens_changed: Arc<Notify>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// The nonces that answers must carry.
@@ -99,7 +98,7 @@ impl Remote {
         let taken = watch::Sender::new(0);
         let writing = write(dialed.writer, outgoing, shown.subscribe(), taken.subscribe());
         // Ends with the connection or with the last clone, whichever comes first.
-        let reading = Reading { state: Arc::clone(&state), reader, known, taken };
+        let reading = Reading { state: Arc::clone(&state), reader, known, shown: shown.subscribe(), taken };
         tokio::spawn(converse((reading, link), writing, lost, open.clone()));
         Ok(Self { state, messages, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
     }
@@ -121,11 +120,11 @@ impl Remote {
     }
 
     pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
-        lock(&self.state.screens).get(task).map(|(generation, _)| *generation)
+        lock(&self.state.screens).generation(task)
     }
 
     pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
-        lock(&self.state.screens).get(task).map(|(_, contents)| contents.clone())
+        lock(&self.state.screens).contents(task).cloned()
     }
 
     pub(super) fn screens_changed(&self) -> Arc<Notify> {
@@ -176,12 +175,12 @@ async fn first_snapshot(
 ) -> Result<(Known, Snapshot), Error> {
     let mut known = Known::default();
     loop {
-        let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
+        let frame = reader.frame(MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
         let Some(message) = parsed(&frame, is_older)? else { continue };
         match message {
-            ServerMessage::Items(items) => known.take(items),
+            ServerMessage::Items(items) => known.take(items)?,
             ServerMessage::Update(update) => {
-                let first = known.snapshot(*update);
+                let first = known.snapshot(*update)?;
                 return Ok((known, first));
             }
             _ => return Err(Error::frame("something else before the first snapshot")),
@@ -214,6 +213,10 @@ async fn converse(
     };
     if let Err(error) = ended {
         tracing::warn!(%error, "the operator link broke");
+        // It was broken here: the carrier has no explanation.
+        if let Error::Frame { problem } = error {
+            let _ = state.lost.set(format!("it sends what no runtime does: {problem}"));
+        }
     }
     // First inform callers that wait for an answer: finding out why the connection broke may take a moment.
     lock(&state.waiting).clear();
@@ -250,22 +253,24 @@ struct Reading {
     state: Arc<State>,
     reader: Heard<BufReader<OwnedReadHalf>>,
     known: Known,
+    /// The tasks on this console's screen.
+    shown: watch::Receiver<Shown>,
     /// The number of screen updates received.
     taken: watch::Sender<u64>,
 }
 
 impl Reading {
     async fn run(mut self) -> Result<(), Error> {
-        while let Some(frame) = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await? {
+        while let Some(frame) = self.reader.frame(MAX_FROM_RUNTIME).await? {
             let Some(message) = parsed(&frame, self.state.older.is_some())? else { continue };
             match message {
                 ServerMessage::Screen(update) => {
-                    self.state.draw(update);
+                    self.state.draw(update, &self.shown.borrow())?;
                     self.taken.send_modify(|count| *count += 1);
                 }
-                ServerMessage::Items(items) => self.known.take(items),
+                ServerMessage::Items(items) => self.known.take(items)?,
                 ServerMessage::Update(update) => {
-                    self.state.snapshot.send_replace(Arc::new(self.known.snapshot(*update)));
+                    self.state.snapshot.send_replace(Arc::new(self.known.snapshot(*update)?));
                 }
                 ServerMessage::Cards(cards) => self.state.take(cards),
                 ServerMessage::Reply { id, reply } => {
@@ -308,23 +313,22 @@ impl State {
         let waiting = cards::waiting(&self.snapshot.borrow());
         let mut nonces = lock(&self.nonces);
         nonces.retain(|card, _| waiting.contains(card));
-        nonces.extend(cards.into_iter().map(|card| (card.id, card.nonce)));
+        let cards = cards.into_iter().filter(|card| card.has_nonce() && waiting.contains(&card.id));
+        nonces.extend(cards.map(|card| (card.id, card.nonce)));
     }
 
     /// Applies an update to the screen that the console reads.
-    fn draw(&self, update: ScreenUpdate) {
-        let mut screens = lock(&self.screens);
-        if !screens.contains_key(&update.task) {
-            let snapshot = self.snapshot.borrow();
-            let is_live =
-                |id: &TaskId| snapshot.tasks.iter().any(|task| task.id == *id && !task.status.is_terminal());
-            screens.retain(|task, _| is_live(task));
-        }
-        let (generation, contents) = screens.entry(update.task.clone()).or_default();
-        *generation += 1;
-        update.apply(contents);
-        drop(screens);
+    ///
+    /// # Errors
+    /// If the screens are larger than a console holds.
+    fn draw(&self, update: ScreenUpdate, shown: &Shown) -> Result<(), Error> {
+        let is_shown = |id: &TaskId| shown.visible.contains(id) || shown.focus.as_ref() == Some(id);
+        let snapshot = self.snapshot.borrow();
+        let is_live =
+            |id: &TaskId| snapshot.tasks.iter().any(|task| task.id == *id && !task.status.is_terminal());
+        lock(&self.screens).apply(update, is_live, is_shown)?;
         self.screens_changed.notify_one();
+        Ok(())
     }
 }
 

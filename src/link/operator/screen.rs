@@ -1,17 +1,24 @@
-//! Screen updates for an attached console: the rows of a task's screen that changed since the last update.
+//! Screen updates for an attached console: the rows of a task's screen that changed since the last update, and the
+//! screens that they make up.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
-use crate::terminal::{Contents, Cursor, Modes, Row, Size};
+use crate::link::Error;
+use crate::terminal::{Contents, Cursor, Modes, Row, Run, Size};
 
 /// Approximate limit for the bytes of rows in one update: further rows go with the next one. A screen of usual size
 /// is far smaller.
 const MAX_ROWS: usize = 2 << 20;
 /// The most bytes a run takes besides its text.
 const RUN_BYTES: usize = 192;
+/// The most bytes of text that a cell has: a character with its combining marks.
+const CELL_BYTES: usize = 32;
+/// The most bytes of screens that a console holds of one runtime.
+const MOST_BYTES: usize = 64 << 20;
 
 /// The changes of one task's screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,17 +77,85 @@ impl ScreenUpdate {
         }
         (contents.size, contents.cursor, contents.modes) = (self.size, self.cursor, self.modes);
         contents.rows.resize_with(usize::from(self.size.rows()), Arc::default);
+        let cells = usize::from(self.size.cols());
         for (at, row) in self.rows {
-            if let Some(known) = contents.rows.get_mut(usize::from(at)) {
+            let fits = row.runs.len() <= cells && text_bytes(&row) <= cells * CELL_BYTES;
+            if let Some(known) = contents.rows.get_mut(usize::from(at)).filter(|_| fits) {
                 *known = row;
             }
         }
     }
 }
 
+fn text_bytes(row: &Row) -> usize {
+    row.runs.iter().map(|run| run.text.len()).sum()
+}
+
+/// The screens of a runtime's tasks, as far as they were shown.
+#[derive(Debug, Default)]
+pub(super) struct Screens {
+    screens: HashMap<TaskId, Screen>,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Screen {
+    /// How often it has changed.
+    generation: u64,
+    contents: Contents,
+    bytes: usize,
+}
+
+impl Screens {
+    pub(super) fn generation(&self, task: &TaskId) -> Option<u64> {
+        self.screens.get(task).map(|screen| screen.generation)
+    }
+
+    pub(super) fn contents(&self, task: &TaskId) -> Option<&Contents> {
+        self.screens.get(task).map(|screen| &screen.contents)
+    }
+
+    /// Applies an update. A screen that comes for the first time drops those of tasks that have ended; if there are
+    /// too many, those that are not shown are dropped.
+    ///
+    /// # Errors
+    /// If those that are shown are larger than a console holds.
+    pub(super) fn apply(
+        &mut self,
+        update: ScreenUpdate,
+        is_live: impl Fn(&TaskId) -> bool,
+        is_shown: impl Fn(&TaskId) -> bool,
+    ) -> Result<(), Error> {
+        if !self.screens.contains_key(&update.task) {
+            self.retain(is_live);
+        }
+        let screen = self.screens.entry(update.task.clone()).or_default();
+        self.bytes -= screen.bytes;
+        screen.generation += 1;
+        update.apply(&mut screen.contents);
+        let row = |row: &Arc<Row>| size_of::<Row>() + row.runs.len() * size_of::<Run>() + text_bytes(row);
+        screen.bytes = screen.contents.rows.iter().map(row).sum();
+        self.bytes += screen.bytes;
+        if self.bytes > MOST_BYTES {
+            self.retain(is_shown);
+        }
+        if self.bytes > MOST_BYTES {
+            Err(Error::frame("larger screens than a console holds"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn retain(&mut self, keeps: impl Fn(&TaskId) -> bool) {
+        self.screens.retain(|task, _| keeps(task));
+        self.bytes = self.screens.values().map(|screen| screen.bytes).sum();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
     use crate::link::frame::Frame;
@@ -200,6 +275,29 @@ mod tests {
         let mut console = Contents::default();
         update.apply(&mut console);
         assert_eq!(console.rows.len(), 3);
-        assert_eq!(console.rows[2].cells().last().map(|(column, _)| column), Some(u16::MAX));
+        assert_eq!(console.rows[2].cells().count(), 0, "no row of nine columns is that long");
+    }
+
+    #[test]
+    fn f57_screens_take_no_more_than_they_may() {
+        let full = |task: u8| {
+            let rows: Vec<_> =
+                (0..1000).map(|at| (at, json!({"runs": [{"text": "x".repeat(32_000)}]}))).collect();
+            let update = json!({
+                "task": TaskId::from_random([task; 8]), "first": true, "size": {"cols": 1000, "rows": 1000},
+                "cursor": Cursor::default(), "modes": Modes::default(), "rows": rows,
+            });
+            serde_json::from_value::<ScreenUpdate>(update).expect("parses")
+        };
+        let mut screens = Screens::default();
+        let seen = TaskId::from_random([9; 8]);
+        for task in 0..9 {
+            screens
+                .apply(full(task), |_| true, |id| *id == seen)
+                .expect("those that are not shown are dropped");
+            assert!(screens.bytes <= MOST_BYTES);
+        }
+        let mut screens = Screens::default();
+        assert!((0..9).any(|task| screens.apply(full(task), |_| true, |_| true).is_err()));
     }
 }

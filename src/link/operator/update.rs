@@ -1,12 +1,12 @@
 //! Snapshots over a socket: the changes since the last one are sent in pages of bounded size, and the other side
 //! reassembles the snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::envelope::TaskId;
+use crate::envelope::{TaskId, json_length};
 use crate::link::Error;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::ServerMessage;
@@ -18,6 +18,12 @@ use crate::runtime::{
 const PAGE: usize = 1 << 20;
 /// The largest item that is sent: above this, the rest of its page would not fit.
 const LONGEST: usize = MAX_FROM_RUNTIME - 2 * PAGE;
+/// The most items that a snapshot has, and their bytes as JSON; what comes after that is not sent. A console accepts
+/// twice as much between two updates, because replaced items are dropped with the update.
+const MOST_ITEMS: usize = 10_000;
+const MOST_BYTES: usize = 24 << 20;
+/// The longest JSON of the rest of a snapshot.
+const MOST_REST: usize = 1 << 20;
 
 /// A new or changed entry of one of a snapshot's lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,7 +65,10 @@ pub(in crate::link) struct Update {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     order: Vec<Key>,
-    items: BTreeMap<Key, Item>,
+    /// The items, each with its length as JSON.
+    items: BTreeMap<Key, (Item, usize)>,
+    /// The sum of these lengths.
+    bytes: usize,
 }
 
 impl Known {
@@ -71,12 +80,7 @@ impl Known {
     pub(super) fn frames(&mut self, new: &Snapshot) -> Result<Vec<Frame>, Error> {
         let (mut frames, mut page, mut bytes) = (Vec::new(), Vec::new(), 0);
         let (changed, update) = self.changed(new);
-        for item in changed {
-            let length = Frame::json(&item)?.length();
-            if length > LONGEST {
-                tracing::warn!(length, "too long to be shown to an attached console");
-                continue;
-            }
+        for (item, length) in changed {
             if bytes + length > PAGE && !page.is_empty() {
                 frames.push(Frame::json(&ServerMessage::Items(std::mem::take(&mut page)))?);
                 bytes = 0;
@@ -91,47 +95,89 @@ impl Known {
         Ok(frames)
     }
 
-    /// Returns the new or changed items and the update that completes them, and remembers both.
-    fn changed(&mut self, new: &Snapshot) -> (Vec<Item>, Update) {
-        let items: Vec<(Key, Item)> = items(new).map(|item| (item.key(), item)).collect();
-        let is_new = |(key, item): &&(Key, Item)| self.items.get(key) != Some(item);
-        let changed = items.iter().filter(is_new).map(|(key, item)| match (item, self.items.get(key)) {
-            (Item::Program(new), Some(Item::Program(known))) if new.source == known.source => {
-                Item::Program(Arc::new(ProgramView { source: "".into(), ..(**new).clone() }))
+    /// Returns the new or changed items, each with its length, and the update that completes them, and remembers
+    /// both. What would be more than a console accepts is left out.
+    fn changed(&mut self, new: &Snapshot) -> (Vec<(Item, usize)>, Update) {
+        let mut next = Self::default();
+        let mut changed = Vec::new();
+        for item in items(new) {
+            let key = item.key();
+            let known = self.items.get(&key);
+            let same = known.filter(|(known, _)| *known == item).map(|(_, length)| *length);
+            let length = same.unwrap_or_else(|| json_length(&item));
+            let is_too_much = next.items.len() == MOST_ITEMS || next.bytes + length > MOST_BYTES;
+            if length > LONGEST || is_too_much {
+                tracing::warn!(length, "too much to be shown to an attached console");
+                continue;
             }
-            _ => item.clone(),
-        });
-        let changed = changed.collect();
-        let order: Vec<Key> = items.iter().map(|(key, _)| key.clone()).collect();
-        self.items = items.into_iter().collect();
-        let is_other = self.order != order;
-        self.order.clone_from(&order);
-        (changed, Update { rest: rest(new), items: is_other.then_some(order) })
+            if same.is_none() {
+                changed.push((without_known_source(&item, known.map(|(known, _)| known)), length));
+            }
+            if next.items.insert(key.clone(), (item, length)).is_none() {
+                next.bytes += length;
+                next.order.push(key);
+            }
+        }
+        let is_other = self.order != next.order;
+        let order = is_other.then(|| next.order.clone());
+        *self = next;
+        (changed, Update { rest: rest(new), items: order })
     }
 
     /// Stores items that were received.
-    pub(super) fn take(&mut self, items: Vec<Item>) {
+    ///
+    /// # Errors
+    /// If they are more than a snapshot has.
+    pub(super) fn take(&mut self, items: Vec<Item>) -> Result<(), Error> {
         for mut item in items {
             let key = item.key();
-            if let (Item::Program(program), Some(Item::Program(known))) = (&mut item, self.items.get(&key))
+            if let (Item::Program(program), Some((Item::Program(known), _))) =
+                (&mut item, self.items.get(&key))
                 && program.source.is_empty()
             {
                 Arc::make_mut(program).source = Arc::clone(&known.source);
             }
-            self.items.insert(key, item);
+            let length = json_length(&item);
+            let replaced = self.items.insert(key, (item, length));
+            self.bytes = self.bytes.saturating_add(length) - replaced.map_or(0, |(_, length)| length);
+            if self.items.len() > 2 * MOST_ITEMS || self.bytes > 2 * MOST_BYTES {
+                return Err(too_much("items"));
+            }
         }
+        Ok(())
     }
 
     /// Returns the snapshot that an update completes. Items that it does not list are dropped; listed ones that are
     /// unknown are left out.
-    pub(super) fn snapshot(&mut self, update: Update) -> Snapshot {
-        if let Some(order) = update.items {
-            let known = |key: &Key| Some((key.clone(), self.items.remove(key)?));
-            let items: BTreeMap<Key, Item> = order.iter().filter_map(known).collect();
-            (self.order, self.items) = (order, items);
+    ///
+    /// # Errors
+    /// If it lists an item twice, or is larger than a snapshot can be.
+    pub(super) fn snapshot(&mut self, update: Update) -> Result<Snapshot, Error> {
+        if json_length(&update.rest) > MOST_REST {
+            return Err(too_much("state"));
         }
-        let mut new = update.rest;
-        for item in self.order.iter().filter_map(|key| self.items.get(key)).cloned() {
+        if let Some(order) = update.items {
+            let mut keys = BTreeSet::new();
+            if order.len() > MOST_ITEMS || !order.iter().all(|key| keys.insert(key)) {
+                return Err(Error::frame(
+                    "an update that names an item twice, or more items than a runtime has",
+                ));
+            }
+            let mut listed = Self::default();
+            for key in order {
+                let Some((item, length)) = self.items.remove(&key) else { continue };
+                listed.bytes += length;
+                listed.items.insert(key.clone(), (item, length));
+                listed.order.push(key);
+            }
+            *self = listed;
+        }
+        if self.items.len() > MOST_ITEMS || self.bytes > MOST_BYTES {
+            return Err(too_much("items"));
+        }
+        // Its own lists are empty, whatever was sent.
+        let mut new = rest(&update.rest);
+        for (item, _) in self.order.iter().filter_map(|key| self.items.get(key)).cloned() {
             match item {
                 Item::Task(task) => new.tasks.push(task),
                 Item::Call(call) => new.calls.push(call),
@@ -142,7 +188,21 @@ impl Known {
                 Item::Held(call) => new.gate.held.push(call),
             }
         }
-        new
+        Ok(new)
+    }
+}
+
+fn too_much(what: &str) -> Error {
+    Error::frame(format!("more {what} than a runtime has"))
+}
+
+/// Returns an item as it is sent: a program without its source, if that has not changed.
+fn without_known_source(item: &Item, known: Option<&Item>) -> Item {
+    match (item, known) {
+        (Item::Program(new), Some(Item::Program(known))) if new.source == known.source => {
+            Item::Program(Arc::new(ProgramView { source: "".into(), ..(**new).clone() }))
+        }
+        _ => item.clone(),
     }
 }
 
@@ -160,16 +220,17 @@ impl Item {
     }
 }
 
-/// Returns all entries of a snapshot's unbounded lists. Entries that did not change mostly share their allocation.
+/// Returns all entries of a snapshot's unbounded lists, first what waits for a person. Entries that did not change
+/// mostly share their allocation.
 fn items(new: &Snapshot) -> impl Iterator<Item = Item> {
+    let held = new.gate.held.iter().cloned().map(Item::Held);
+    let questions = new.questions.iter().cloned().map(Item::Question);
     let tasks = new.tasks.iter().cloned().map(Item::Task);
     let calls = new.calls.iter().cloned().map(Item::Call);
-    let questions = new.questions.iter().cloned().map(Item::Question);
-    let programs = new.programs.iter().cloned().map(Item::Program);
     let agents = new.agents.iter().cloned().map(Item::Agent);
     let notices = new.notices.iter().cloned().map(Item::Notice);
-    let held = new.gate.held.iter().cloned().map(Item::Held);
-    tasks.chain(calls).chain(questions).chain(programs).chain(agents).chain(notices).chain(held)
+    let programs = new.programs.iter().cloned().map(Item::Program);
+    held.chain(questions).chain(tasks).chain(calls).chain(agents).chain(notices).chain(programs)
 }
 
 /// Returns the rest of a snapshot, whose size is bounded.
@@ -240,9 +301,11 @@ mod tests {
             match frame.parse().expect("parses") {
                 ServerMessage::Items(items) => {
                     pages.push((items.len(), frame.length()));
-                    console.take(items);
+                    console.take(items).expect("accepted");
                 }
-                ServerMessage::Update(update) => snapshot = Some(console.snapshot(*update)),
+                ServerMessage::Update(update) => {
+                    snapshot = Some(console.snapshot(*update).expect("accepted"));
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -295,7 +358,7 @@ mod tests {
 
     #[test]
     fn agents_notices_and_held_calls_come_in_pages_too() {
-        let long = "x".repeat(PAGE / 8);
+        let long = "x".repeat(PAGE / 16);
         let agent = |number: u32| AgentView {
             label: format!("{number} {long}"),
             client: String::new(),
@@ -333,7 +396,7 @@ mod tests {
         };
         let (mut runtime, mut console) = (Known::default(), Known::default());
         let frames = runtime.frames(&snapshot).expect("frames");
-        assert!(frames.iter().map(Frame::length).sum::<usize>() > 2 * MAX_FROM_RUNTIME);
+        assert!(frames.iter().map(Frame::length).sum::<usize>() > MAX_FROM_RUNTIME);
         assert!(frames[..frames.len() - 1].iter().all(|frame| frame.length() < 2 * PAGE));
         assert_eq!(received(&mut console, &frames).0, Some(snapshot.clone()));
         // The last update is no longer than what changed.
@@ -351,6 +414,84 @@ mod tests {
         let (shown, _) =
             received(&mut Known::default(), &Known::default().frames(&snapshot).expect("frames"));
         assert_eq!(shown.expect("a snapshot").tasks, [task(2, 2)]);
+    }
+
+    fn notice(seq: u64, text: &str) -> Item {
+        let (at, text) = (jiff::Timestamp::UNIX_EPOCH, text.to_owned());
+        Item::Notice(Notice { seq, at, is_error: false, text, from: None })
+    }
+
+    fn listing(items: Vec<Key>) -> Update {
+        Update { rest: Snapshot::default(), items: Some(items) }
+    }
+
+    /// One frame of less than 1 MiB took 2.3 GB.
+    #[test]
+    fn f57_an_item_that_is_named_twice_is_refused() {
+        let mut console = Known::default();
+        console.take(vec![notice(1, &"x".repeat(40_000))]).expect("accepted");
+        let refused = console.snapshot(listing(vec![Key::Notice(1); 60_000]));
+        assert!(refused.is_err_and(|error| error.to_string().contains("twice")));
+        assert!(console.snapshot(listing(vec![Key::Notice(7); 2])).is_err(), "an unknown one too");
+        let unknown = console.snapshot(listing(vec![Key::Notice(7)])).expect("accepted");
+        assert!(unknown.notices.is_empty() && console.order.is_empty());
+    }
+
+    #[test]
+    fn f57_endless_items_are_refused_in_bounded_memory() {
+        let mut console = Known::default();
+        let many = (0..).map(|seq| console.take(vec![notice(seq, "x")])).take_while(Result::is_ok).count();
+        assert_eq!(many, 2 * MOST_ITEMS);
+        let mut console = Known::default();
+        let long = "x".repeat(1 << 20);
+        let large = (0..).map(|seq| console.take(vec![notice(seq, &long)])).take_while(Result::is_ok).count();
+        assert!((40..50).contains(&large), "{large} MiB");
+        // The same one again and again is one.
+        let mut console = Known::default();
+        assert!((0..100).all(|_| console.take(vec![notice(1, &long)]).is_ok()));
+        // Accepted for a moment, and then too many.
+        let mut console = Known::default();
+        let seqs = 0..=MOST_ITEMS as u64;
+        console.take(seqs.clone().map(|seq| notice(seq, "x")).collect()).expect("accepted");
+        assert!(console.snapshot(listing(seqs.map(Key::Notice).collect())).is_err());
+    }
+
+    #[test]
+    fn f57_lists_beside_the_items_are_not_taken_and_a_large_rest_is_refused() {
+        let held = |count| Snapshot {
+            notices: (0..count)
+                .map(|seq| {
+                    let Item::Notice(notice) = notice(seq, "x") else { unreachable!() };
+                    notice
+                })
+                .collect(),
+            ..Snapshot::default()
+        };
+        let of = |rest| Known::default().snapshot(Update { rest, items: None });
+        assert!(of(held(5)).expect("accepted").notices.is_empty());
+        assert!(of(held(50_000)).is_err());
+        let long = Snapshot { recording: "x".repeat(MOST_REST).into(), ..Snapshot::default() };
+        assert!(of(long).is_err());
+    }
+
+    /// What a runtime sends is what a console accepts, whatever the runtime has; what waits for a person comes first.
+    #[test]
+    fn f57_a_runtime_sends_no_more_than_a_console_accepts() {
+        let long = "x".repeat(1 << 20);
+        let notices = (0..60).map(|seq| {
+            let Item::Notice(notice) = notice(seq, &long) else { unreachable!() };
+            notice
+        });
+        let calls = (0..2 * MOST_ITEMS as u64).map(|seq| call(seq, 1)).collect();
+        let snapshot =
+            Snapshot { notices: notices.collect(), calls, tasks: vec![task(1, 1)], ..Snapshot::default() };
+        let (shown, _) =
+            received(&mut Known::default(), &Known::default().frames(&snapshot).expect("frames"));
+        let shown = shown.expect("a snapshot");
+        assert_eq!((shown.tasks.len(), shown.calls.len()), (1, MOST_ITEMS - 1));
+        let notices = Snapshot { calls: Vec::new(), ..snapshot };
+        let (shown, _) = received(&mut Known::default(), &Known::default().frames(&notices).expect("frames"));
+        assert_eq!(shown.expect("a snapshot").notices.len(), 23);
     }
 
     fn program(run: &str, source: &str, pass: u32) -> Arc<ProgramView> {
@@ -379,8 +520,8 @@ mod tests {
         let with = |programs| Snapshot { programs, ..snapshot(1, Vec::new(), (1, Vec::new())) };
         let (text, other) = ("exec \"true\"\n", "exec \"false\"\n");
         let old = with(vec![program("a", text, 1), program("b", "", 1)]);
-        let sources = |items: &[Item]| {
-            let programs = items.iter().filter_map(|item| match item {
+        let sources = |items: &[(Item, usize)]| {
+            let programs = items.iter().filter_map(|(item, _)| match item {
                 Item::Program(program) => Some(program.source.to_string()),
                 _ => None,
             });
@@ -389,17 +530,17 @@ mod tests {
         let (mut runtime, mut console) = (Known::default(), Known::default());
         let (first, update) = runtime.changed(&old);
         assert_eq!(sources(&first), [text, ""]);
-        console.take(first);
-        assert_eq!(console.snapshot(update), old);
+        console.take(first.into_iter().map(|(item, _)| item).collect()).expect("accepted");
+        assert_eq!(console.snapshot(update).expect("accepted"), old);
         let new = with(vec![program("a", text, 2), program("b", other, 1), program("c", text, 1)]);
         let (second, update) = runtime.changed(&new);
         assert_eq!(sources(&second), ["", other, text]);
-        console.take(second);
-        assert_eq!(console.snapshot(update), new);
+        console.take(second.into_iter().map(|(item, _)| item).collect()).expect("accepted");
+        assert_eq!(console.snapshot(update).expect("accepted"), new);
         let gone = with(vec![program("c", text, 1)]);
         let (third, update) = runtime.changed(&gone);
-        console.take(third);
-        assert_eq!(console.snapshot(update), gone);
+        console.take(third.into_iter().map(|(item, _)| item).collect()).expect("accepted");
+        assert_eq!(console.snapshot(update).expect("accepted"), gone);
     }
 
     prop_compose! {

@@ -15,6 +15,9 @@ use crate::link::Error;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The most runtimes taken from a list.
 const MOST: usize = 256;
+/// The longest id, and the longest path of a workspace, in bytes; a runtime with longer ones is left out.
+const ID_BYTES: usize = 64;
+const PATH_BYTES: usize = 4 << 10;
 
 /// The runtimes of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +80,12 @@ fn parse(output: &[u8]) -> Option<Listing> {
     let data = answer.get_mut("data")?;
     let runtimes = data.get_mut("runtimes")?.as_array_mut()?;
     runtimes.truncate(MOST);
-    runtimes.retain(|runtime| serde_json::from_value::<ListedRuntime>(runtime.clone()).is_ok());
+    runtimes.retain(|runtime| {
+        let listed = serde_json::from_value::<ListedRuntime>(runtime.clone());
+        listed.is_ok_and(|listed| {
+            listed.id.len() <= ID_BYTES && listed.workspace.as_os_str().len() <= PATH_BYTES
+        })
+    });
     serde_json::from_value(data.take()).ok()
 }
 

@@ -9,7 +9,7 @@ use tui_input::Input as Editor;
 use crate::runtime::{HeldCall, HoldReason};
 
 use super::{preview, title};
-use crate::console::app::dialog::{has_been_read, places};
+use crate::console::app::dialog::{dialog, has_been_read, places};
 use crate::console::app::terms::Term;
 use crate::console::app::{App, Painter};
 use crate::console::keys::{Action, Context};
@@ -33,6 +33,8 @@ pub struct Card {
     pub is_read: bool,
     /// Whether an answer has been sent.
     pub is_answered: bool,
+    /// Whether its call no longer waits, and this console has not answered it.
+    pub is_over: bool,
     /// The text being typed on it, if any.
     pub writing: Option<Writing>,
 }
@@ -57,7 +59,24 @@ impl Writing {
 
 impl Card {
     pub(crate) fn of(ticket: u64) -> Self {
-        Self { ticket, top: 0, shown_at: None, is_read: false, is_answered: false, writing: None }
+        Self {
+            ticket,
+            top: 0,
+            shown_at: None,
+            is_read: false,
+            is_answered: false,
+            is_over: false,
+            writing: None,
+        }
+    }
+
+    /// Returns what keys mean on it.
+    pub(crate) fn context(&self) -> Context {
+        match self.writing {
+            Some(_) => Context::Note,
+            None if self.is_over => Context::Settled,
+            None => Context::Held,
+        }
     }
 
     /// Returns the rule being typed on it, if any.
@@ -145,7 +164,7 @@ fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
 
 pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let app = painter.app;
-    let Some(call) = app.held_call() else { return };
+    let Some(call) = app.held_call() else { return draw_ended(painter, card) };
     let all = &app.view.snapshot.gate.held;
     let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
     let rows = rows(app, call, card);
@@ -172,6 +191,13 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
             painter.row(foot, 2, &second);
         }
     }
+}
+
+/// Draws the card of a call that no longer waits.
+fn draw_ended(painter: &mut Painter<'_>, card: &Card) {
+    let close = if card.writing.is_some() { Action::Leave } else { Action::Back };
+    let rows = vec![vec![piece("It was withdrawn, or decided elsewhere.", Role::Text)]];
+    dialog(painter, "this call no longer waits", rows, card.context(), &[(close, "close")]);
 }
 
 /// Returns the keys for answering, and below them the other keys.

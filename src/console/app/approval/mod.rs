@@ -11,7 +11,7 @@ use tui_input::Input as Editor;
 use crate::config::{NoPrefix, Prefix};
 use crate::envelope::Actor;
 use crate::link::Request;
-use crate::runtime::{Decision, HeldCall, HoldReason, Snapshot};
+use crate::runtime::{Decision, HeldCall, HoldReason, Slot, Snapshot};
 use crate::terminal::KeyPress;
 
 use super::dialog::scrolled;
@@ -59,7 +59,7 @@ impl App {
     pub(super) fn act_on_card(&mut self, card: Card, action: Action) {
         let (now, mut card) = (self.now, card);
         let call = self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
-        let Some(call) = call else { return };
+        let Some(call) = call else { return self.layers.push(Layer::Approval(card)) };
         let has_settled = card.has_settled(now);
         use Action::{Approve, ApproveExact, ApproveWider, Deny};
         if matches!(action, Approve | ApproveExact | ApproveWider | Deny | Action::Pause)
@@ -90,7 +90,10 @@ impl App {
                 return self
                     .open_tell(owner(&call.actor).or_else(|| call.behind.as_ref().and_then(owner)), None);
             }
-            Action::NextHeld => card = Card::of(self.next_held(card.ticket)),
+            Action::NextHeld => {
+                let next = self.next_held(card.ticket, |_| true);
+                card = Card::of(next.unwrap_or(card.ticket));
+            }
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 card.top = scrolled(card.top, action, self.card_rows(&call, &card));
             }
@@ -118,12 +121,12 @@ impl App {
     /// counts once its preview has been seen.
     fn send_card(&mut self) {
         let call = self.held_call().cloned();
-        let (Some(call), Some(Layer::Approval(mut card))) = (call, self.layers.pop()) else { return };
-        match card.writing.take() {
-            Some(Writing::Note(note)) => {
+        let Some(Layer::Approval(mut card)) = self.layers.pop() else { return };
+        match (card.writing.take(), call) {
+            (Some(Writing::Note(note)), Some(call)) => {
                 self.decided(&mut card, &call, Decision::Deny { note: note.value().trim().to_owned() })
             }
-            Some(Writing::Rule(rule)) => {
+            (Some(Writing::Rule(rule)), Some(call)) => {
                 let preview = preview(&self.view.snapshot, &call, rule.value());
                 card.writing = Some(Writing::Rule(rule));
                 let (rows, shown) = self.card_rows(&call, &card);
@@ -141,7 +144,7 @@ impl App {
                     Err(_) => {}
                 }
             }
-            None => {}
+            (_, None) | (None, _) => {}
         }
         self.layers.push(Layer::Approval(card));
     }
@@ -166,14 +169,16 @@ impl App {
         }));
     }
 
-    /// Returns the next held call, wrapping around. Tickets of several places are in no particular order.
-    fn next_held(&self, ticket: u64) -> u64 {
-        let held = &self.view.snapshot.gate.held;
-        let next = match held.iter().position(|held| held.ticket == ticket) {
-            Some(at) => held.iter().cycle().nth(at + 1),
-            None => held.iter().find(|held| held.ticket > ticket).or(held.first()),
+    /// Returns the next held call of those, wrapping around. Tickets of several places are in no particular order.
+    fn next_held(&self, ticket: u64, is_of_those: impl Fn(&HeldCall) -> bool) -> Option<u64> {
+        let held =
+            || self.view.snapshot.gate.held.iter().filter(|held| is_of_those(held)).map(|held| held.ticket);
+        let is_there = held().any(|other| other == ticket);
+        let next = match is_there {
+            true => held().skip_while(|other| *other != ticket).nth(1),
+            false => held().find(|other| *other > ticket),
         };
-        next.map_or(ticket, |held| held.ticket)
+        next.or_else(|| held().next())
     }
 
     /// Returns how many rows a card's text has, and how many of them fit on screen.
@@ -182,8 +187,9 @@ impl App {
         (rows, usize::from(card::place(self.size, rows).1.height))
     }
 
-    /// Replaces a card whose call is no longer held with that of the next call, which must be seen before it
-    /// can be answered.
+    /// Updates the topmost card. One whose call is no longer held stays and says so: no other card takes its place
+    /// without a key, or a key meant for one call would answer another. Only after an answer does the next call of the
+    /// same place follow, to be read first; another place must not be able to choose that moment.
     pub(super) fn refresh_card(&mut self) {
         let Some(Layer::Approval(card)) = self.layers.last() else { return };
         let (ticket, top) = (card.ticket, card.top);
@@ -196,10 +202,17 @@ impl App {
             }
             return;
         }
+        if let Some(Layer::Approval(card)) = self.layers.last_mut()
+            && !card.is_answered
+        {
+            self.is_dirty |= !std::mem::replace(&mut card.is_over, true);
+            return;
+        }
         self.layers.pop();
         self.is_dirty = true;
-        if !self.view.snapshot.gate.held.is_empty() && !self.view.is_lost {
-            let next = self.next_held(ticket);
+        let place = Slot::of(ticket).0;
+        let next = self.next_held(ticket, |held| Slot::of(held.ticket).0 == place);
+        if let Some(next) = next.filter(|_| !self.view.is_lost) {
             self.layers.push(Layer::Approval(Card::of(next)));
             self.refresh_card();
         }

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::place::Place;
 use super::reach::Far;
-use super::{Inner, Reach, supervise};
+use super::{Inner, MOST_OF_ONE_HOST, Reach, supervise};
 use crate::link::{Error, Listing, RemoteHost};
 use crate::runtime::PlaceId;
 
@@ -30,8 +30,17 @@ pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Li
                     (PlaceId::from(format!("{}:{}", host.name, listed.id).as_str()), Reach::Far(reach))
                 };
                 let found: Vec<_> = listing.runtimes.iter().map(place).collect();
-                if found.is_empty() && !std::mem::replace(&mut is_told, true) {
-                    inner.say(false, format!("{}: no runtime of yours runs there", host.name));
+                let said = match found.len() {
+                    0 => Some("no runtime of yours runs there".to_owned()),
+                    count if count > MOST_OF_ONE_HOST => {
+                        Some(format!("{count} runtimes of yours run there; {MOST_OF_ONE_HOST} are shown"))
+                    }
+                    _ => None,
+                };
+                if let Some(said) = said
+                    && !std::mem::replace(&mut is_told, true)
+                {
+                    inner.say(false, format!("{}: {said}", host.name));
                 }
                 inner.follow_changes(Some(&host.name), found);
                 AGAIN

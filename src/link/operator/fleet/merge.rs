@@ -7,24 +7,29 @@ use jiff::Timestamp;
 
 use super::place::Place;
 use super::totals;
-use crate::runtime::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Snapshot};
+use crate::runtime::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Slot, Snapshot};
 
 /// Calls listed, for all places together.
 const MOST_CALLS: usize = 4_000;
+/// Calls listed of one place: as many as a runtime has.
+const MOST_CALLS_OF_ONE: usize = 1_000;
 /// Notices kept, for all places together.
 const MOST_NOTICES: usize = 100;
+/// The longest notice of a place, in characters.
+const NOTICE_CHARS: usize = 2_000;
 
 /// The notices of all places, in the order in which this console received them.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     last: u64,
-    kept: VecDeque<Notice>,
+    /// Each with the place it came from; none is this console's own.
+    kept: VecDeque<(Option<Slot>, Notice)>,
 }
 
 impl Notices {
     /// Adds one of the console's own notices.
     pub(super) fn say(&mut self, at: Timestamp, is_error: bool, text: String) {
-        self.keep(Notice { seq: 0, at, is_error, text, from: None });
+        self.keep(None, Notice { seq: 0, at, is_error, text, from: None });
     }
 
     /// Adds a place's new notices. Notices from before it was attached do not count as new.
@@ -32,19 +37,25 @@ impl Notices {
         let last = place.snapshot.notices.iter().map(|notice| notice.seq).max().unwrap_or(0);
         if let Some(heard) = place.noticed {
             for notice in place.snapshot.notices.iter().filter(|notice| notice.seq > heard) {
-                let text = format!("{}: {}", place.translation.name.name, notice.text);
-                self.keep(Notice { text, ..notice.clone() });
+                let text: String = notice.text.chars().take(NOTICE_CHARS).collect();
+                let text = format!("{}: {text}", place.translation.name.name);
+                let (at, is_error, from) = (notice.at, notice.is_error, notice.from.clone());
+                self.keep(Some(place.slot()), Notice { seq: 0, at, is_error, text, from });
             }
         }
         place.noticed = Some(last);
     }
 
-    fn keep(&mut self, notice: Notice) {
+    /// Keeps a notice in place of the oldest of whoever has the most, so that one place cannot push out the others'.
+    fn keep(&mut self, from: Option<Slot>, notice: Notice) {
         self.last += 1;
         if self.kept.len() == MOST_NOTICES {
-            self.kept.pop_front();
+            let count = |of: Option<Slot>| self.kept.iter().filter(|(from, _)| *from == of).count();
+            let most = self.kept.iter().map(|(from, _)| *from).max_by_key(|from| count(*from));
+            let oldest = self.kept.iter().position(|(from, _)| Some(*from) == most);
+            oldest.map(|oldest| self.kept.remove(oldest));
         }
-        self.kept.push_back(Notice { seq: self.last, ..notice });
+        self.kept.push_back((from, Notice { seq: self.last, ..notice }));
     }
 }
 
@@ -69,7 +80,7 @@ pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot 
         agents: parts().flat_map(|part| part.agents.iter().cloned()).collect(),
         programs: parts().flat_map(|part| part.programs.iter().cloned()).collect(),
         questions: parts().flat_map(|part| part.questions.iter().cloned()).collect(),
-        notices: notices.kept.iter().cloned().collect(),
+        notices: notices.kept.iter().map(|(_, notice)| notice.clone()).collect(),
         metrics,
         record: RecordView {
             degraded: places.iter().find_map(|place| {
@@ -81,7 +92,7 @@ pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot 
         gate: GateView {
             paused: live().filter_map(|snapshot| snapshot.gate.paused).min(),
             held: held(places),
-            allowed: live().map(|snapshot| snapshot.gate.allowed).sum(),
+            allowed: live().fold(0, |sum, snapshot| sum.saturating_add(snapshot.gate.allowed)),
         },
         places: places.iter().map(|place| Arc::new(place.state())).collect(),
     }
@@ -100,7 +111,8 @@ fn calls(places: &[Place]) -> Vec<Arc<CallSummary>> {
     let mut timed: Vec<(Timestamp, &Arc<CallSummary>)> = Vec::new();
     for place in places {
         let mut latest = Timestamp::MIN;
-        for call in &place.part.calls {
+        let surplus = place.part.calls.len().saturating_sub(MOST_CALLS_OF_ONE);
+        for call in place.part.calls.iter().skip(surplus) {
             latest = latest.max(call.at);
             timed.push((latest, call));
         }

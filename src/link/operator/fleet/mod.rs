@@ -39,8 +39,10 @@ use place::{Owners, Place};
 use reach::Reach;
 pub(super) use supervise::reason;
 
-/// The limit of places shown at once.
+/// The limit of places shown at once, and of those of one other machine: the list of a machine must not take up the
+/// room of all others.
 const MOST_PLACES: usize = 64;
+const MOST_OF_ONE_HOST: usize = 24;
 /// The low bits of a screen generation that count within one attachment.
 const GENERATION_BITS: u32 = 44;
 
@@ -200,7 +202,11 @@ impl Inner {
     /// Adds a place and starts its supervisor, unless the place exists already or there are too many.
     fn add(self: &Arc<Self>, id: PlaceId, reach: Reach) {
         let mut state = self.state();
-        if state.places.iter().any(|place| *place.id() == id) || state.places.len() >= MOST_PLACES {
+        let of_host = |place: &&Place| place.host.is_some() && place.host.as_deref() == reach.host();
+        if state.places.iter().any(|place| *place.id() == id)
+            || state.places.len() >= MOST_PLACES
+            || state.places.iter().filter(of_host).count() >= MOST_OF_ONE_HOST
+        {
             return;
         }
         // The numbers of the runtime that the console was opened on stay unchanged.

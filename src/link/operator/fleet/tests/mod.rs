@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::link::protocol::Request;
-use crate::runtime::{Notice, TaskView};
+use crate::runtime::{CallSummary, Notice, TaskView};
 use world::{Event, Published, World, event, place_id};
 
 proptest! {
@@ -103,4 +103,38 @@ fn what_a_place_had_said_before_is_no_news_and_what_it_says_next_names_it() {
     let told: Vec<(u64, String)> =
         world.merged().notices.into_iter().map(|notice| (notice.seq, notice.text)).collect();
     assert_eq!(told, [(1, "api: said 3".to_owned()), (2, "api: said 4".to_owned())]);
+}
+
+#[test]
+fn f57_one_place_cannot_push_out_the_notices_and_calls_of_the_others() {
+    let mut world = World::default();
+    (0..2).for_each(|at| world.ensure(at));
+    let publish = |world: &mut World, at: usize, notices: u64, calls: u64| {
+        let (place, owners, of_all) = world.state.by_id(&place_id(at)).expect("it is there");
+        place.noticed = Some(0);
+        let notice = |seq| Notice {
+            seq,
+            at: Timestamp::UNIX_EPOCH,
+            is_error: false,
+            text: "x".repeat(1 << 20),
+            from: None,
+        };
+        let mut snapshot = Published { calls: vec![1], ..Published::default() }.snapshot("someone");
+        let call = snapshot.calls[0].clone();
+        snapshot.calls =
+            (0..calls).map(|seq| Arc::new(CallSummary { seq, ..CallSummary::clone(&call) })).collect();
+        snapshot.notices = (1..=notices).map(notice).collect();
+        place.link = PlaceLink::Live;
+        place.take(Arc::new(snapshot), owners);
+        of_all.take(place);
+    };
+    publish(&mut world, 0, 3, 5);
+    publish(&mut world, 1, 300, 9_000);
+    let merged = world.merged();
+    let of = |name: &str| merged.notices.iter().filter(|notice| notice.text.starts_with(name)).count();
+    assert_eq!((of("web: "), of("web-2: ")), (3, 97));
+    assert!(merged.notices.iter().all(|notice| notice.text.len() < 3_000), "each is short");
+    let slots = |slot: Slot| merged.calls.iter().filter(|call| Slot::of(call.seq).0 == slot).count();
+    let [one, other] = [0, 1].map(|at| world.state.places[at].slot());
+    assert_eq!((slots(one), slots(other)), (5, 1_000));
 }

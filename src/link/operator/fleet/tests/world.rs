@@ -113,7 +113,7 @@ pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
 }
 
 impl Published {
-    fn snapshot(&self, whose: &str) -> Snapshot {
+    pub(super) fn snapshot(&self, whose: &str) -> Snapshot {
         let start = Timestamp::UNIX_EPOCH;
         let actor = Actor::Agent("claude".into());
         let number = |id: u8| if self.huge { u64::MAX - u64::from(id) } else { u64::from(id) };
