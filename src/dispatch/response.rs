@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::code::{self, Code};
-use crate::envelope::{ErrorKind, TaskId, ToolError, one_line};
+use crate::envelope::{ErrorKind, TaskId, ToolError, one_line, with_causes};
 
 /// The maximum length of a failure on one line, in characters.
 const LINE_CHARS: usize = 300;
@@ -84,9 +84,7 @@ impl Failure {
     /// Creates a failure of the machine or of Pilothouse from an error and its causes.
     #[must_use]
     pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
-        let causes = std::iter::successors(Some(error), |error| error.source());
-        let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-        Self::running(Code::InternalError, text)
+        Self::running(Code::InternalError, with_causes(error))
     }
 
     /// Marks that something may have been done, so that the same request is not simply sent again.

@@ -2,6 +2,7 @@
 //! safe to print. Pure.
 
 mod canonical;
+mod causes;
 mod characters;
 mod compact;
 mod error;
@@ -13,6 +14,7 @@ pub mod preview;
 mod safe_text;
 
 pub use canonical::{Envelope, InvalidEnvelope, Outcome, SUMMARY_CHARS, one_line};
+pub use causes::with_causes;
 pub use characters::is_hidden;
 pub use compact::{compact, length};
 pub use error::{ErrorKind, ToolError};

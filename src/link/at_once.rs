@@ -1,4 +1,4 @@
-//! Connects to a workspace's runtime within a short time limit, for callers that can work without one.
+//! Connects a command to its workspace's runtime within a short time, for callers that may be able to do without one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,46 +7,69 @@ use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 
 use super::lock::Holder;
-use super::{Error, background};
+use super::shell::{ShellCall, ShellRequest, Unasked};
+use super::{Error, Hello, background};
 use crate::clock::Clock;
 use crate::paths::Places;
 
-/// Pause between two attempts.
+/// Pause between two attempts while a runtime starts.
 const RETRY: Duration = Duration::from_millis(5);
+/// How long a runtime may take to have room for the connection, and the longest pause between two attempts.
+const ROOM: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_secs(1);
 
-/// Connects to the workspace's runtime using `dial`, starting a runtime if there is none, within the time `budget`.
-/// While starting it, the caller holds the lock on the runtime's log, so that only one of many concurrent callers
-/// does.
+/// Connects to the workspace's runtime to request a command, starting a runtime if there is none, within the time
+/// `budget`; a runtime that has no room is waited for. An environment that is too large to be sent makes the request
+/// unfit: it then only asks whether the caller may run the command.
 ///
 /// # Errors
-/// If the runtime refuses or is not available in time.
-pub fn join_at_once<T>(
+/// If no runtime is available in time, or one refuses; [`Unasked::by`] says what follows.
+pub fn ask_at_once(
     places: &Places,
     program: &Path,
     budget: Duration,
-    dial: impl Fn(&Path) -> Result<T, Error>,
-) -> Result<T, Error> {
+    hello: &mut Hello,
+    request: &mut ShellRequest,
+) -> Result<ShellCall, Error> {
+    match join(places, program, budget, hello) {
+        Err(error) if Unasked::by(&error) == Unasked::Oversized => {
+            request.unfit = Some(error.to_string());
+            hello.environment = None;
+            join(places, program, budget, hello)
+        }
+        joined => joined,
+    }
+}
+
+/// While starting a runtime, the caller holds the lock on its log, so that only one of many concurrent callers does.
+fn join(places: &Places, program: &Path, budget: Duration, hello: &Hello) -> Result<ShellCall, Error> {
     let clock = Clock::start();
-    let deadline = clock.now().mono + budget;
-    let mut starting = None;
+    let (mut starting, mut pause) = (None, RETRY);
     loop {
         let holder = Holder::of(places);
-        let absence = match dial(&holder.places(places).agent_socket()) {
-            Err(error) if error.is_absence() => error,
-            done => return done,
+        let error = match ShellCall::dial(&holder.places(places).agent_socket(), hello) {
+            Ok(call) => return Ok(call),
+            Err(error) => error,
         };
-        if clock.now().mono >= deadline {
-            return Err(absence);
+        let waited = clock.now().mono;
+        match Unasked::by(&error) {
+            // What answers nothing at first may be starting or ending.
+            Unasked::Silence if error.is_absence() && waited < budget => {}
+            Unasked::Silence if error.is_absence() && holder == Holder::Nobody => {
+                return Err(background::last_failure(places).unwrap_or(error));
+            }
+            Unasked::Busy if waited < ROOM => pause = (2 * pause).min(LONGEST),
+            _ => return Err(error),
         }
         if holder == Holder::Nobody && starting.is_none() {
-            let log = background::open_log(&background::log_path(places)).ok();
-            let is_mine =
-                log.as_ref().is_some_and(|log| flock(log, FlockOperation::NonBlockingLockExclusive).is_ok());
-            if is_mine {
+            let path = background::log_path(places);
+            let log = background::open_log(&path);
+            let log = log.map_err(|source| Error::Io { verb: "write the log", path, source })?;
+            if flock(&log, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 background::start(places, program, false)?;
-                starting = log;
+                starting = Some(log);
             }
         }
-        let _ = poll(&mut [], Timespec::try_from(RETRY).ok().as_ref());
+        let _ = poll(&mut [], Timespec::try_from(pause).ok().as_ref());
     }
 }

@@ -30,12 +30,7 @@ impl Started {
 
     /// Returns why it exited; `None` if another runtime was faster, which leaves its log empty.
     pub(super) fn failure(&self) -> Option<Error> {
-        let said = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let last = said.lines().rfind(|line| !line.trim().is_empty())?;
-        Some(Error::Failed {
-            said: last.trim_start_matches("pilothouse: ").to_owned(),
-            log: self.log.clone(),
-        })
+        failure(&self.log)
     }
 
     /// Describes what was started, in one line for a person.
@@ -53,6 +48,17 @@ impl Started {
             "started a runtime for {workspace} (pid {pid}, log {log}); `pilothouse` there opens its console.{end}"
         )
     }
+}
+
+/// Returns why the runtime exited that was started last, if its log says so.
+pub(super) fn last_failure(places: &Places) -> Option<Error> {
+    failure(&log_path(places))
+}
+
+fn failure(log: &Path) -> Option<Error> {
+    let said = std::fs::read_to_string(log).unwrap_or_default();
+    let last = said.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(Error::Failed { said: last.trim_start_matches("pilothouse: ").to_owned(), log: log.to_owned() })
 }
 
 /// Returns the file that a runtime in its own process writes to if it cannot serve.

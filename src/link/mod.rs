@@ -29,7 +29,7 @@ mod unit;
 mod way;
 
 pub use access::Access;
-pub use at_once::join_at_once;
+pub use at_once::ask_at_once;
 pub use background::{Started, check_room, start as start_background};
 pub use carried::Carried;
 pub use error::Error;
@@ -47,6 +47,7 @@ pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
 pub use shell::{
     Asked, Loss, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest,
+    Unasked,
 };
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;

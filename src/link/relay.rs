@@ -10,6 +10,7 @@ use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::{Access, Ack, Door, Error, VERSION, socket};
+use crate::envelope::with_causes;
 use crate::paths::Places;
 
 /// How long a console may be silent; a live one sends a request every 20 s.
@@ -107,12 +108,10 @@ async fn pass_on(
 /// Returns the answer to send in the runtime's place if none could be reached.
 #[must_use]
 pub fn refusal(error: &Error) -> Vec<u8> {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let reason = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
     let ack = Ack {
         v: VERSION,
         ok: false,
-        reason: Some(reason),
+        reason: Some(with_causes(error)),
         connection_limit: None,
         no_runtime: matches!(error, Error::NoRuntime { .. }),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),

@@ -40,6 +40,13 @@ impl Fence {
     }
 }
 
+/// Tells whether this process runs in a sandbox of a program without privileges: it can gain none itself.
+#[must_use]
+pub fn is_confined() -> bool {
+    let status = proc_file(std::process::id().cast_signed(), "status").unwrap_or_default();
+    restrictions(&String::from_utf8_lossy(&status)).iter().any(|line| line == "NoNewPrivs:\t1")
+}
+
 fn restrictions(status: &str) -> Vec<String> {
     let restricts = |line: &&str| RESTRICTIONS.iter().any(|name| line.starts_with(name));
     status.lines().filter(restricts).map(str::to_owned).collect()

@@ -58,7 +58,7 @@ pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 pub use detach::{can_detach, detach};
 pub use exact::{Exact, ResourceLimits};
 pub use exit_record::{EndReason, ExitRecord};
-pub use fence::Fence;
+pub use fence::{Fence, is_confined};
 pub use fork_server::fork_server_main;
 pub use guard::install as install_guards;
 pub use identity::{ConsoleProcess, Identity, boot_id, container};

@@ -48,6 +48,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A command from an agent's own shell was described to the runtime, which cannot run it as its caller would.
+    #[error("{reason}")]
+    NotHandedOver {
+        /// Why.
+        reason: String,
+    },
     /// The command's process could not be started.
     #[error("start {shell} in {workdir}: {message}")]
     Spawn {

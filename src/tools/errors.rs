@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::envelope::{ErrorKind, ToolError, one_line};
+use crate::envelope::{ErrorKind, ToolError, one_line, with_causes};
 use crate::runtime::{self, Refusal, Resource};
 
 /// The maximum length of a path inside a sentence, in characters.
@@ -43,6 +43,10 @@ impl From<runtime::Error> for ToolError {
                 Self::new(ErrorKind::WorkdirNotFound, message)
                     .with_details(json!({ "workdir": workdir, "reason": reason }))
                     .with_hint("check the path: it is absolute, or relative to the workspace root")
+            }
+            Error::NotHandedOver { reason } => {
+                Self::new(ErrorKind::CommandSpawnFailed, "The command could not be handed over to the runtime.")
+                    .with_details(json!({ "reason": reason }))
             }
             Error::Spawn { shell, workdir, message } => {
                 let text = format!("The shell {} could not be started.", short(&shell));
@@ -88,7 +92,7 @@ impl From<runtime::Error> for ToolError {
                 exhausted(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
             }
             error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")
-                .with_details(json!({ "reason": with_sources(&error) }))
+                .with_details(json!({ "reason": with_causes(&error) }))
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
     }
@@ -212,11 +216,6 @@ pub(super) fn unusable_field(
 /// Shortens a path for use inside a sentence; the details contain the full path.
 fn short(path: impl AsRef<Path>) -> String {
     one_line(&path.as_ref().display().to_string(), PATH_CHARS)
-}
-
-fn with_sources(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 #[cfg(test)]

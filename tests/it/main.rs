@@ -133,6 +133,7 @@ mod shell_corpus;
 mod shell_door;
 mod shell_held;
 mod shell_killed;
+mod shell_refused;
 mod spare;
 mod support;
 mod task_export;

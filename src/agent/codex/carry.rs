@@ -24,15 +24,21 @@ use super::standing::Standing;
 use super::start::Start;
 use crate::agent::shell::runs_plainly;
 use crate::config::OnFailure;
+use crate::envelope::with_causes;
 use crate::link::{
-    Error, Hello, Loss, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest,
-    join_at_once,
+    Error, Hello, Loss, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest, Unasked,
+    ask_at_once,
 };
 use crate::process::environment::{Environment, on_path};
 use crate::process::{ResourceLimits, own_umask};
 
 /// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_secs(2);
+
+/// Why a process does not run whose environment is not known.
+const NO_ENVIRONMENT: &str = "Codex's own server does not say which environment it has";
+/// Why a process does not run whose stand-in is gone before it has started.
+const NOT_SHOWN: &str = "this command was not run: the runtime ended before it was let go";
 
 /// A requested process.
 #[derive(Debug)]
@@ -55,6 +61,12 @@ enum Not {
     Ours(Option<String>),
     /// It must not run at all.
     Run(String),
+}
+
+impl Not {
+    fn not_run(why: &str) -> Self {
+        Self::Run(format!("this command was not run: {why}"))
+    }
 }
 
 /// A process that the runtime has been asked to run.
@@ -122,7 +134,14 @@ impl Carry {
             // Only the stand-in failed to start; the process itself has not been started.
             Ok(ShellReply::Refused { message, code: None }) => self.pass_on(Some(message)).await,
             Ok(ShellReply::Refused { message, code: Some(_) }) => self.refuse(&message).await,
-            _ => self.pass_on(None).await,
+            Ok(ShellReply::Fenced) => self.pass_on(None).await,
+            Ok(
+                ShellReply::Ended { .. }
+                | ShellReply::Typed { .. }
+                | ShellReply::Taken { .. }
+                | ShellReply::Held,
+            )
+            | Err(_) => self.refuse(NOT_SHOWN).await,
         }
     }
 
@@ -134,10 +153,12 @@ impl Carry {
     /// Forwards the request to Codex's own server, without a task; reports why if it could have been one.
     async fn pass_on(self, why: Option<String>) {
         if let Some(why) = why {
-            (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
             let (request, workdir) = (self.request(), self.start.directory().unwrap_or_default());
             let request = ShellRequest { shown: Some(self.start.shown()), ..request };
-            runs_plainly(&self.reach.places, &request, &workdir, &why);
+            if let Err(not_run) = runs_plainly(&self.reach.places, &request, &workdir, &why) {
+                return self.refuse(&not_run).await;
+            }
+            (self.reach.say)(&format!("this command runs without Pilothouse: {why}"));
         }
         self.talk.processes.remove(&self.start.process_id);
         // If the server is gone, Codex notices that by itself.
@@ -146,11 +167,18 @@ impl Carry {
 
     async fn begin(&self) -> Result<Begun, Not> {
         let left = self.talk.server.environment(&self.start, &self.asked).await;
-        let environment = self.start.environment(&left.ok_or(Not::Ours(None))?);
+        let unfit = left.is_none().then(|| NO_ENVIRONMENT.to_owned());
+        let environment = self.start.environment(&left.unwrap_or_default());
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-        let program = self.start.argv.first().and_then(|name| program(name, path));
+        let directory = self.start.directory().unwrap_or_default();
+        let program = self.start.argv.first().and_then(|name| program(name, path, &directory));
         // If the program is not found, the server that would have run it reports that.
-        let request = ShellRequest { shell: program.ok_or(Not::Ours(None))?, ..self.request() };
+        let shell = match program {
+            Some(program) => program,
+            None if unfit.is_some() => PathBuf::new(),
+            None => return Err(Not::Ours(None)),
+        };
+        let request = ShellRequest { shell, unfit, ..self.request() };
         let (runtime, outputs) = self.ask(request, environment, true).await?;
         let failed = |error: io::Error| Not::Run(error.to_string());
         let outputs = outputs.into_iter().map(|(stream, fd)| Ok((stream, Receiver::from_owned_fd(fd)?)));
@@ -170,6 +198,7 @@ impl Carry {
             tool_call: metadata.tool_call_id,
             shown: None,
             description: None,
+            unfit: None,
             args: self.start.args(),
         }
     }
@@ -183,7 +212,7 @@ impl Carry {
     ) -> Result<(ShellConversation, Vec<(Stream, OwnedFd)>), Not> {
         let cwd = self.start.directory().ok_or(Not::Ours(None))?;
         let reach = self.reach.clone();
-        let asking = move || ask(&reach, &request, environment, cwd, is_read);
+        let asking = move || ask(&reach, request, environment, cwd, is_read);
         let asked = tokio::task::spawn_blocking(asking).await;
         let (call, outputs) = asked.unwrap_or_else(|error| Err(Not::Run(error.to_string())))?;
         Ok((call.converse().map_err(|error| Not::Run(error.to_string()))?, outputs))
@@ -229,30 +258,35 @@ type Asked = (ShellCall, Vec<(Stream, OwnedFd)>);
 /// Asks the runtime to run a command, starting a runtime if there is none.
 fn ask(
     reach: &Reach,
-    request: &ShellRequest,
+    mut request: ShellRequest,
     environment: Vec<(OsString, OsString)>,
     cwd: PathBuf,
     is_read: bool,
 ) -> Result<Asked, Not> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let workdir = openat(CWD, &cwd, directory, Mode::empty()).map_err(|_| Not::Ours(None))?;
-    let failed = |errno: rustix::io::Errno| Not::Ours(Some(io::Error::from(errno).to_string()));
+    let failed = |errno: rustix::io::Errno| Not::not_run(&io::Error::from(errno).to_string());
     let null = openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
     let (outputs, to) = if is_read { outputs(request.input) } else { nowhere() }.map_err(failed)?;
     let environment = Some(Environment::new(environment, own_umask()));
-    let hello = Hello { environment, ..Hello::new(Role::Shell, cwd) };
-    let dial = |socket: &Path| ShellCall::dial(socket, &hello);
-    let mut call = match join_at_once(&reach.places, &reach.program, BUDGET, dial) {
-        Ok(call) => call,
-        Err(why) if (reach.on_failure)(&reach.places) == OnFailure::Refuse => {
-            return Err(Not::Run(format!("not run: {why} (setting shell.on_failure)")));
+    let mut hello = Hello { environment, ..Hello::new(Role::Shell, cwd) };
+    let joined = ask_at_once(&reach.places, &reach.program, BUDGET, &mut hello, &mut request);
+    let mut call = joined.map_err(|error| {
+        let why = with_causes(&error);
+        match Unasked::by(&error) {
+            Unasked::Silence | Unasked::Forbidden
+                if (reach.on_failure)(&reach.places) == OnFailure::Refuse =>
+            {
+                Not::Run(format!("not run: {why} (setting shell.on_failure)"))
+            }
+            Unasked::Silence | Unasked::Forbidden => Not::Ours(Some(why)),
+            Unasked::Busy | Unasked::Oversized | Unasked::Answer => Not::not_run(&why),
         }
-        Err(why) => return Err(Not::Ours(Some(why.to_string()))),
-    };
-    match call.ask(request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()]) {
+    })?;
+    match call.ask(&request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()]) {
         Ok(()) => {}
         // Nothing was sent.
-        Err(why @ Error::Frame { .. }) => return Err(Not::Ours(Some(why.to_string()))),
+        Err(why @ Error::Frame { .. }) => return Err(Not::not_run(&why.to_string())),
         Err(_) => return Err(Not::Run(Loss::Unknown.to_string())),
     }
     Ok((call, outputs))
@@ -277,10 +311,10 @@ fn nowhere() -> rustix::io::Result<Outputs> {
     Ok((Vec::new(), [open(c"/dev/null")?, open(c"/dev/zero")?]))
 }
 
-/// Resolves a program given by its path, or by its name in a search path.
-fn program(name: &str, path: Option<OsString>) -> Option<PathBuf> {
+/// Resolves a program given by its path, from the directory it starts in, or by its name in a search path.
+fn program(name: &str, path: Option<OsString>, directory: &Path) -> Option<PathBuf> {
     if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|program| program.is_absolute() && program.is_file());
+        return Some(directory.join(name)).filter(|program| program.is_absolute() && program.is_file());
     }
     on_path(name.as_ref(), Some(&path?)).find(|program| program.is_file())
 }

@@ -1,6 +1,7 @@
 //! The agent's own shell: routing its calls, recovering what the model wrote, and running the commands.
 
 mod plainly;
+mod refused;
 mod route;
 mod serve;
 mod session;

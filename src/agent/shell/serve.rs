@@ -7,22 +7,24 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustix::fs::fstat;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::refused::{DENIED, NOT_RUN, NotStarted};
 use super::route;
 use super::session::{Membership, Said, Sessions};
 use super::unwrap::{Kind, unwrap};
 use crate::config::quoted;
-use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::link::{Asked, Client, Error, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest};
+use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest};
 use crate::process::{EnclosingTask, Fence, Signal};
 use crate::runtime::{
-    ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop, StopSignal,
-    TaskView, Within,
+    Error, ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop,
+    StopSignal, TaskView, Within,
 };
 use crate::terminal::Size;
 
@@ -38,16 +40,16 @@ const EARLY: usize = 64;
 /// The signals that a caller may forward, by number.
 const PASSED_ON: [(i32, StopSignal); 4] =
     [(1, StopSignal::Hup), (2, StopSignal::Int), (3, StopSignal::Quit), (15, StopSignal::Term)];
-/// The caller's exit code if a person denied its command (`EX_NOPERM`).
-const DENIED: u8 = 77;
-/// The caller's exit code if its command was not decided on in time (`EX_TEMPFAIL`).
-const UNDECIDED: u8 = 75;
+/// Why a command is not run in a directory that was removed.
+const REMOVED: &str = "the directory it begins in was removed";
+/// What is said of a command that was not decided on in time.
+const UNDECIDED: &str = "the operator has not decided about this command; it was not run";
 
 /// Serves one command until its end has been reported to the caller, or the caller is gone.
 ///
 /// # Errors
 /// When the caller breaks the protocol.
-pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Result<(), Error> {
+pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Result<(), link::Error> {
     let (peer, cwd, label) = (client.peer, client.hello.cwd.clone(), client.hello.label.clone());
     let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
@@ -83,10 +85,14 @@ struct Call {
     actor: Actor,
     session: Membership,
     id: TaskId,
+    /// The request, to ask about what was not started.
+    asked: ExecRequest,
     stage: watch::Receiver<Stage>,
-    running: JoinHandle<Result<(), ToolError>>,
+    running: JoinHandle<Result<(), NotStarted>>,
     /// How long it may wait to start.
     patience: Option<Duration>,
+    /// Whether it was withdrawn because it had waited that long.
+    was_given_up: bool,
 }
 
 impl Call {
@@ -122,19 +128,33 @@ impl Call {
             step: None,
             native: Some(id.clone()),
         };
-        let stdin = (request.input == ShellInput::Descriptor).then_some(stdin);
-        let native = Native { args: request.args, workdir, stdin, stdout, stderr, limits: request.limits };
+        let asked = exec.clone();
         let (told, stage) = watch::channel(Stage::default());
-        let running = tokio::spawn(run(runtime.clone(), NativeRequest { exec, native, told }));
+        // Whatever becomes of a removed directory's path, the command would not run there.
+        let is_removed = || fstat(&workdir).is_ok_and(|facts| facts.st_nlink == 0);
+        let unfit = request.unfit.or_else(|| is_removed().then(|| REMOVED.to_owned()));
+        let running = match unfit {
+            Some(reason) => {
+                let refused = Err(Error::NotHandedOver { reason });
+                tokio::spawn(record(runtime.clone(), call, async { refused }))
+            }
+            None => {
+                let stdin = (request.input == ShellInput::Descriptor).then_some(stdin);
+                let native =
+                    Native { args: request.args, workdir, stdin, stdout, stderr, limits: request.limits };
+                let (own, request) = (runtime.clone(), NativeRequest { exec, native, told });
+                tokio::spawn(record(runtime.clone(), call, async move { own.exec_native(request).await }))
+            }
+        };
         let patience = (agent == Some(Kind::Opencode)).then_some(OPENCODE_WAITS);
-        Self { runtime, actor, session, id, stage, running, patience }
+        Self { runtime, actor, session, id, asked, stage, running, patience, was_given_up: false }
     }
 
     /// Reports progress to the caller and forwards the caller's messages, until the end.
     async fn carry(mut self, mut line: ShellLine) {
         line.tell(&ShellReply::Taken { task: self.id.clone() }).await;
         let since = Instant::now();
-        let (mut has_started, mut is_orphan) = (false, false);
+        let (mut has_started, mut is_orphan, mut was_held) = (false, false, false);
         let mut early = Vec::new();
         loop {
             let late = self.patience.filter(|_| !has_started).map(|patience| since + patience);
@@ -153,9 +173,12 @@ impl Call {
                                 self.hear(message, &mut line).await;
                             }
                         }
-                        Stage::Held => line.tell(&ShellReply::Held).await,
+                        Stage::Held => {
+                            was_held = true;
+                            line.tell(&ShellReply::Held).await;
+                        }
                         Stage::Ended { exit: None, .. } if !has_started => {
-                            let reply = self.not_begun().await;
+                            let reply = self.not_begun(was_held).await;
                             line.tell(&reply).await;
                             return line.close().await;
                         }
@@ -164,7 +187,7 @@ impl Call {
                             return line.close().await;
                         }
                         _ if changed.is_err() => {
-                            let reply = self.not_begun().await;
+                            let reply = self.not_begun(was_held).await;
                             line.tell(&reply).await;
                             return line.close().await;
                         }
@@ -183,32 +206,33 @@ impl Call {
                     is_orphan = true;
                     self.runtime.caller_gone(&self.id).await;
                 }
+                // Whether it was too late for that is known once the command has started or ended.
                 () = tokio::time::sleep_until(late.unwrap_or(since)), if late.is_some() => {
-                    self.runtime.abandon(&self.id, &self.actor);
-                    let message = "the operator has not decided about this command; it was not run".to_owned();
-                    line.tell(&ShellReply::Refused { message, code: Some(UNDECIDED) }).await;
-                    return line.close().await;
+                    self.patience = None;
+                    self.was_given_up = true;
+                    self.stop(Stop::default()).await;
                 }
             }
         }
     }
 
     /// Returns the reply for a command that ended before it started.
-    async fn not_begun(&mut self) -> ShellReply {
-        match (&mut self.running).await {
-            Ok(Err(error)) => {
-                let by_person = error.kind == crate::envelope::ErrorKind::OperatorDenied;
-                ShellReply::Refused { message: error.message.clone(), code: by_person.then_some(DENIED) }
+    async fn not_begun(&mut self, was_held: bool) -> ShellReply {
+        let (message, code) = match (&mut self.running).await {
+            Ok(Err(refused)) => {
+                // What a person was asked about is not run without its record.
+                let is_free = !was_held && self.runtime.is_free(self.asked.clone()).await;
+                refused.told(is_free)
             }
+            _ if self.was_given_up => (UNDECIDED.to_owned(), Some(NOT_RUN)),
             _ => {
                 let view = self.runtime.find(&self.id).await;
+                let is_closing = view.as_ref().is_some_and(|view| view.ended_with_runtime().is_some());
                 let why = view.and_then(|view| view.cause()).unwrap_or_else(|| "it was withdrawn".to_owned());
-                ShellReply::Refused {
-                    message: format!("this command was not run: {why}"),
-                    code: Some(DENIED),
-                }
+                (format!("this command was not run: {why}"), Some(if is_closing { NOT_RUN } else { DENIED }))
             }
-        }
+        };
+        ShellReply::Refused { message, code }
     }
 
     /// Handles the loss of the caller. If its command has not started yet, notifies the runtime again once it has, so
@@ -260,18 +284,22 @@ impl Call {
 }
 
 /// Runs a command to its end, or until its leftover processes turn it into a task, and records the outcome.
-async fn run(runtime: Handle, request: NativeRequest) -> Result<(), ToolError> {
-    let call = request.exec.call;
-    let outcome = runtime.exec_native(request).await.map_err(ToolError::from);
-    let (envelope, task) = match &outcome {
+async fn record(
+    runtime: Handle,
+    call: u64,
+    run: impl Future<Output = Result<ExecOutcome, Error>>,
+) -> Result<(), NotStarted> {
+    let outcome = run.await;
+    let not_started = outcome.as_ref().err().map(NotStarted::by);
+    let (envelope, task) = match outcome {
         Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => {
-            (Envelope::success(SHELL_CALL, &summary(task), &result(task)), Some(&task.id))
+            (Envelope::success(SHELL_CALL, &summary(&task), &result(&task)), Some(task.id.clone()))
         }
-        Err(error) => (Envelope::error(SHELL_CALL, error.clone()), None),
+        Err(error) => (Envelope::error(SHELL_CALL, error.into()), None),
     };
     let receipt = envelope.summary_text().to_owned();
-    runtime.end_call(call, task, &envelope, &receipt, Vec::new()).await;
-    outcome.map(drop)
+    runtime.end_call(call, task.as_ref(), &envelope, &receipt, Vec::new()).await;
+    not_started.map_or(Ok(()), Err)
 }
 
 fn summary(task: &TaskView) -> String {

@@ -1,45 +1,53 @@
-//! Runs a call as a task: the runtime runs the command, and this process represents it until it ends.
+//! Runs a call as a task: the runtime runs the command, and this process represents it until it ends. Without a runtime's
+//! word it runs plainly only where nobody answers, and never without a mark.
 
 use std::ffi::OsStr;
-use std::fmt::Display;
 use std::io::ErrorKind;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::real::Real;
 use super::{Call, DOOR, find};
 use crate::agent::shell::{Kind, runs_plainly};
 use crate::cli::{print, surroundings};
 use crate::config::{Loaded, OnFailure};
-use crate::link::{Error, Hello, Loss, Role, ShellCall, ShellInput, ShellReply, ShellRequest, join_at_once};
+use crate::envelope::with_causes;
+use crate::link::{
+    Error, Hello, Loss, Role, ShellCall, ShellInput, ShellReply, ShellRequest, Unasked, ask_at_once,
+};
 use crate::paths::Places;
 use crate::process::environment::Environment;
-use crate::process::{Received, ResourceLimits, die_of, own_umask, parent};
+use crate::process::{Received, ResourceLimits, die_of, is_confined, own_umask, parent};
 
 /// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_millis(300);
-/// The exit code if the outcome is unknown or the command ended with its runtime (`EX_TEMPFAIL`).
+/// The exit code if the command was not run, ended with its runtime, or its outcome is unknown (`EX_TEMPFAIL`).
 const UNKNOWN: u8 = 75;
 /// The exit code if the command was not run because no runtime was available (`EX_UNAVAILABLE`).
 const REFUSED: u8 = 69;
 /// Why a runtime is not asked to run a command where nothing is any more.
 const REMOVED: &str = "the directory it begins in was removed";
 
-/// Runs a call as a task, or without a runtime if none is available.
+/// Runs a call as a task, or without a runtime if nobody answers.
 pub(super) fn run(call: &Call, real: Real) -> ExitCode {
-    let asked = match Asked::new(call, &real) {
+    let mut asked = match Asked::new(call, &real) {
         Ok(asked) => asked,
-        Err(error) => return undescribed(call, &error, &real),
+        Err(error) => return not_run(&error),
     };
     match asked.connect() {
         Ok(connected) => asked.carry(connected, &real),
-        Err(error) => asked.without_runtime(&error, &real),
+        Err(error) => match Unasked::by(&error) {
+            // What the agent's sandbox keeps from asking stays in it, as one that a runtime recognises.
+            Unasked::Forbidden if is_confined() => asked.plainly(&with_causes(&error), &real),
+            Unasked::Silence | Unasked::Forbidden => asked.without_runtime(&with_causes(&error), &real),
+            Unasked::Busy | Unasked::Oversized | Unasked::Answer => not_run(&with_causes(&error)),
+        },
     }
 }
 
@@ -48,41 +56,61 @@ struct Asked {
     places: Places,
     hello: Hello,
     request: ShellRequest,
-    workdir: std::os::fd::OwnedFd,
+    workdir: OwnedFd,
 }
 
 impl Asked {
-    fn new(call: &Call, real: &Real) -> Result<Self, Box<dyn std::error::Error>> {
+    /// Describes the command. One that begins where nothing can name its directory is described too: the runtime then
+    /// says whether it may run.
+    ///
+    /// # Errors
+    /// Why nobody can be asked about it.
+    fn new(call: &Call, real: &Real) -> Result<Self, String> {
         let cwd = std::env::current_dir().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => REMOVED.into(),
-            _ => Box::<dyn std::error::Error>::from(error),
-        })?;
-        let workdir = openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        if fstat(&workdir)?.st_nlink == 0 {
-            return Err(REMOVED.into());
-        }
-        let places = Places::find(&workspace(call).unwrap_or_else(|| cwd.clone()), &surroundings())?;
-        let request = request(call, real);
+            ErrorKind::NotFound => REMOVED.to_owned(),
+            _ => format!("its directory: {error}"),
+        });
+        let own = |path| openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        let described =
+            cwd.and_then(|cwd| Ok((cwd, own(".").map_err(|error| format!("its directory: {error}"))?)));
+        let (cwd, workdir, unfit) = match described {
+            Ok((cwd, workdir)) => (cwd, workdir, None),
+            Err(why) => {
+                let root = own("/").map_err(|error| format!("{why}; /: {error}"))?;
+                (own_directory().map(as_it_was).unwrap_or_else(|| "/".into()), root, Some(why))
+            }
+        };
+        let places = match &unfit {
+            None => Places::find(&workspace(call).unwrap_or_else(|| cwd.clone()), &surroundings())
+                .map_err(|error| with_causes(&error))?,
+            Some(why) => {
+                left_of(call).ok_or_else(|| format!("{why}, and nothing says of which workspace it is"))?
+            }
+        };
+        let request = ShellRequest { unfit, ..request(call, real) };
         let environment = Environment::new(real.variables.clone(), own_umask());
         let hello = Hello { environment: Some(environment), ..Hello::new(Role::Shell, cwd) };
         Ok(Self { places, hello, request, workdir })
     }
 
     /// Connects to the runtime, starting one if there is none.
-    fn connect(&self) -> Result<ShellCall, Error> {
+    fn connect(&mut self) -> Result<ShellCall, Error> {
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
-        join_at_once(&self.places, &program, BUDGET, |socket| ShellCall::dial(socket, &self.hello))
+        ask_at_once(&self.places, &program, BUDGET, &mut self.hello, &mut self.request)
     }
 
     /// Requests the command and represents it until it has ended.
     fn carry(&self, mut line: ShellCall, real: &Real) -> ExitCode {
-        let Ok(signals) = Received::watch() else { return real.become_it() };
+        let signals = match Received::watch() {
+            Ok(signals) => signals,
+            Err(error) => return not_run(&format!("its signals: {error}")),
+        };
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
         let fds = [self.workdir.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
         match line.ask(&self.request, fds) {
             Ok(()) => {}
             // Nothing was sent.
-            Err(error @ Error::Frame { .. }) => return self.plainly(signals, &error, real),
+            Err(error @ Error::Frame { .. }) => return not_run(&with_causes(&error)),
             Err(_) => return lost(&Loss::Unknown),
         }
         let mut known = Loss::Unknown;
@@ -93,7 +121,8 @@ impl Asked {
                     return real.become_it();
                 }
                 Ok(Some(ShellReply::Refused { message, code: None })) => {
-                    return self.plainly(signals, &message, real);
+                    drop(signals);
+                    return self.without_runtime(&message, real);
                 }
                 Ok(Some(ShellReply::Refused { message, code: Some(code) })) => {
                     let _ = print::say(&message);
@@ -110,46 +139,32 @@ impl Asked {
         }
     }
 
-    fn plainly(&self, signals: Received, why: &impl Display, real: &Real) -> ExitCode {
-        drop(signals);
-        self.without_runtime(why, real)
-    }
-
-    /// Handles the lack of a runtime as the settings say.
-    fn without_runtime(&self, why: &impl Display, real: &Real) -> ExitCode {
-        if is_refused(&self.places, why) {
+    /// Handles the lack of a runtime as the settings say: the command does not run, or runs plainly and leaves a mark.
+    fn without_runtime(&self, why: &str, real: &Real) -> ExitCode {
+        let loaded = Loaded::read(&self.places.config_dir, &self.places.workspace);
+        if loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default() == OnFailure::Refuse {
+            let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
             return ExitCode::from(REFUSED);
         }
-        runs_plainly(&self.places, &self.request, &self.hello.cwd, &why.to_string());
+        match runs_plainly(&self.places, &self.request, &self.hello.cwd, why) {
+            Ok(()) => self.plainly(why, real),
+            Err(not_run) => {
+                let _ = print::say(not_run);
+                ExitCode::from(UNKNOWN)
+            }
+        }
+    }
+
+    fn plainly(&self, why: &str, real: &Real) -> ExitCode {
+        let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
         real.become_it()
     }
 }
 
-/// Does without a runtime where the command cannot be described to one: its directory or that of its agent was removed. It
-/// leaves its mark in what is left of its workspace, where that is known.
-fn undescribed(call: &Call, why: &impl Display, real: &Real) -> ExitCode {
-    let left = left_of(call);
-    // Without a workspace the settings of the person hold all the same.
-    let places = left.clone().or_else(|| Places::find(Path::new("/"), &surroundings()).ok());
-    if places.is_some_and(|places| is_refused(&places, why)) {
-        return ExitCode::from(REFUSED);
-    }
-    if let Some(places) = left {
-        runs_plainly(&places, &request(call, real), &own_directory().unwrap_or_default(), &why.to_string());
-    }
-    real.become_it()
-}
-
-/// Tells whether a command is not run without a runtime, as the settings say; says that, or that it runs.
-fn is_refused(places: &Places, why: &impl Display) -> bool {
-    let loaded = Loaded::read(&places.config_dir, &places.workspace);
-    let on_failure = loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default();
-    let is_refused = on_failure == OnFailure::Refuse;
-    let _ = match is_refused {
-        true => print::say(format_args!("not run: {why} (setting shell.on_failure)")),
-        false => print::say(format_args!("this command runs without Pilothouse: {why}")),
-    };
-    is_refused
+/// Says why a command does not run.
+fn not_run(why: &str) -> ExitCode {
+    let _ = print::say(format_args!("this command was not run: {why}"));
+    ExitCode::from(UNKNOWN)
 }
 
 /// Describes the command itself.
@@ -172,6 +187,7 @@ fn request(call: &Call, real: &Real) -> ShellRequest {
         tool_call: None,
         shown: None,
         description: None,
+        unfit: None,
         args: real.args.clone(),
     }
 }

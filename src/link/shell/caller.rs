@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sockopt};
 use serde::de::DeserializeOwned;
@@ -13,6 +14,9 @@ use serde::de::DeserializeOwned;
 use super::{DESCRIPTORS, ShellConversation, ShellMessage, ShellReply, ShellRequest};
 use crate::link::hello::{MAX_HELLO, PATIENCE};
 use crate::link::{Ack, Error, Hello, socket};
+
+/// How long a runtime that is there may take to answer: less is no silence on a busy machine.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// A call from an agent's shell to a runtime.
 #[derive(Debug)]
@@ -42,7 +46,7 @@ impl ShellCall {
         if peer.uid != rustix::process::geteuid() {
             return Err(Error::Foreign { path: path.to_owned(), uid: peer.uid.as_raw() });
         }
-        stream.set_read_timeout(Some(PATIENCE)).map_err(Error::Talk)?;
+        stream.set_read_timeout(Some(ANSWER)).map_err(Error::Talk)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(Error::Talk)?;
         let mut call = Self { stream, unread: Vec::new() };
         let sent = call.stream.write_all(&hello).map_err(Error::Talk);

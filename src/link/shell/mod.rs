@@ -9,6 +9,7 @@ mod caller;
 mod conversation;
 mod loss;
 mod served;
+mod unasked;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -24,11 +25,12 @@ pub use caller::ShellCall;
 pub use conversation::ShellConversation;
 pub use loss::Loss;
 pub use served::{Asked, ShellLine};
+pub use unasked::Unasked;
 
-/// Size limit of a request's header, in bytes.
-const MAX_HEADER: usize = 64 << 10;
-/// Size limit of the arguments, in bytes.
-const MAX_ARGUMENTS: usize = 4 << 20;
+/// Size limit of a request's header, in bytes: the kernel takes no longer command than fits in it, escaped.
+const MAX_HEADER: usize = 1 << 20;
+/// Size limit of the arguments, in bytes: the kernel takes no more than 6 MiB.
+const MAX_ARGUMENTS: usize = 8 << 20;
 /// Number of descriptors: directory, standard input, output and error.
 const DESCRIPTORS: usize = 4;
 
@@ -57,6 +59,9 @@ pub struct ShellRequest {
     /// A description shown with the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Why the runtime cannot run it as its caller would: it then only says whether its caller may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
     /// The arguments of the shell, starting with the name it is called by.
     #[serde(skip)]
     pub args: Vec<OsString>,
@@ -125,8 +130,8 @@ pub enum ShellReply {
     Refused {
         /// The reason, as a sentence.
         message: String,
-        /// The exit code for the caller if the decision is a person's, so that the caller must not run it either.
-        /// `None` if the runtime could not run it, and the caller may.
+        /// The exit code for the caller, which must not run it either. `None` is the runtime's word that no rule and no
+        /// pause concerns the command: its caller may run it by itself, if it leaves a mark.
         code: Option<u8>,
     },
     /// The command is a task from now on.
@@ -181,6 +186,7 @@ mod tests {
             tool_call: None,
             shown: None,
             description: None,
+            unfit: None,
             args: vec!["bash".into(), "-c".into(), OsString::from_vec(vec![0xff, b'\n']), "".into()],
         }
     }

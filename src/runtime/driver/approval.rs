@@ -16,8 +16,7 @@ use crate::runtime::view::TaskView;
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.
     pub(super) fn admit(&mut self, batch: BatchRequest, within: Option<&Within>, reply: Reply<()>) {
-        let no_room = || self.supervisor.no_room_for_batch(&batch);
-        if let Some(refusal) = self.supervisor.refusal().or_else(no_room) {
+        if let Some(refusal) = self.supervisor.refusal_of_batch(&batch, within) {
             // The caller may be gone by now; nothing was started.
             let _ = reply.send(Err(refusal));
             return;

@@ -252,6 +252,10 @@ impl Driver {
                 let _ = reply.send(Ok(()));
                 return false;
             }
+            Order::IsFree { request, within, reply } => {
+                let _ = reply.send(Ok(self.supervisor.is_free(&request, within.as_ref())));
+                return false;
+            }
             Order::Pause { paused, from } => self.pause(paused, from.as_ref()),
             Order::Step(input) => self.step(input),
             Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),

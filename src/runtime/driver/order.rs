@@ -11,7 +11,7 @@ use crate::process::{ConsoleProcess, HostEvent, Running};
 use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::cause::Closing;
-use crate::runtime::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome, Within};
+use crate::runtime::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome, Within};
 use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -27,6 +27,7 @@ pub(in crate::runtime) enum Order {
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
     Publish { reply: Reply<()> },
     Pause { paused: bool, from: Option<ConsoleProcess> },
+    IsFree { request: Box<ExecRequest>, within: Option<Within>, reply: Reply<bool> },
     Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
     CallerGone { id: TaskId },

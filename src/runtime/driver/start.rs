@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::order::{Order, Reply};
 use super::start_files::{StartFiles, not_entered, root};
 use super::{Driver, streams};
-use crate::envelope::TaskId;
+use crate::envelope::{TaskId, with_causes};
 use crate::journal::Durability;
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
@@ -74,7 +74,7 @@ pub(super) fn exec(
     let mut prepared = prepared;
     let supervisor = &driver.supervisor;
     prepared.new.behind = within.and_then(|within| supervisor.behind(within));
-    if let Some(refusal) = supervisor.refusal().or_else(|| supervisor.no_room_for(&prepared.new)) {
+    if let Some(refusal) = supervisor.refusal(&prepared.new) {
         // The caller may be gone by now; nothing was started.
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
@@ -312,12 +312,7 @@ impl Intent {
 }
 
 fn spawn_error(error: &SpawnError, shell: String, workdir: PathBuf) -> Error {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
+    let message = with_causes(error);
     match error.exhausted() {
         Some(resource) => Error::Exhausted { resource, message },
         None => Error::Spawn { shell, workdir, message },

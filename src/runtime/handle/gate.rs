@@ -12,6 +12,7 @@ use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::driver::Order;
 use crate::runtime::events::Row;
+use crate::runtime::request::ExecRequest;
 use crate::runtime::supervisor::Input;
 
 impl Handle {
@@ -19,6 +20,14 @@ impl Handle {
     /// the person used.
     pub async fn pause(&self, paused: bool, from: Option<&ConsoleProcess>) {
         self.tell(Order::Pause { paused, from: from.cloned() }).await;
+    }
+
+    /// Tells whether no rule and no pause concerns a command that was not started, so that its caller may run it by
+    /// itself. A runtime that has ended does not give its word.
+    pub async fn is_free(&self, request: ExecRequest) -> bool {
+        let within = self.within.clone();
+        let asked = self.order(|reply| Order::IsFree { request: Box::new(request), within, reply }).await;
+        asked.unwrap_or(false)
     }
 
     /// Applies these approval rules to new calls from now on.

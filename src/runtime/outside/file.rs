@@ -1,46 +1,72 @@
 //! The file of marks: each command that runs without a runtime appends a line, and the next runtime moves the whole
 //! file away. Recorded marks stay in a second file until they have been shown to a person.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::OFlags;
+use rustix::event::{Timespec, poll};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::{Mark, Marks};
+use crate::clock::Clock;
 use crate::files;
 
 /// Beyond this file size, a command is only counted.
 const DESCRIBED_BYTES: u64 = 64 << 10;
-/// Beyond this file size, a command is not even counted.
+/// Beyond this file size, no command leaves a mark, and none runs.
 const MOST_BYTES: u64 = 128 << 10;
 /// The most bytes read at once: concurrent writers may each append one line beyond the limit.
 const READ_BYTES: u64 = 2 * MOST_BYTES;
+/// How often a mark is attempted while runtimes take the file away.
+const ATTEMPTS: usize = 16;
+/// How long a command that is just leaving its mark is waited for.
+const LEAVING: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(1);
 /// The extensions of a file that was taken away, and of one whose marks are recorded.
 const TAKEN: &str = "taken";
 const RECORDED: &str = "recorded";
 
-/// Leaves a mark in the file at `path`.
+/// Leaves a mark in the file at `path`, in the state folder, which must exist.
 ///
 /// # Errors
-/// If the file cannot be written; nobody will learn of the command then.
+/// If the mark cannot be left; nobody would learn of the command then.
 pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        files::create_folder(folder)?;
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
     }
-    let mut file = files::private().append(true).create(true).custom_flags(flags()).open(path)?;
-    let facts = file.metadata()?;
-    if !facts.is_file() || facts.len() >= MOST_BYTES {
-        return Ok(());
-    }
-    let mut line = Vec::new();
-    if facts.len() < DESCRIBED_BYTES {
-        serde_json::to_writer(&mut line, &mark.kept())?;
-    }
+    let mut line = serde_json::to_vec(&mark.kept())?;
     line.push(b'\n');
+    // The file may be taken away just before the line is written: then it goes into the next one.
+    for _ in 0..ATTEMPTS {
+        let file = files::private().append(true).create(true).custom_flags(flags()).open(path)?;
+        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() && append(file, &line)? {
+            return Ok(());
+        }
+    }
+    Err(io::Error::other("it is being read all the time"))
+}
+
+/// Appends a line to a file of marks; returns whether it is still the one that will be read.
+fn append(mut file: File, line: &[u8]) -> io::Result<bool> {
+    let facts = file.metadata()?;
+    if !facts.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    if facts.nlink() == 0 {
+        return Ok(false);
+    }
+    if facts.len() >= MOST_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let is_described = facts.len() < DESCRIBED_BYTES;
     // A single write, so that lines of concurrent writers stay intact.
-    file.write_all(&line)
+    file.write_all(if is_described { line } else { b"\n" }).map(|()| true)
 }
 
 /// Returns how many commands left a mark in the file at `path` that has not been shown to a person yet.
@@ -94,7 +120,10 @@ impl Taken {
             }
         }
         match open(&aside) {
-            Ok(file) => Ok(Some(Self { file, path: aside })),
+            Ok(file) => {
+                nobody_writes(&file)?;
+                Ok(Some(Self { file, path: aside }))
+            }
             Err(error) => {
                 // The file is not ours, and blocks the name.
                 fs::remove_file(&aside)?;
@@ -103,8 +132,7 @@ impl Taken {
         }
     }
 
-    /// Reads the marks appended since the last read: a command that opened the file before it was taken may still
-    /// write to it.
+    /// Reads the marks appended since the last read.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -125,6 +153,18 @@ impl Taken {
         files::replace(&aside(&self.path, RECORDED), |file| file.write_all(&lines))?;
         fs::remove_file(&self.path)
     }
+}
+
+/// Waits until no command writes to a file that was taken away, and keeps others from it: they find the next file.
+fn nobody_writes(file: &File) -> io::Result<()> {
+    let clock = Clock::start();
+    while flock(file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if clock.now().mono > LEAVING {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        let _ = poll(&mut [], Timespec::try_from(PAUSE).ok().as_ref());
+    }
+    Ok(())
 }
 
 fn aside(path: &Path, extension: &str) -> PathBuf {
@@ -204,15 +244,49 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_marks_does_not_grow_for_ever() {
+    fn f49_a_file_of_marks_does_not_grow_for_ever_and_one_that_is_full_takes_no_further_mark() {
         let place = Place::new();
         files::create_folder(place.path.parent().expect("a folder")).expect("created");
         let length = || place.path.metadata().expect("there").len();
         for (before, grown) in [(DESCRIBED_BYTES, 1), (MOST_BYTES, 0)] {
             File::create(&place.path).and_then(|file| file.set_len(before)).expect("written");
-            place.leave("x");
-            assert_eq!(length(), before + grown);
+            let left = leave_mark(&place.path, mark("claude", "x"));
+            assert_eq!((left.is_ok(), length()), (grown > 0, before + grown));
         }
+    }
+
+    #[test]
+    fn f49_without_a_state_folder_no_mark_is_left_and_none_is_made() {
+        let place = Place::new();
+        let path = place.path.parent().expect("a folder").join("gone/0123.jsonl");
+        let error = leave_mark(&path, mark("claude", "x")).expect_err("no folder");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(place.path.parent().is_some_and(|folder| !folder.exists()));
+    }
+
+    #[test]
+    fn f49_no_mark_is_lost_while_runtimes_take_the_file_away() {
+        const WRITERS: u64 = 4;
+        const EACH: u64 = 200;
+        let place = Place::new();
+        let found = std::thread::scope(|scope| {
+            let writers: Vec<_> =
+                (0..WRITERS).map(|_| scope.spawn(|| (0..EACH).for_each(|_| place.leave("ls")))).collect();
+            let mut found = 0;
+            loop {
+                let are_done = writers.iter().all(std::thread::ScopedJoinHandle::is_finished);
+                while let Some(mut taken) = place.take() {
+                    while let more @ 1.. = count(&mut taken) {
+                        found += more;
+                    }
+                    fs::remove_file(&taken.path).expect("removed");
+                }
+                if are_done {
+                    return found;
+                }
+            }
+        });
+        assert_eq!(found, WRITERS * EACH);
     }
 
     #[test]

@@ -69,8 +69,8 @@ impl Gate {
     }
 
     /// Tells whether a batch would have to wait.
-    pub(super) fn would_hold_batch(&self, batch: &BatchRequest) -> bool {
-        let callers = Callers { actor: &batch.actor, behind: None };
+    pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&Behind>) -> bool {
+        let callers = Callers { actor: &batch.actor, behind };
         self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
     }
 
@@ -169,6 +169,16 @@ impl Supervisor {
         let before = || task.behind.as_ref().and_then(|behind| behind.agent.clone());
         let held = || within.is_agent.then(|| Actor::Agent(program_of(&task.request.cmd)));
         Some(Behind { task: within.task.clone(), agent: own.or_else(before).or_else(held) })
+    }
+
+    /// Tells whether no rule and no pause concerns a command that is not started here, so that its caller may run it
+    /// by itself.
+    pub(crate) fn is_free(&self, request: &ExecRequest, within: Option<&Within>) -> bool {
+        let behind = within.and_then(|within| self.behind(within));
+        let command = command_of(request, (&request.base, request.shell.as_deref().unwrap_or_default()));
+        let callers = Callers { actor: &request.actor, behind: behind.as_ref() };
+        let hash = hash_of(request, &command);
+        self.gate.reason(EXEC, callers, std::slice::from_ref(&command), &hash).is_none()
     }
 
     /// Returns everything that waits for the operator.

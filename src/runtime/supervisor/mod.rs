@@ -144,18 +144,6 @@ impl Supervisor {
         task.admit(now, by, needs_tty)
     }
 
-    /// Returns why no further task may start; `None` if one may.
-    pub(crate) fn refusal(&self) -> Option<super::Error> {
-        let live = self.tasks.values().filter(|task| !task.status.is_terminal()).count();
-        if self.closing.is_some() {
-            Some(super::Error::ShuttingDown)
-        } else if live >= self.limit {
-            Some(super::Error::TaskLimit { limit: self.limit })
-        } else {
-            None
-        }
-    }
-
     /// Removes a task that has ended and whose log is complete, and returns its public view; a live task stays.
     pub(crate) fn forget(&mut self, id: &TaskId, output: OutputView) -> Option<Arc<TaskView>> {
         self.tasks.get(id).filter(|task| task.status.is_terminal())?;

@@ -133,7 +133,7 @@ impl Home {
 }
 
 /// The lock of a workspace, held.
-pub(crate) struct NeverListening(std::fs::File);
+pub(crate) struct NeverListening(pub(crate) std::fs::File);
 
 impl Drop for NeverListening {
     fn drop(&mut self) {
