@@ -95,7 +95,11 @@ pub enum TaskFact {
     ScreenReset,
     /// The task's shell exited.
     Exit(Exit),
-    /// Names of processes that outlived the task's shell.
+    /// Names of processes that outlived the task's shell and are still part of the command.
+    AtWork(Vec<String>),
+    /// Names of processes that outlived the task's shell and keep running as the task.
+    Kept(Vec<String>),
+    /// Names of processes that outlived the task's shell and are ended.
     Leftovers(Vec<String>),
     /// The task has ended. Older recordings hold only the status.
     End {
@@ -140,7 +144,7 @@ impl TaskFact {
             Self::Unanswered => "end of input typed".into(),
             Self::Exit(Exit::Code(code)) => format!("exit {code}").into(),
             Self::Exit(Exit::Signal(name)) => name.as_str().into(),
-            Self::Leftovers(names) => names.join(" ").into(),
+            Self::AtWork(names) | Self::Kept(names) | Self::Leftovers(names) => names.join(" ").into(),
             Self::End { status, .. } => status.as_str().into(),
             Self::Start { .. } | Self::Promoted { kept: false } | Self::Input(_) => "".into(),
             Self::Released | Self::Timeout | Self::OutputLimit(_) => "".into(),
@@ -216,6 +220,7 @@ impl<'a> Words<'a> {
     fn fact(self) -> Option<TaskFact> {
         let Self { at, what, note, bytes, pid, since, program, kill_at, ran_ms, error, survivors, .. } = self;
         let text = || note.clone().into_owned();
+        let names = || note.split_ascii_whitespace().map(str::to_owned).collect();
         let bytes = bytes.unwrap_or_default();
         Some(match &*what {
             "held" => TaskFact::Held(HoldReason::of(&note)),
@@ -256,7 +261,9 @@ impl<'a> Words<'a> {
                 Some(code) => Exit::Code(code.parse().ok()?),
                 None => Exit::Signal(text()),
             }),
-            "leftovers" => TaskFact::Leftovers(note.split_ascii_whitespace().map(str::to_owned).collect()),
+            "at_work" => TaskFact::AtWork(names()),
+            "kept" => TaskFact::Kept(names()),
+            "leftovers" => TaskFact::Leftovers(names()),
             "end" => TaskFact::End { status: note.parse().ok()?, ran_ms, error, survivors },
             _ => return None,
         })
@@ -319,6 +326,8 @@ mod tests {
             TaskFact::ScreenReset,
             TaskFact::Exit(Exit::Code(-3)),
             TaskFact::Exit(Exit::Signal("SIGKILL".into())),
+            TaskFact::AtWork(vec!["sort".into()]),
+            TaskFact::Kept(vec!["node".into()]),
             TaskFact::Leftovers(vec!["sleep".into(), "node".into()]),
             TaskFact::End {
                 status: TaskStatus::Interrupted,

@@ -31,7 +31,7 @@ pub struct ExitRecord {
     pub exited_at: Option<Timestamp>,
     /// When no process was left.
     pub ended_at: Timestamp,
-    /// Names of the processes that outlived a shell that ended by itself.
+    /// Names of the processes that outlived a shell that ended by itself, and were ended.
     pub leftovers: Vec<String>,
     /// Names of the processes that could not be killed.
     pub survivors: Vec<String>,

@@ -15,11 +15,15 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, getsid, wait};
 use super::cgroup::Cgroup;
 use super::exit_record::Place;
 use super::idle_host::IdleHost;
+use super::survey::Survey;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
 use super::wire::{self, Frames, HostRequest, Report};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal};
 use crate::clock::Clock;
+
+/// How soon after the end of a process the others are looked at: many may end at once.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// Signals that would end or stop the host. A command may send them to every process it can reach.
 pub(super) const IGNORED: [libc::c_int; 11] = [
@@ -51,6 +55,9 @@ pub(super) struct TaskHost {
     shell_start: u64,
     started_at: Timestamp,
     exited_at: Option<Timestamp>,
+    survey: Survey,
+    /// Whether it has been reported that processes are still part of the command.
+    is_at_work: bool,
     leftovers: Vec<String>,
     /// Whether the leftovers have been reported.
     are_named: bool,
@@ -67,6 +74,7 @@ impl TaskHost {
         shell: Pid,
         tty: bool,
         (record, group): (Place, Option<Cgroup>),
+        survey: Survey,
     ) -> Self {
         let IdleHost { control, child_signals, frames } = host;
         let clock = Clock::start();
@@ -82,6 +90,8 @@ impl TaskHost {
             shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
             started_at: clock.now().wall,
             exited_at: None,
+            survey,
+            is_at_work: false,
             leftovers: Vec::new(),
             are_named: false,
             untold: Vec::new(),
@@ -97,10 +107,14 @@ impl TaskHost {
             let childless = self.reap();
             if !childless {
                 self.tell();
+                if self.exited_at.is_some() {
+                    self.survey.begin(self.clock.now().mono, family);
+                }
             }
             let now = self.clock.now().mono;
             for act in self.termination.due(now, childless) {
                 match act {
+                    Action::Look => self.look(),
                     // If everything has ended by itself, the report at the end says so.
                     Action::NameLeftovers if childless => {}
                     Action::NameLeftovers => self.name_leftovers(),
@@ -119,7 +133,8 @@ impl TaskHost {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid == self.shell => self.shell_ended(status),
-                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(Some(_)) => self.termination.look_from(self.clock.now().mono + AGAIN),
+                Err(Errno::INTR) => {}
                 Ok(None) => return false,
                 // Every descendant is below a child of this subreaper: without children there is no tree.
                 Err(_) => return true,
@@ -138,14 +153,25 @@ impl TaskHost {
         self.untold.push(Report::Exited(exit));
     }
 
+    /// Finds out whether any of the processes that outlived the shell are still part of the command.
+    fn look(&mut self) {
+        let at_work = self.survey.look(self.clock.now().mono, &family());
+        self.termination.looked(at_work.as_ref().map(|at_work| at_work.again));
+        if let Some(at_work) = at_work.filter(|_| !self.is_at_work) {
+            self.is_at_work = true;
+            self.untold.push(Report::AtWork { names: at_work.names });
+            self.tell();
+        }
+    }
+
     /// Reports which processes outlived a shell that ended by itself. In a tree that is being ended as a whole, the
     /// order of deaths means nothing.
     fn name_leftovers(&mut self) {
-        if self.termination.reason() == EndReason::Exited {
-            self.leftovers = tree::names(&family());
-        }
+        let is_by_itself = self.termination.reason() == EndReason::Exited;
+        let names = if is_by_itself { tree::names(&family()) } else { Vec::new() };
         self.are_named = true;
-        self.untold.push(Report::Leftovers { names: self.leftovers.clone() });
+        self.untold.push(Report::Leftovers { names: names.clone() });
+        self.leftovers = if self.termination.is_keeping() { Vec::new() } else { names };
         self.tell();
     }
 
@@ -236,7 +262,7 @@ impl TaskHost {
             HostRequest::End { grace_ms } => {
                 self.termination.end(self.clock.now().mono, Duration::from_millis(grace_ms));
             }
-            HostRequest::Finish(leftovers) => self.termination.finish(leftovers),
+            HostRequest::Finish { leftovers, waits } => self.termination.finish(leftovers, waits),
             // Sent only after the last report.
             HostRequest::Next(_) => {}
         }

@@ -16,6 +16,7 @@ use super::environment::OsText;
 use super::exec::Launch;
 use super::exit_record::Place;
 use super::host::TaskHost;
+use super::survey::Survey;
 use super::tree::Process;
 use super::wire::{self, Frames, HostRequest, HostTask, Report, Spec, Word};
 use super::{EndReason, ExitRecord, ExitStatus, Profile, start, sys};
@@ -99,7 +100,7 @@ impl ReadyHost {
         let Self { host: IdleHost { control, child_signals, frames }, group, record } = self;
         let folder = group.as_ref().and_then(Cgroup::folder);
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
-        let tty = spec.tty;
+        let (tty, has_stdin) = (spec.tty, spec.stdin && !spec.tty);
         let record = record.unwrap_or_else(|| Place::make(PathBuf::from(spec.folder.to_os())));
         let launch = Launch::of(spec);
         // The wait is unbounded, because the command may first have to be recorded.
@@ -107,6 +108,8 @@ impl ReadyHost {
         let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
         let started = launch
             .and_then(|launch| start::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control));
+        // The workdir and the standard input come before them.
+        let survey = Survey::of(fds.get(1 + usize::from(has_stdin)..).unwrap_or_default());
         drop((fds, terminal));
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
@@ -116,7 +119,7 @@ impl ReadyHost {
         let _ = wire::send_now(&control, &[report]);
         let Ok(shell) = started else { return Ok(None) };
         let host = IdleHost { control, child_signals, frames };
-        Ok(Some(TaskHost::new(host, shell, tty, (record, group))))
+        Ok(Some(TaskHost::new(host, shell, tty, (record, group), survey)))
     }
 }
 

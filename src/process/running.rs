@@ -17,7 +17,7 @@ use super::orphans::Search;
 use super::wire::{self, Frames, HostRequest, Report};
 use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, sys, tree};
 
-/// A host sends at most four events, so none is ever dropped.
+/// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
 /// More requests than a person or an agent can have in progress for one command.
 const REQUESTS: usize = 64;
@@ -60,13 +60,18 @@ pub enum Io {
     Pty(Pty),
 }
 
-/// An event from a host, in this order: `Exited`, then `Leftovers` and `Ended`, after [`Host::finish`] or immediately
-/// if nothing is left. `Ended` without `Exited` means that not even the shell could be killed. `Lost` may come at any
+/// An event from a host, in this order: `Exited`, then, after [`Host::finish`] or immediately if nothing is left,
+/// perhaps `AtWork`, then `Leftovers` and `Ended`. `Ended` without `Exited` means that not even the shell could be killed. `Lost` may come at any
 /// time and is the last event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
     /// The shell ended; other processes may still run and write.
     Exited(ExitStatus),
+    /// These processes outlived the shell and are still part of the command: they are waited for.
+    AtWork {
+        /// The names, one per process.
+        names: Vec<String>,
+    },
     /// The processes that outlived a shell that ended by itself; they are being ended, or kept as requested. Empty if
     /// the whole tree is being ended.
     Leftovers {
@@ -108,9 +113,10 @@ impl Host {
         self.request(HostRequest::End { grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX) });
     }
 
-    /// Reports that the output is drained, and says what happens to processes that outlived the shell.
-    pub fn finish(&self, leftovers: Leftovers) {
-        self.request(HostRequest::Finish(leftovers));
+    /// Reports that the output is drained, and says what happens to processes that outlived the shell: at once, or if
+    /// `waits`, when none of them is part of the command any more. A second call without `waits` ends the wait.
+    pub fn finish(&self, leftovers: Leftovers, waits: bool) {
+        self.request(HostRequest::Finish { leftovers, waits });
     }
 
     fn request(&self, request: HostRequest) {
@@ -301,10 +307,11 @@ impl Link {
             | Report::Started { .. }
             | Report::NotStarted(_) => return false,
             Report::Exited(status) => HostEvent::Exited(status),
+            Report::AtWork { names } => HostEvent::AtWork { names },
             Report::Leftovers { names } => HostEvent::Leftovers { names },
             Report::Ended { survivors } => HostEvent::Ended { survivors },
         };
-        self.watch.shell_gone |= matches!(event, HostEvent::Exited(_));
+        self.watch.reported(&event, Instant::now());
         let is_last = matches!(event, HostEvent::Ended { .. });
         let _ = self.events.try_send(event);
         is_last
@@ -333,6 +340,8 @@ struct Watch {
     /// When the grace period of a requested end is over.
     ending: Option<Instant>,
     finishing: Option<Leftovers>,
+    /// When it should have begun to end what outlived the shell.
+    clearing: Option<Instant>,
     shell_gone: bool,
 }
 
@@ -344,12 +353,21 @@ impl Watch {
                 let end = now.checked_add(Duration::from_millis(*grace_ms)).unwrap_or(now);
                 self.ending = Some(self.ending.map_or(end, |before| before.min(end)));
             }
-            HostRequest::Finish(leftovers) => {
+            HostRequest::Finish { leftovers, .. } => {
                 self.finishing = Some(*leftovers);
-                if *leftovers == Leftovers::End {
-                    self.ending = Some(self.ending.map_or(now, |before| before.max(now)));
-                }
+                self.clearing = (*leftovers == Leftovers::End).then_some(now);
             }
+        }
+    }
+
+    fn reported(&mut self, event: &HostEvent, now: Instant) {
+        match event {
+            HostEvent::Exited(_) => self.shell_gone = true,
+            HostEvent::AtWork { .. } => self.clearing = None,
+            HostEvent::Leftovers { .. } if self.finishing == Some(Leftovers::End) => {
+                self.clearing = Some(now)
+            }
+            HostEvent::Leftovers { .. } | HostEvent::Ended { .. } | HostEvent::Lost => {}
         }
     }
 
@@ -357,7 +375,7 @@ impl Watch {
     /// is expected of the host.
     fn deadline(&self) -> Option<Instant> {
         let is_expected = !self.shell_gone || self.finishing.is_some();
-        self.ending.filter(|_| is_expected).map(|ending| ending + HOST_PATIENCE)
+        self.ending.max(self.clearing).filter(|_| is_expected).map(|ending| ending + HOST_PATIENCE)
     }
 }
 
@@ -377,15 +395,30 @@ mod tests {
         assert_eq!(watch.deadline(), Some(now + second + HOST_PATIENCE));
         watch.shell_gone = true;
         assert_eq!(watch.deadline(), None, "the runtime drains");
-        watch.requested(&HostRequest::Finish(Leftovers::End), now + 3 * second);
+        watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: false }, now + 3 * second);
         assert_eq!(watch.deadline(), Some(now + 3 * second + HOST_PATIENCE));
     }
 
     #[test]
     fn kept_processes_may_take_for_ever() {
         let mut watch = Watch { shell_gone: true, ..Watch::default() };
-        watch.requested(&HostRequest::Finish(Leftovers::Keep), Clock::origin());
+        watch.requested(&HostRequest::Finish { leftovers: Leftovers::Keep, waits: false }, Clock::origin());
         assert_eq!(watch.deadline(), None);
+    }
+
+    #[test]
+    fn what_is_part_of_the_command_may_take_for_ever_and_its_end_may_not() {
+        let (now, second) = (Clock::origin(), Duration::from_secs(1));
+        let mut watch = Watch { shell_gone: true, ..Watch::default() };
+        watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: true }, now);
+        assert_eq!(watch.deadline(), Some(now + HOST_PATIENCE), "it has to look");
+        watch.reported(&HostEvent::AtWork { names: Vec::new() }, now + second);
+        assert_eq!(watch.deadline(), None);
+        watch.reported(&HostEvent::Leftovers { names: Vec::new() }, now + 60 * second);
+        assert_eq!(watch.deadline(), Some(now + 60 * second + HOST_PATIENCE));
+        watch.reported(&HostEvent::AtWork { names: Vec::new() }, now);
+        watch.requested(&HostRequest::End { grace_ms: 5000 }, now + second);
+        assert_eq!(watch.deadline(), Some(now + 6 * second + HOST_PATIENCE));
     }
 
     #[tokio::test(start_paused = true)]

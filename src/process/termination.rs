@@ -18,6 +18,8 @@ const KILL_INTERVAL: Duration = Duration::from_millis(20);
 /// An action for the host to carry out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
+    /// Find out which of the processes that outlived the shell are still part of the command.
+    Look,
     /// Report which processes outlived the shell.
     NameLeftovers,
     /// Ask every process to end.
@@ -33,6 +35,8 @@ pub(super) enum Action {
 pub(super) struct Termination {
     shell: Option<ExitStatus>,
     finish: Option<Leftovers>,
+    /// What happens once no process is part of the command any more, and when to look for that.
+    waiting: Option<(Leftovers, Duration)>,
     runtime_gone: bool,
     leftovers_named: bool,
     reason: Option<EndReason>,
@@ -66,18 +70,45 @@ impl Termination {
     /// Notes that the runtime requested an end; a later request can only shorten the grace period.
     pub(super) fn end(&mut self, now: Duration, grace: Duration) {
         self.reason.get_or_insert(EndReason::Ordered);
+        self.stop_waiting();
         self.escalate(now.saturating_add(grace));
     }
 
-    /// Notes that the runtime has drained the output, and what happens to the processes that are left.
-    pub(super) fn finish(&mut self, leftovers: Leftovers) {
-        self.finish = Some(leftovers);
+    /// Notes that the runtime has drained the output, and what happens to the processes that are left: now, or if it
+    /// `waits`, once none of them is part of the command any more.
+    pub(super) fn finish(&mut self, leftovers: Leftovers, waits: bool) {
+        if waits && matches!(self.step, Step::None) {
+            self.waiting = Some((leftovers, Duration::ZERO));
+        } else {
+            self.waiting = None;
+            self.finish = Some(leftovers);
+        }
+    }
+
+    /// Notes when to look again for processes that are part of the command; `None` if there are none.
+    pub(super) fn looked(&mut self, again: Option<Duration>) {
+        let Some((leftovers, at)) = &mut self.waiting else { return };
+        match again {
+            Some(again) => *at = again,
+            None => {
+                self.finish = Some(*leftovers);
+                self.waiting = None;
+            }
+        }
+    }
+
+    /// Notes that a process of the command has ended, so that there may be something new to see from `at` on.
+    pub(super) fn look_from(&mut self, at: Duration) {
+        if let Some((_, due)) = &mut self.waiting {
+            *due = at.min(*due);
+        }
     }
 
     /// Notes that the lifeline closed.
     pub(super) fn runtime_gone(&mut self, now: Duration) {
         self.runtime_gone = true;
         self.reason.get_or_insert(EndReason::RuntimeGone);
+        self.stop_waiting();
         self.escalate(now + SHORT_GRACE);
     }
 
@@ -85,6 +116,10 @@ impl Termination {
     /// then the runtime's decision is not waited for.
     pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Action> {
         let mut acts = Vec::new();
+        let is_waiting = self.shell.is_some() && !childless;
+        if is_waiting && self.waiting.is_some_and(|(_, at)| now >= at) {
+            acts.push(Action::Look);
+        }
         let released = childless || self.finish.is_some() || self.runtime_gone;
         if self.shell.is_some() && released && !self.leftovers_named {
             self.leftovers_named = true;
@@ -105,7 +140,10 @@ impl Termination {
     /// Returns when the next step is due, if nothing happens before.
     pub(super) fn deadline(&self, now: Duration) -> Option<Duration> {
         match self.step {
-            Step::None => None,
+            Step::None if self.shell.is_none() || self.leftovers_named => None,
+            // What `looked` has decided is due now.
+            Step::None if self.finish.is_some() => Some(now),
+            Step::None => self.waiting.map(|(_, at)| at),
             Step::Requested { .. } => Some(now),
             Step::Asked { kill_at } => Some(kill_at),
             Step::Killing { give_up_at } => Some(give_up_at.min(now + KILL_INTERVAL)),
@@ -117,9 +155,21 @@ impl Termination {
         self.shell
     }
 
+    /// Tells whether what outlives the shell may keep running.
+    pub(super) fn is_keeping(&self) -> bool {
+        self.finish == Some(Leftovers::Keep)
+    }
+
     /// Returns the first cause of the end.
     pub(super) fn reason(&self) -> EndReason {
         self.reason.unwrap_or(EndReason::Exited)
+    }
+
+    /// Ends what is left together with everything else.
+    fn stop_waiting(&mut self) {
+        if self.waiting.take().is_some() {
+            self.finish = Some(Leftovers::End);
+        }
     }
 
     fn escalate(&mut self, kill_by: Duration) {
@@ -167,7 +217,7 @@ mod tests {
     #[test]
     fn leftovers_are_named_then_asked_then_killed_after_a_short_grace() {
         let mut termination = Termination::default();
-        termination.finish(Leftovers::End);
+        termination.finish(Leftovers::End, false);
         assert_eq!(termination.due(at(0), false), [], "the shell still runs");
         termination.shell_ended(EXIT);
         assert_eq!(termination.due(at(1000), false), [Action::NameLeftovers, Action::Ask]);
@@ -182,12 +232,56 @@ mod tests {
     fn kept_leftovers_are_named_once_and_waited_for() {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
-        termination.finish(Leftovers::Keep);
+        termination.finish(Leftovers::Keep, false);
         assert_eq!(termination.due(at(0), false), [Action::NameLeftovers]);
         assert_eq!((termination.due(at(9000), false), termination.deadline(at(9000))), (vec![], None));
         termination.end(at(9000), at(5000));
         assert_eq!(termination.due(at(9000), false), [Action::Ask]);
         assert_eq!(termination.due(at(9001), true), [Action::Exit]);
+    }
+
+    #[test]
+    fn what_is_part_of_the_command_is_waited_for_and_then_the_rest_is_ended() {
+        let mut termination = Termination::default();
+        termination.shell_ended(EXIT);
+        termination.finish(Leftovers::End, true);
+        assert_eq!(termination.due(at(0), false), [Action::Look]);
+        termination.looked(Some(at(100)));
+        assert_eq!((termination.due(at(10), false), termination.deadline(at(10))), (vec![], Some(at(100))));
+        termination.look_from(at(30));
+        assert_eq!(termination.deadline(at(20)), Some(at(30)), "a process has ended");
+        assert_eq!(termination.due(at(30), false), [Action::Look]);
+        termination.looked(None);
+        assert_eq!(termination.deadline(at(30)), Some(at(30)));
+        assert_eq!(termination.due(at(30), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(termination.due(at(31), true), [Action::Exit]);
+    }
+
+    #[test]
+    fn a_wait_for_the_command_ends_with_it_its_limit_a_stop_or_the_runtime() {
+        let waiting = || {
+            let mut termination = Termination::default();
+            termination.shell_ended(EXIT);
+            termination.finish(Leftovers::Keep, true);
+            assert_eq!(termination.due(at(0), false), [Action::Look]);
+            termination.looked(Some(at(100)));
+            termination
+        };
+        assert_eq!(waiting().due(at(1), true), [Action::NameLeftovers, Action::Exit]);
+        let mut late = waiting();
+        late.finish(Leftovers::End, false);
+        assert_eq!(late.due(at(2), false), [Action::NameLeftovers, Action::Ask]);
+        let mut stopped = waiting();
+        stopped.end(at(3), at(5000));
+        assert_eq!(stopped.due(at(3), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(stopped.deadline(at(3)), Some(at(5003)));
+        let mut orphaned = waiting();
+        orphaned.runtime_gone(at(4));
+        assert_eq!(orphaned.due(at(4), false), [Action::NameLeftovers, Action::Ask]);
+        let mut kept = waiting();
+        kept.looked(None);
+        assert_eq!(kept.due(at(5), false), [Action::NameLeftovers]);
+        assert_eq!((kept.due(at(6), false), kept.deadline(at(6))), (vec![], None));
     }
 
     #[test]
@@ -215,7 +309,7 @@ mod tests {
         termination.end(at(0), at(5000));
         assert_eq!(termination.due(at(0), false), [Action::Ask]);
         termination.shell_ended(EXIT);
-        termination.finish(Leftovers::End);
+        termination.finish(Leftovers::End, false);
         assert_eq!(termination.due(at(10), false), [Action::NameLeftovers]);
         assert_eq!(termination.deadline(at(10)), Some(at(5000)));
     }

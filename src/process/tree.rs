@@ -12,6 +12,8 @@ use super::Signal;
 const MAX_LOOKS: usize = 100;
 /// Enough bytes for most files of a process.
 const PROC_BYTES: usize = 4 << 10;
+/// The flag of a process that has executed no program since it was forked (`PF_FORKNOEXEC`).
+const FORKED_ONLY: u64 = 0x40;
 /// The process name of a task host: the kernel keeps 15 bytes.
 pub(super) const HOST: &str = "pilothouse-host";
 
@@ -33,6 +35,10 @@ pub(super) struct Process {
     pub(super) cpu_ticks: u64,
     /// Pages in memory.
     pub(super) rss_pages: u64,
+    /// Whether it runs, waits for a processor, or waits for a disk.
+    pub(super) is_active: bool,
+    /// Whether it has executed no program since it was forked.
+    pub(super) is_copy: bool,
     /// Whether its main thread is gone. Other threads, or a parent that does not reap it, may keep it listed.
     pub(super) zombie: bool,
 }
@@ -83,6 +89,8 @@ fn parse(stat: &[u8]) -> Option<Process> {
         name,
         cpu_ticks: (11..=14).filter_map(&count).sum(),
         rss_pages: count(21).unwrap_or(0),
+        is_active: matches!(fields.first(), Some(&("R" | "D"))),
+        is_copy: count(6).is_some_and(|flags| flags & FORKED_ONLY != 0),
         zombie: matches!(fields.first(), Some(&("Z" | "X"))),
     })
 }
@@ -130,9 +138,13 @@ fn children_by_parent(parent: i32) -> Vec<i32> {
 
 /// Lists every process on the machine.
 pub(super) fn all() -> Vec<Process> {
+    pids().into_iter().filter_map(Process::read).collect()
+}
+
+/// Lists the ids of all processes on the machine.
+pub(super) fn pids() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(Process::read).collect()
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Repeats `look` until two consecutive calls see the same processes.
@@ -165,9 +177,9 @@ pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
 }
 
 /// Returns the names of the live processes, at most a thousand.
-pub(super) fn names(processes: &[Process]) -> Vec<String> {
+pub(super) fn names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
     const MAX_NAMES: usize = 1000;
-    let alive = processes.iter().filter(|process| !process.zombie);
+    let alive = processes.into_iter().filter(|process| !process.zombie);
     alive.take(MAX_NAMES).map(|process| process.name.clone()).collect()
 }
 
@@ -177,12 +189,13 @@ mod tests {
 
     #[test]
     fn a_name_may_hold_parentheses_and_spaces() {
-        let stat = b"4242 (a) b (c) S 1 4242 4240 34816 4300 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+        let stat = b"4242 (a) b (c) S 1 4242 4240 34816 4300 4194368 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
         let process = parse(stat).expect("parses");
         assert_eq!(process.name, "a) b (c");
         assert_eq!((process.pid, process.parent, process.group, process.session), (4242, 1, 4242, 4240));
         assert_eq!((process.cpu_ticks, process.rss_pages), (5 + 6 + 7 + 8, 2));
         assert_eq!((process.foreground, process.start, process.zombie), (4300, 987_654, false));
+        assert_eq!((process.is_active, process.is_copy), (false, true), "4194304 and 64");
     }
 
     #[test]

@@ -55,7 +55,11 @@ pub(super) enum HostRequest {
     End {
         grace_ms: u64,
     },
-    Finish(Leftovers),
+    /// The output is drained. If `waits`, `leftovers` applies once no process is part of the command any more.
+    Finish {
+        leftovers: Leftovers,
+        waits: bool,
+    },
     /// After the last report, to a host whose command ended by itself and left nothing: become the host of another
     /// task. It answers with [`Report::Forked`] and is then as one that was just created.
     Next(HostTask),
@@ -88,6 +92,7 @@ pub(super) enum Report {
     Started { pid: u32 },
     NotStarted(Failure),
     Exited(ExitStatus),
+    AtWork { names: Vec<String> },
     Leftovers { names: Vec<String> },
     Ended { survivors: Vec<String> },
 }
@@ -256,7 +261,10 @@ mod tests {
 
     #[test]
     fn messages_survive_any_cut_of_the_stream() {
-        let orders = [HostRequest::End { grace_ms: 5000 }, HostRequest::Finish(Leftovers::Keep)];
+        let orders = [
+            HostRequest::End { grace_ms: 5000 },
+            HostRequest::Finish { leftovers: Leftovers::Keep, waits: true },
+        ];
         let bytes: Vec<u8> = orders.iter().flat_map(|order| encode(order).expect("encodes")).collect();
         for size in 1..bytes.len() {
             let mut frames = Frames::default();

@@ -149,6 +149,7 @@ impl TaskState {
                 (task.held, task.lease, task.waiting) = (None, None, None);
                 self.end(&event);
             }
+            TaskFact::AtWork(_) | TaskFact::Kept(_) => {}
             TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::ScreenReset => {}
             TaskFact::Unanswered => task.waiting = None,
         }

@@ -14,6 +14,7 @@ pub mod exec_command;
 pub mod exec_command_batch;
 mod idempotency;
 mod input;
+mod leftovers;
 mod preview;
 mod question;
 pub mod question_answer;

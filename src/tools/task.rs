@@ -1,19 +1,16 @@
 //! A task as shown in results: the same few facts, worded the same way by every tool. Process ids are never among
 //! them: agents see names and counts.
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::leftovers::LeftoverProcesses;
 use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::facts::TaskFact;
 use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
 
-/// The maximum number of process names listed.
-const MOST_NAMES: usize = 10;
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
 
@@ -118,25 +115,6 @@ impl WaitsFor {
     }
 }
 
-/// Processes that outlived the shell of their command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct LeftoverProcesses {
-    /// How many there were.
-    pub(super) count: usize,
-    /// Their names, each once.
-    pub(super) names: Vec<String>,
-    /// What was done about them.
-    pub(super) action: LeftoverAction,
-}
-
-/// What was done about leftover processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum LeftoverAction {
-    /// They were ended.
-    Ended,
-}
-
 /// A failure that is not the command's own exit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Failure {
@@ -238,27 +216,6 @@ impl Notes {
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
         let held = self.awaiting_operator.map(WaitsFor::sentence);
         held.into_iter().chain(typed).chain(left)
-    }
-}
-
-impl LeftoverProcesses {
-    /// Returns the sentence for a receipt.
-    pub(super) fn sentence(&self) -> String {
-        let Self { count, names, action: LeftoverAction::Ended } = self;
-        let noun = if *count == 1 { "process" } else { "processes" };
-        format!("Ended {count} leftover {noun}: {}", names.join(", "))
-    }
-
-    fn of(names: &[String]) -> Option<Self> {
-        if names.is_empty() {
-            return None;
-        }
-        let distinct: BTreeSet<&String> = names.iter().collect();
-        Some(Self {
-            count: names.len(),
-            names: distinct.into_iter().take(MOST_NAMES).cloned().collect(),
-            action: LeftoverAction::Ended,
-        })
     }
 }
 

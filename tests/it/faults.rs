@@ -1,7 +1,7 @@
 //! Faults that commands bring with them: the rows of `docs/reliability.md` that no other file tests by number.
 
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{ExecRequest, Input, RejectionReason, Stop, Stream, TaskStatus};
@@ -21,22 +21,13 @@ fn in_bash(bench: &Bench, cmd: &str) -> ExecRequest {
 #[tokio::test]
 async fn f06_a_process_substitution_loses_no_output_and_delays_nothing() {
     let bench = Bench::start();
-    // What is not written within a moment of the shell's exit counts as never written: `tee` has to be up before.
-    let task = bench
-        .completed(in_bash(
-            &bench,
-            "exec > >(tee kept); until [ -e kept ]; do sleep .01; done; echo through; exit 3",
-        ))
-        .await;
+    let task = bench.completed(in_bash(&bench, "exec > >(sleep .3; tee kept); echo through; exit 3")).await;
     assert_eq!(task.ended.clone().expect("ended").exit_status, Some(3));
     assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
-    // A process that keeps running holds the pipe: it is named and ended.
-    let task = bench
-        .completed(in_bash(
-            &bench,
-            "exec > >(tee held; sleep 300); until [ -e held ]; do sleep .01; done; echo through",
-        ))
-        .await;
+    // A process that keeps running holds the pipe: it is part of the command until its time is up, then named and ended.
+    let holds = "exec > >(tee held; sleep 300); until [ -e held ]; do sleep .01; done; echo through";
+    let limit = Some(Duration::from_secs(1));
+    let task = bench.completed(ExecRequest { timeout: limit, ..in_bash(&bench, holds) }).await;
     assert_eq!(task.status, TaskStatus::Completed);
     assert!(!task.ended.clone().expect("ended").leftovers.is_empty());
     assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");

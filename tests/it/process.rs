@@ -65,6 +65,11 @@ impl Bench {
         Task::of(self.spawner.spawn(self.command(cmd, stdio)).await.expect("starts"))
     }
 
+    async fn start_bash(&self, cmd: &str) -> Task {
+        let command = Command { shell: PathBuf::from("bash"), ..self.command(cmd, PIPES) };
+        Task::of(self.spawner.spawn(command).await.expect("starts"))
+    }
+
     /// Starts a command with a terminal beside its streams.
     async fn start_beside(&self, cmd: &str) -> Task {
         let host = self.spawner.begin(None, Some(Size::clamped(93, 31))).ready().await.expect("a host");
@@ -152,8 +157,18 @@ impl Task {
 
     /// Orders the host to finish; returns the names of leftovers and survivors.
     async fn finish(&mut self, leftovers: Leftovers) -> (Vec<String>, Vec<String>) {
-        self.host.finish(leftovers);
+        self.host.finish(leftovers, false);
         (self.leftovers().await, self.survivors().await)
+    }
+
+    /// Has the host wait for what is part of the command; returns the names of those and of what was left then.
+    async fn work_off(&mut self, leftovers: Leftovers) -> (Vec<String>, Vec<String>) {
+        self.host.finish(leftovers, true);
+        match self.event().await {
+            HostEvent::AtWork { names } => (names, self.leftovers().await),
+            HostEvent::Leftovers { names } => (Vec::new(), names),
+            other => panic!("{other:?} instead of leftovers"),
+        }
     }
 
     async fn leftovers(&mut self) -> Vec<String> {

@@ -246,7 +246,7 @@ async fn a_child_that_holds_the_pipe_delays_nobody() {
     let left = json!({"count": 1, "names": ["sleep"], "action": "ended"});
     assert_eq!((&items[0]["timed_out"], &items[0]["leftover_processes"]), (&json!(false), &left));
     assert!(
-        answer.receipt.contains("\nEnded 1 leftover process: sleep\nstdout:\ndone\n\n[2] "),
+        answer.receipt.contains("\nEnded 1 leftover process: sleep. Its output may be cut; `leftovers: \"keep\"` of ExecCommand lets it run on.\nstdout:\ndone\n\n[2] "),
         "{}",
         answer.receipt
     );

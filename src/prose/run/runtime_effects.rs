@@ -254,7 +254,7 @@ fn cut(bytes: &[u8], is_all: bool, kept: usize) -> (String, bool) {
 }
 
 fn left_behind(task: &TaskView) -> String {
-    let last = task.events.iter().rev().find(|event| matches!(event.fact, TaskFact::Leftovers(_)));
+    let last = task.events.iter().rev().find(|event| matches!(event.fact, TaskFact::Kept(_)));
     last.map_or_else(|| "a process".to_owned(), |event| event.fact.note().into_owned())
 }
 

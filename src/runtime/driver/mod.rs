@@ -366,6 +366,7 @@ impl Driver {
             HostEvent::Exited(ExitStatus::Signal(signal)) => {
                 Input::Exited { id, exit: Exit::Signal(signal.to_string()) }
             }
+            HostEvent::AtWork { names } => Input::AtWork { id, names },
             HostEvent::Leftovers { names } => Input::Leftovers { id, names },
             HostEvent::Ended { survivors } => Input::Gone { id, survivors },
             HostEvent::Lost => Input::HostLost { id },
@@ -376,7 +377,7 @@ impl Driver {
         let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) else { return };
         match order {
             HostOrder::End(grace) => host.end(*grace),
-            HostOrder::Finish(leftovers) => host.finish(*leftovers),
+            HostOrder::Finish { leftovers, waits } => host.finish(*leftovers, *waits),
             HostOrder::Signal(signal) => {
                 let signal: Signal = (*signal).into();
                 host.signal(signal, Scope::Foreground);

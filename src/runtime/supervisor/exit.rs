@@ -1,10 +1,12 @@
 //! A task's path to its end: exit, drain, leftovers, gone.
 
+use std::time::Duration;
+
 use super::message::{Action, Order};
 use super::task::{Task, millis};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::{Exit, TaskFact};
+use crate::facts::{Exit, TaskFact, TaskStatus};
 use crate::process::Leftovers;
 
 impl Task {
@@ -35,15 +37,48 @@ impl Task {
         if let Some(survivors) = self.gone.take() {
             return self.close(now, None, survivors);
         }
-        vec![Action::Order(self.id.clone(), Order::Finish(self.request.leftovers))]
+        // What an agent asked to keep is a task at once; what a program keeps is waited for like everything else.
+        let leftovers = self.request.leftovers;
+        let waits = leftovers == Leftovers::End || self.request.step.is_some();
+        vec![Action::Order(self.id.clone(), Order::Finish { leftovers, waits })]
+    }
+
+    /// Handles processes that outlived the shell and are still part of the command: it goes on until they end, its
+    /// call has waited long enough, or its time is up.
+    pub(super) fn at_work(&mut self, now: Moment, names: Vec<String>, grace: Duration) -> Vec<Action> {
+        if self.exit().is_none() || self.is_cut_short || self.status != TaskStatus::Running {
+            return Vec::new();
+        }
+        self.is_at_work = true;
+        let mut actions = vec![self.note(now, Actor::System, TaskFact::AtWork(names))];
+        if self.is_out_of_time {
+            actions.extend(self.time_out(now, grace));
+        } else if self.overdue {
+            actions.extend(self.promote(now));
+        }
+        actions
+    }
+
+    /// Ends what is still part of the command although its shell has exited: its time is up. How the shell ended
+    /// stands.
+    pub(super) fn cut_short(&mut self) -> Vec<Action> {
+        self.is_out_of_time = true;
+        if !self.is_at_work || self.is_cut_short {
+            return Vec::new();
+        }
+        self.is_cut_short = true;
+        vec![Action::Order(self.id.clone(), Order::Finish { leftovers: Leftovers::End, waits: false })]
     }
 
     pub(super) fn leftovers(&mut self, now: Moment, names: Vec<String>) -> Vec<Action> {
         if names.is_empty() || self.status.is_terminal() {
             return Vec::new();
         }
-        let mut actions = vec![self.note(now, Actor::System, TaskFact::Leftovers(names))];
-        if self.request.leftovers == Leftovers::Keep && !self.promoted {
+        let may_stay = self.status == TaskStatus::Running && !self.is_cut_short;
+        let is_kept = self.request.leftovers == Leftovers::Keep && may_stay;
+        let fact = if is_kept { TaskFact::Kept(names) } else { TaskFact::Leftovers(names) };
+        let mut actions = vec![self.note(now, Actor::System, fact)];
+        if is_kept && !self.promoted {
             // From now on the task consists of what was kept; its caller need not wait for that.
             actions.push(self.note(now, Actor::System, TaskFact::Promoted { kept: true }));
             actions.push(Action::Promote(self.id.clone()));

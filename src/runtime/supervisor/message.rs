@@ -68,6 +68,11 @@ pub(crate) enum Input {
     Overrun {
         id: TaskId,
     },
+    /// Processes that outlived the shell and are still part of the command.
+    AtWork {
+        id: TaskId,
+        names: Vec<String>,
+    },
     /// Processes that were still alive after the shell; ended or kept as requested.
     Leftovers {
         id: TaskId,
@@ -234,8 +239,9 @@ pub(crate) enum GateEventKind {
 pub(crate) enum Order {
     /// End the whole tree: TERM, this grace, KILL.
     End(Duration),
-    /// The output is complete: end or keep the leftovers, then report.
-    Finish(Leftovers),
+    /// The output is drained: end or keep the leftovers, then report; if it `waits`, when none of them is part of the
+    /// command any more.
+    Finish { leftovers: Leftovers, waits: bool },
     /// Send a signal to the foreground group.
     Signal(StopSignal),
 }

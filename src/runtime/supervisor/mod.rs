@@ -80,6 +80,10 @@ impl Supervisor {
                 let (grace, limit) = (self.stop_grace, self.output_bytes);
                 self.with(&id, |task, _| task.overrun(now, limit, grace))
             }
+            Input::AtWork { id, names } => {
+                let grace = self.stop_grace;
+                self.with(&id, |task, _| task.at_work(now, names, task.grace(grace)))
+            }
             Input::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
             Input::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
             Input::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),

@@ -18,6 +18,7 @@ enum Event {
     StartFailed,
     Exited(i32),
     Drained,
+    AtWork,
     Leftovers,
     Gone,
     HostLost,
@@ -38,6 +39,7 @@ fn event() -> impl Strategy<Value = Event> {
         Just(Event::StartFailed),
         (0..3i32).prop_map(Event::Exited),
         Just(Event::Drained),
+        Just(Event::AtWork),
         Just(Event::Leftovers),
         Just(Event::Gone),
         Just(Event::HostLost),
@@ -63,6 +65,7 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> 
         }
         Event::Exited(code) => supervisor.step(now, Input::Exited { id, exit: Exit::Code(code) }),
         Event::Drained => supervisor.step(now, Input::Drained { id }),
+        Event::AtWork => supervisor.step(now, Input::AtWork { id, names: vec!["sort".into()] }),
         Event::Leftovers => supervisor.step(now, Input::Leftovers { id, names: vec!["sleep".into()] }),
         Event::Gone => supervisor.step(now, Input::Gone { id, survivors: vec![] }),
         Event::HostLost => supervisor.step(now, Input::HostLost { id }),

@@ -57,7 +57,8 @@ impl Task {
             return Vec::new();
         }
         // A task that was already ending, or had ended except for its leftovers, ends for its own reason.
-        let has_exited = self.exit().is_some() && self.request.leftovers == Leftovers::End;
+        let goes_on = self.is_at_work || self.request.leftovers == Leftovers::Keep;
+        let has_exited = self.exit().is_some() && !goes_on;
         let is_ending = self.stop.is_some() || self.status == TaskStatus::Cancelling || has_exited;
         self.interrupted = self.interrupted || !is_ending;
         let force = self.stop.is_some();

@@ -52,8 +52,14 @@ pub(crate) struct Task {
     pub(super) gone: Option<Vec<String>>,
     /// Whether its timeout was noticed only long after it had passed.
     was_late: bool,
-    /// Whether its caller had waited long enough before it started.
-    overdue: bool,
+    /// Whether its caller had waited long enough before it started, or while its output was drained.
+    pub(super) overdue: bool,
+    /// Whether processes that outlived its shell are still part of the command.
+    pub(super) is_at_work: bool,
+    /// Whether its time was up after its shell had exited.
+    pub(super) is_out_of_time: bool,
+    /// Whether those processes are ended for that.
+    pub(super) is_cut_short: bool,
     /// Whether one of its questions was not answered in time: further ones are not waited for until someone types.
     pub(super) is_unattended: bool,
     /// How long its questions are waited for.
@@ -87,6 +93,9 @@ impl Task {
             gone: None,
             was_late: false,
             overdue: false,
+            is_at_work: false,
+            is_out_of_time: false,
+            is_cut_short: false,
             is_unattended: false,
             ask_within: Duration::ZERO,
             burst: 0,
@@ -235,9 +244,14 @@ impl Task {
         }
     }
 
-    fn promote(&mut self, now: Moment) -> Vec<Action> {
-        if self.promoted || self.exit().is_some() {
-            // An exit within the wait is answered as completed once its output has arrived.
+    pub(super) fn promote(&mut self, now: Moment) -> Vec<Action> {
+        if self.promoted {
+            return Vec::new();
+        }
+        if self.exit().is_some() && !self.is_at_work {
+            // An exit within the wait is answered as completed once its output has arrived, unless there is more to the
+            // command than its shell.
+            self.overdue = true;
             return Vec::new();
         }
         if self.held.is_some() {
@@ -255,9 +269,14 @@ impl Task {
         ]
     }
 
-    fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
-        if self.exit().is_some() || self.status == TaskStatus::Cancelling {
+    pub(super) fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
+        if self.status == TaskStatus::Cancelling {
             return Vec::new();
+        }
+        // A program has only the exit code to go by: what is not done in time has failed. A receipt names what was ended.
+        let is_over = self.exit().is_some() && (self.request.step.is_none() || !self.is_at_work);
+        if is_over {
+            return self.cut_short();
         }
         let due = self.request.timeout.map(|limit| self.since + limit);
         if !self.was_late && due.is_some_and(|due| now.mono > due + LATE) {
@@ -271,7 +290,8 @@ impl Task {
 
     /// Ends a task that wrote more than `limit` bytes.
     pub(super) fn overrun(&mut self, now: Moment, limit: u64, grace: Duration) -> Vec<Action> {
-        if self.exit().is_some() || self.status >= TaskStatus::Cancelling {
+        let has_ended = self.exit().is_some() && !self.is_at_work;
+        if has_ended || self.status >= TaskStatus::Cancelling {
             return Vec::new();
         }
         self.cut_off(now, TaskFact::OutputLimit(limit), grace)

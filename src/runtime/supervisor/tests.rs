@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::*;
 use crate::facts::{Exit, StopSignal, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::request::ExecRequest;
+use crate::runtime::request::{ExecRequest, Marked, STEP_GRACE, Step};
 use crate::runtime::view::Ended;
 
 pub(in crate::runtime) fn at(ms: u64) -> Moment {
@@ -103,7 +103,7 @@ fn a_task_ends_only_after_its_output_is_drained_and_its_tree_is_gone() {
     assert!(actions.contains(&Action::Drain(id())));
     assert_eq!(status(&supervisor), TaskStatus::Running);
     let actions = supervisor.step(at(6), Input::Drained { id: id() });
-    assert_eq!(orders(&actions), [Order::Finish(Leftovers::End)]);
+    assert_eq!(orders(&actions), [Order::Finish { leftovers: Leftovers::End, waits: true }]);
     assert_eq!(status(&supervisor), TaskStatus::Running);
     let actions = supervisor.step(at(7), Input::Gone { id: id(), survivors: vec![] });
     assert!(actions.contains(&Action::Close(id())));
@@ -194,12 +194,102 @@ fn kept_leftovers_are_the_task_from_then_on() {
     supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
     supervisor.step(at(2), Input::Exited { id: id(), exit: Exit::Code(0) });
     let actions = supervisor.step(at(3), Input::Drained { id: id() });
-    assert_eq!(orders(&actions), [Order::Finish(Leftovers::Keep)]);
+    assert_eq!(orders(&actions), [Order::Finish { leftovers: Leftovers::Keep, waits: false }]);
     let kept = Input::Leftovers { id: id(), names: vec!["sleep".into()] };
     assert!(supervisor.step(at(4), kept).contains(&Action::Promote(id())));
     assert_eq!(status(&supervisor), TaskStatus::Running);
     supervisor.step(at(9), Input::Gone { id: id(), survivors: vec![] });
-    assert_eq!(status(&supervisor), TaskStatus::Completed);
+    let task = supervisor.get(&id()).expect("the task");
+    assert_eq!((task.status, ended(task).leftovers.len()), (TaskStatus::Completed, 0), "nothing was ended");
+}
+
+/// A command whose shell has exited, and of which something is still part of it.
+fn at_work(request: ExecRequest) -> Supervisor {
+    let mut supervisor = Supervisor::new(&Limits::default());
+    supervisor.step(at(0), new_task(request));
+    supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
+    supervisor.step(at(2), Input::Exited { id: id(), exit: Exit::Code(0) });
+    supervisor.step(at(3), Input::Drained { id: id() });
+    supervisor.step(at(4), Input::AtWork { id: id(), names: vec!["sort".into()] });
+    supervisor
+}
+
+const CUT: [Order; 1] = [Order::Finish { leftovers: Leftovers::End, waits: false }];
+
+#[test]
+fn f56_what_is_part_of_the_command_is_waited_for_and_promoted_after_the_calls_own_limit() {
+    let mut done = at_work(request(false, None));
+    let actions = done.step(at(500), Input::Gone { id: id(), survivors: vec![] });
+    assert!(actions.contains(&Action::Close(id())));
+    let task = done.get(&id()).expect("the task");
+    assert_eq!((task.status, task.promoted, ended(task).leftovers.len()), (TaskStatus::Completed, false, 0));
+
+    let mut long = at_work(request(false, None));
+    let late = || Input::Due { id: id(), timer: Timer::Yield, epoch: 1 };
+    assert!(long.step(at(10_000), late()).contains(&Action::Promote(id())));
+    assert_eq!(status(&long), TaskStatus::Running);
+    long.step(at(90_000), Input::Leftovers { id: id(), names: vec!["node".into()] });
+    long.step(at(90_001), Input::Gone { id: id(), survivors: vec![] });
+    let task = long.get(&id()).expect("the task");
+    assert_eq!((task.status, &ended(task).leftovers[..]), (TaskStatus::Completed, &["node".to_owned()][..]));
+
+    // The limit may pass while the output is drained, when it is not known yet whether anything is left.
+    let mut draining = running(false, None);
+    draining.step(at(9_950), Input::Exited { id: id(), exit: Exit::Code(0) });
+    assert_eq!(draining.step(at(10_000), late()), []);
+    draining.step(at(10_050), Input::Drained { id: id() });
+    let actions = draining.step(at(10_051), Input::AtWork { id: id(), names: vec!["sort".into()] });
+    assert!(actions.contains(&Action::Promote(id())));
+}
+
+#[tokio::test]
+async fn f56_what_is_part_of_the_command_is_ended_and_told_when_its_time_is_up() {
+    let limited = || request(false, Some(Duration::from_secs(1)));
+    let due = || Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 };
+    let mut late = at_work(limited());
+    assert_eq!(orders(&late.step(at(1_001), due())), CUT);
+    late.step(at(1_002), Input::Leftovers { id: id(), names: vec!["sort".into()] });
+    late.step(at(1_003), Input::Gone { id: id(), survivors: vec![] });
+    let task = late.get(&id()).expect("the task");
+    assert_eq!(
+        (task.status, ended(task).exit_status),
+        (TaskStatus::Completed, Some(0)),
+        "the shell's exit stands"
+    );
+    assert_eq!(ended(task).leftovers, ["sort"]);
+
+    let mut draining = running(false, Some(Duration::from_secs(1)));
+    draining.step(at(990), Input::Exited { id: id(), exit: Exit::Code(0) });
+    assert_eq!(orders(&draining.step(at(1_001), due())), []);
+    draining.step(at(1_050), Input::Drained { id: id() });
+    let work = Input::AtWork { id: id(), names: vec!["sort".into()] };
+    assert_eq!(orders(&draining.step(at(1_051), work)), CUT);
+
+    let step = Step { id: id(), variables: Vec::new(), marked: Marked::by(|| Ok(())) };
+    let mut program = at_work(ExecRequest { leftovers: Leftovers::Keep, step: Some(step), ..limited() });
+    assert_eq!(orders(&program.step(at(1_001), due())), [Order::End(STEP_GRACE)]);
+    program.step(at(1_002), Input::Leftovers { id: id(), names: vec!["sort".into()] });
+    program.step(at(1_003), Input::Gone { id: id(), survivors: vec![] });
+    let task = program.get(&id()).expect("the task");
+    assert_eq!(
+        (task.status, ended(task).exit_status),
+        (TaskStatus::Failed, Some(124)),
+        "a program has only that"
+    );
+}
+
+#[test]
+fn f56_what_is_part_of_the_command_can_be_stopped_limited_and_interrupted() {
+    let mut stopped = at_work(request(false, None));
+    stopped.stop(at(5), &id(), &Actor::Operator, Stop::default());
+    stopped.step(at(6), Input::Gone { id: id(), survivors: vec![] });
+    assert_eq!(status(&stopped), TaskStatus::Cancelled);
+    let mut flood = at_work(request(false, None));
+    assert_eq!(orders(&flood.step(at(5), Input::Overrun { id: id() })), [Order::End(Duration::from_secs(5))]);
+    let mut closing = at_work(request(false, None));
+    closing.step(at(5), Input::Shutdown { closing: Closing::Unsaid });
+    closing.step(at(6), Input::Gone { id: id(), survivors: vec![] });
+    assert_eq!(status(&closing), TaskStatus::Interrupted);
 }
 
 #[test]

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{ExecCommandBatch, receipt};
 use crate::envelope::{Actor, Envelope, TaskId, mask};
 use crate::runtime::{TaskStatus, TaskView};
+use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::Artifact;
-use crate::tools::task::{self, Failure, LeftoverProcesses, Notes};
+use crate::tools::task::{self, Failure, Notes};
 use crate::tools::verb::Verb;
 
 /// What is known about a batch.

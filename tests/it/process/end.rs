@@ -32,7 +32,7 @@ async fn kept_processes_live_on_until_they_end_or_are_ended() {
     let mut task = bench.start(&format!("sleep {} & :", tag.0), PIPES).await;
     task.exit().await;
     tag.asleep();
-    task.host.finish(Leftovers::Keep);
+    task.host.finish(Leftovers::Keep, false);
     assert!(task.leftovers().await.contains(&"sleep".to_owned()));
     assert_eq!(tag.holders().len(), 1);
     task.host.end(LONG);
@@ -47,6 +47,75 @@ async fn a_kept_process_that_ends_by_itself_ends_the_task() {
     task.exit().await;
     assert_eq!(task.finish(Leftovers::Keep).await.1, Vec::<String>::new());
     assert_eq!(task.stdout.all().await, "late\n");
+}
+
+/// Commands whose shell exits while something still works on their data: what they must have done in the end.
+const AT_WORK: [(&str, &str); 8] = [
+    ("seq 3 > >(sleep 0.3; cat > f); true", "1\n2\n3\n"),
+    ("seq 200000 -1 1 > >(sort -n | tail -1 > f); true", "200000\n"),
+    ("seq 3 | tee >(sleep 0.3; tail -1 > f) >(sleep 0.2; head -1 > g) | cat > h; true", "3\n"),
+    ("seq 3 > >(cat | (sleep 0.3; cat) | (sleep 0.1; tac) > f); true", "3\n2\n1\n"),
+    (
+        "{ while read -u 5 x; do sleep 0.1; echo $x >> f; done; } 5< <(seq 3) & until [ -s f ]; do sleep 0.01; done",
+        "1\n2\n3\n",
+    ),
+    ("mkfifo p; (sleep 0.3; cat > f) < p & seq 3 > p", "1\n2\n3\n"),
+    ("coproc { read x; sleep 0.3; echo $x > f; }; echo hi >&${COPROC[1]}", "hi\n"),
+    ("(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo $i > f) & true", "100000\n"),
+];
+
+#[tokio::test]
+async fn f56_what_works_on_the_commands_own_data_is_waited_for() {
+    for (cmd, expected) in AT_WORK {
+        let bench = Bench::new();
+        let mut task = bench.start_bash(cmd).await;
+        assert_eq!(task.exit().await, ExitStatus::Code(0), "{cmd}");
+        let (_, leftovers) = task.work_off(Leftovers::End).await;
+        assert_eq!((leftovers, task.survivors().await), (vec![], vec![]), "{cmd}");
+        let written = std::fs::read_to_string(bench.path().join("f")).expect("the file");
+        assert_eq!(written, expected, "{cmd}");
+    }
+}
+
+/// Commands that leave a server behind, which holds the tag on its command line.
+const SERVERS: [(&str, &str); 6] = [
+    ("sleep TAG & true", "a server"),
+    ("sleep TAG > log 2>&1 & true", "one that prints elsewhere"),
+    ("(sleep TAG | tee log) & true", "one with a logger"),
+    ("exec > >(tee log > /dev/null) 2>&1; sleep TAG & true", "one behind the logger of the whole command"),
+    ("mkfifo p; sleep TAG <> p & true", "one that wakes itself through a pipe"),
+    ("mkfifo p; cat < p & (exec sleep TAG 3> p) & true", "one with a worker"),
+];
+
+#[tokio::test]
+async fn f56_servers_their_workers_and_loggers_are_ended() {
+    for (cmd, what) in SERVERS {
+        let bench = Bench::new();
+        let tag = Tag::new();
+        let mut task = bench.start_bash(&cmd.replace("TAG", &tag.0)).await;
+        assert_eq!(task.exit().await, ExitStatus::Code(0), "{what}");
+        tag.asleep();
+        let (_, leftovers) = task.work_off(Leftovers::End).await;
+        assert!(!leftovers.is_empty(), "{what}");
+        assert_eq!(task.survivors().await, Vec::<String>::new(), "{what}");
+        assert!(tag.holders().is_empty(), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn f56_a_wait_for_the_command_is_over_when_its_time_is() {
+    let bench = Bench::new();
+    let tag = Tag::new();
+    let mut task = bench.start_bash(&format!("seq 3 > >(sleep {}; cat > f); true", tag.0)).await;
+    task.exit().await;
+    task.host.finish(Leftovers::End, true);
+    match task.event().await {
+        HostEvent::AtWork { names } => assert!(names.contains(&"sleep".to_owned()), "{names:?}"),
+        other => panic!("{other:?} instead of what is at work"),
+    }
+    let (leftovers, survivors) = task.finish(Leftovers::End).await;
+    assert!(leftovers.contains(&"sleep".to_owned()), "{leftovers:?}");
+    assert!(survivors.is_empty() && tag.holders().is_empty());
 }
 
 #[tokio::test]
@@ -166,7 +235,7 @@ async fn the_host_is_gone_after_its_last_word() {
     assert_eq!(task.events.recv().await, None);
     // Orders to a host that is gone have no effect, and do no harm.
     task.host.end(Duration::ZERO);
-    task.host.finish(Leftovers::End);
+    task.host.finish(Leftovers::End, false);
     let again = bench.run("echo again", PIPES).await;
     assert_eq!(again.stdout, "again\n", "a drained spawner still spawns");
 }

@@ -69,7 +69,7 @@ async fn the_end_of_a_shell_with_a_terminal_beside_it_hangs_up_on_nothing_it_lea
     assert_eq!(task.exit().await, ExitStatus::Code(3));
     std::fs::write(&file, "").expect("written");
     task.read_until("still here").await;
-    task.host.finish(Leftovers::Keep);
+    task.host.finish(Leftovers::Keep, false);
     while !matches!(task.event().await, HostEvent::Ended { .. }) {}
 }
 

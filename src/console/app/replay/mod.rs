@@ -106,7 +106,7 @@ fn is_told(event: &TaskEvent) -> bool {
             false
         }
         TaskFact::Released | TaskFact::Resize(_) | TaskFact::ScreenReset => false,
-        TaskFact::Leftovers(_) | TaskFact::End { .. } => false,
+        TaskFact::AtWork(_) | TaskFact::Kept(_) | TaskFact::Leftovers(_) | TaskFact::End { .. } => false,
     }
 }
 

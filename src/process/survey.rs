@@ -1,0 +1,216 @@
+//! Takes snapshots of the processes that outlived their shell, from `/proc`, to find out which of them are still part of
+//! the command (`remaining` decides). Costs nothing for a command that leaves nothing behind.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, fstat, statx};
+
+use super::remaining::{FileId, PipeEnd, Remaining, Snapshot};
+use super::tree::{self, Process};
+
+/// The interval at which processes that print are looked at: as long as output may be quiet (docs/contract.md).
+const SHORT: Duration = Duration::from_millis(100);
+/// The longest interval at which processes that read to the end of a pipe are looked at.
+const LONG: Duration = Duration::from_secs(1);
+/// How much processor time, in clock ticks of 10 ms, a process uses in [`SHORT`] if it is getting on.
+const TICKS: u64 = 1;
+/// Descriptors inspected per process.
+const MOST_DESCRIPTORS: usize = 4_096;
+
+/// What is known of the processes that outlived a shell.
+pub(super) struct Survey {
+    /// The standard output and error of the command.
+    outputs: Vec<FileId>,
+    /// The processor time of each process, by its id and start, at the last snapshot, and when that was.
+    used: HashMap<(i32, u64), u64>,
+    used_at: Option<Duration>,
+    /// Whether each pipe that matters is written to by a process outside of the command.
+    outside: HashMap<FileId, bool>,
+    interval: Duration,
+}
+
+/// The processes that are still part of the command.
+pub(super) struct AtWork {
+    /// Their names.
+    pub(super) names: Vec<String>,
+    /// When to look again.
+    pub(super) again: Duration,
+}
+
+impl Survey {
+    /// Begins with the descriptors that are the command's standard output and error.
+    pub(super) fn of(outputs: &[OwnedFd]) -> Self {
+        let file = |output: &OwnedFd| {
+            fstat(output).ok().map(|stat| FileId { device: stat.st_dev, inode: stat.st_ino })
+        };
+        Self {
+            outputs: outputs.iter().filter_map(file).collect(),
+            used: HashMap::new(),
+            used_at: None,
+            outside: HashMap::new(),
+            interval: SHORT,
+        }
+    }
+
+    /// Notes what the processes have used by now, to see later which of them are getting on.
+    pub(super) fn begin(&mut self, now: Duration, family: impl FnOnce() -> Vec<Process>) {
+        if self.used_at.is_none() {
+            self.note_used(now, &family());
+        }
+    }
+
+    fn note_used(&mut self, now: Duration, family: &[Process]) {
+        self.used = family.iter().map(|process| ((process.pid, process.start), process.cpu_ticks)).collect();
+        self.used_at = Some(now);
+    }
+
+    /// Finds the processes of `family` that are still part of the command; `None` if there are none.
+    pub(super) fn look(&mut self, now: Duration, family: &[Process]) -> Option<AtWork> {
+        let alive = family.iter().filter(|process| !process.zombie);
+        let mut snapshot = Snapshot {
+            processes: alive.map(|process| self.inspect(process, now)).collect(),
+            ..Snapshot::default()
+        };
+        self.note_used(now, family);
+        // Usually nothing outside writes to the pipes of a command, so that is only looked for where it matters.
+        let candidates = snapshot.part_of_command();
+        if candidates.is_empty() {
+            return None;
+        }
+        snapshot.written_outside = self.written_outside(&snapshot.read_by(&candidates), family);
+        let part = snapshot.part_of_command();
+        let readers = snapshot.readers();
+        self.interval = if readers.is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
+        let members = family.iter().filter(|process| part.contains(&process.pid));
+        (!part.is_empty()).then(|| AtWork { names: tree::names(members), again: now + self.interval })
+    }
+
+    fn inspect(&self, process: &Process, now: Duration) -> Remaining {
+        let mut remaining = Remaining {
+            pid: process.pid,
+            gets_on: self.gets_on(process, now),
+            is_new: process.is_copy && process.is_active && process.cpu_ticks == 0,
+            ..Remaining::default()
+        };
+        let seen = each_descriptor(process.pid, |number, path, file| {
+            let id = file_id(file);
+            remaining.holds_output |= self.outputs.contains(&id);
+            if FileType::from_raw_mode(file.stx_mode.into()) == FileType::Fifo {
+                remaining.pipes.extend(pipe_end(process, number, path, id));
+            }
+        });
+        // One that has just ended cannot be read either.
+        let lives =
+            || Process::read(process.pid).is_some_and(|now| now.start == process.start && !now.zombie);
+        remaining.is_closed = seen.is_err() && lives();
+        remaining
+    }
+
+    /// Tells whether a process runs, waits for a disk, or has used as much processor time as one that works.
+    fn gets_on(&self, process: &Process, now: Duration) -> bool {
+        let Some(before) = self.used.get(&(process.pid, process.start)) else { return true };
+        let passed = now.saturating_sub(self.used_at.unwrap_or(now));
+        let intervals = passed.as_millis() / SHORT.as_millis();
+        let enough = TICKS.saturating_mul(u64::try_from(intervals).unwrap_or(u64::MAX).max(1));
+        process.is_active || process.cpu_ticks.saturating_sub(*before) >= enough
+    }
+
+    /// Returns which of the pipes a process outside of `family` writes to. Each pipe is looked for once: a process that
+    /// could begin to write to it later would have to be given it by the command.
+    fn written_outside(&mut self, pipes: &HashSet<FileId>, family: &[Process]) -> HashSet<FileId> {
+        if pipes.iter().any(|pipe| !self.outside.contains_key(pipe)) {
+            let own: HashSet<i32> = family.iter().map(|process| process.pid).collect();
+            let written = written_by(tree::pids().into_iter().filter(|pid| !own.contains(pid)), pipes);
+            self.outside.extend(pipes.iter().map(|pipe| (*pipe, written.contains(pipe))));
+        }
+        pipes.iter().filter(|pipe| self.outside.get(pipe).is_some_and(|written| *written)).copied().collect()
+    }
+}
+
+/// Returns those of the pipes that one of the processes can write to. Processes of other users are left out.
+fn written_by(pids: impl Iterator<Item = i32>, pipes: &HashSet<FileId>) -> HashSet<FileId> {
+    let mut written = HashSet::new();
+    for pid in pids {
+        // It is another user's, or gone.
+        let _ = each_descriptor(pid, |number, _, file| {
+            let id = file_id(file);
+            if pipes.contains(&id) && access(pid, number).is_some_and(|(_, writes, _)| writes) {
+                written.insert(id);
+            }
+        });
+    }
+    written
+}
+
+fn file_id(file: &Statx) -> FileId {
+    FileId { device: rustix::fs::makedev(file.stx_dev_major, file.stx_dev_minor), inode: file.stx_ino }
+}
+
+/// Calls `see` with each open descriptor of a process: its number, its path below `/proc`, and its file.
+fn each_descriptor(pid: i32, mut see: impl FnMut(i32, &Path, &Statx)) -> io::Result<()> {
+    // A file system that hangs is not asked.
+    let flags = AtFlags::STATX_DONT_SYNC;
+    for entry in fs::read_dir(format!("/proc/{pid}/fd"))?.take(MOST_DESCRIPTORS).flatten() {
+        let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if let Ok(file) = statx(CWD, entry.path(), flags, StatxFlags::TYPE | StatxFlags::INO) {
+            see(number, &entry.path(), &file);
+        }
+    }
+    Ok(())
+}
+
+fn pipe_end(process: &Process, number: i32, path: &Path, pipe: FileId) -> Option<PipeEnd> {
+    let (reads, writes, closes) = access(process.pid, number)?;
+    let is_named = || fs::read_link(path).is_ok_and(|target| target.is_absolute());
+    // What closes on exec was not inherited by a program that was executed.
+    let is_given = number == 0 || (!closes || process.is_copy) && !is_named();
+    Some(PipeEnd { pipe, reads, writes, is_given })
+}
+
+/// Returns whether a descriptor reads, writes, and is closed on exec.
+fn access(pid: i32, number: i32) -> Option<(bool, bool, bool)> {
+    let info = tree::proc_file(pid, &format!("fdinfo/{number}")).ok()?;
+    let info = String::from_utf8_lossy(&info);
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    let flags = OFlags::from_bits_retain(u32::from_str_radix(flags.trim(), 8).ok()?);
+    let mode = flags & OFlags::RWMODE;
+    let is_open = !flags.contains(OFlags::PATH);
+    let (reads, writes) = (mode != OFlags::WRONLY, mode != OFlags::RDONLY);
+    Some((is_open && reads, is_open && writes, flags.contains(OFlags::CLOEXEC)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd as _;
+
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    use super::*;
+
+    #[test]
+    fn a_descriptor_is_read_with_its_direction_and_whether_it_was_given() {
+        let own = Process::read(i32::try_from(std::process::id()).expect("a pid")).expect("this process");
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let end = |fd: &OwnedFd, process: &Process| {
+            let stat = fstat(fd).expect("a file");
+            let id = FileId { device: stat.st_dev, inode: stat.st_ino };
+            let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+            pipe_end(process, fd.as_raw_fd(), Path::new(&path), id).expect("a pipe")
+        };
+        let executed = Process { is_copy: false, ..own.clone() };
+        assert_eq!((end(&read, &executed).reads, end(&read, &executed).writes), (true, false));
+        assert_eq!((end(&write, &executed).reads, end(&write, &executed).writes), (false, true));
+        assert!(!end(&read, &executed).is_given, "a program that was executed has made it");
+        assert!(end(&read, &Process { is_copy: true, ..own }).is_given);
+        let id = end(&read, &executed).pipe;
+        let pid = i32::try_from(std::process::id()).expect("a pid");
+        assert_eq!(written_by([pid].into_iter(), &HashSet::from([id])), HashSet::from([id]));
+        drop(write);
+        assert_eq!(written_by([pid].into_iter(), &HashSet::from([id])), HashSet::new());
+    }
+}
