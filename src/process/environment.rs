@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::editor;
 use crate::envelope::TaskId;
 
 /// The variable that marks every process of a task.
@@ -27,10 +28,9 @@ const LOADER_PREFIX: &[u8] = b"LD_";
 
 const PAGERS: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GH_PAGER", "cat")];
 /// On pipes nobody would see a prompt.
-const UNATTENDED: [(&str, &str); 5] = [
+const UNATTENDED: [(&str, &str); 4] = [
     ("TERM", "dumb"),
-    ("NO_COLOR", "1"),
-    ("GIT_EDITOR", "true"),
+    editor::GIT_EDITOR,
     ("GIT_TERMINAL_PROMPT", "0"),
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
@@ -195,10 +195,16 @@ pub fn for_task(
         usual.chain(own.iter().copied()).chain([(TASK_ID, task_id.as_str())]).collect();
     let is_kept = |name: &OsStr| {
         let is_set = set.iter().any(|(own, _)| name == *own);
-        is_inherited(name) && !is_set
+        // Those of the editor belong to the task that the caller runs in.
+        is_inherited(name) && !is_set && name != editor::SCRIPT && name != editor::PROFILE
     };
-    let kept: Vec<_> = base.filter(|(name, _)| is_kept(name)).collect();
-    kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    let kept = base.filter(|(name, _)| is_kept(name));
+    let mut env: Vec<_> = kept.chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect();
+    if set.contains(&editor::GIT_EDITOR) {
+        let script = editor::script(&env);
+        env.push((editor::SCRIPT.into(), script.into()));
+    }
+    env
 }
 
 /// Sets the terminal to ask on: gpg's helper does not run in the command's session, and finds its terminal only
@@ -356,11 +362,10 @@ mod tests {
         let environment = environment(&[("TERM", "xterm-kitty"), ("PAGER", "less")], false);
         let expected = [
             ("TERM", "dumb"),
-            ("NO_COLOR", "1"),
             ("PAGER", "cat"),
             ("GIT_PAGER", "cat"),
             ("GH_PAGER", "cat"),
-            ("GIT_EDITOR", "true"),
+            editor::GIT_EDITOR,
             ("GIT_TERMINAL_PROMPT", "0"),
             ("DEBIAN_FRONTEND", "noninteractive"),
             (TASK_ID, "task_11111111"),
@@ -368,6 +373,25 @@ mod tests {
         for (name, expected) in expected {
             assert_eq!(value(&environment, name), Some(expected), "{name}");
         }
+        assert!(value(&environment, editor::SCRIPT).is_some());
+        assert_eq!(
+            value(&environment, "NO_COLOR"),
+            None,
+            "it would contradict a command that asks for colour"
+        );
+    }
+
+    #[test]
+    fn colour_and_editor_are_as_the_caller_and_the_settings_say() {
+        let inherited =
+            environment(&[("NO_COLOR", "1"), (editor::SCRIPT, "outer"), (editor::PROFILE, "outer")], false);
+        assert_eq!(value(&inherited, "NO_COLOR"), Some("1"));
+        assert_ne!(value(&inherited, editor::SCRIPT), Some("outer"));
+        assert_eq!(value(&inherited, editor::PROFILE), None);
+        let settings = BTreeMap::from([("GIT_EDITOR".to_owned(), "ed".to_owned())]);
+        let made = for_task(std::iter::empty(), Terminals::None, &task(), &settings);
+        assert!(made.contains(&("GIT_EDITOR".into(), "ed".into())));
+        assert!(!made.iter().any(|(name, _)| name == editor::SCRIPT));
     }
 
     #[test]
@@ -376,7 +400,7 @@ mod tests {
         assert_eq!(value(&environment, "TERM"), Some("xterm-256color"));
         assert_eq!(value(&environment, "GIT_PAGER"), Some("cat"));
         assert_eq!(value(&environment, TASK_ID), Some("task_11111111"));
-        for absent in ["NO_COLOR", "GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "GIT_EDITOR"] {
+        for absent in ["GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "GIT_EDITOR", editor::SCRIPT] {
             assert_eq!(value(&environment, absent), None, "{absent}");
         }
     }

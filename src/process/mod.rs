@@ -17,6 +17,7 @@ compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds a
 mod cgroup;
 mod command;
 mod detach;
+mod editor;
 pub mod environment;
 mod exact;
 mod exec;

@@ -10,6 +10,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use super::editor::PROFILE;
 use crate::files;
 
 /// The file with the command's text, in the task's folder.
@@ -45,12 +46,16 @@ pub fn final_directory(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the command for a login shell, with the folders of the caller's `PATH` put first again, whatever the
-/// profile did to them. The prefix is on the first line, so that line numbers reported by the shell remain correct.
+/// profile did to them, and with note of the editors that the profile chose ([`super::editor`]). The prefix is on the
+/// first line, so that line numbers reported by the shell remain correct.
 /// For a shell with another syntax, or a `PATH` that is not text, the profile's `PATH` is left unchanged.
 #[must_use]
 pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> String {
     match path.and_then(OsStr::to_str).filter(|path| is_posix(shell) && !path.is_empty()) {
-        Some(path) => format!("PATH={}\"${{PATH:+:$PATH}}\"; {cmd}", quoted(path.as_bytes())),
+        Some(path) => format!(
+            "PATH={}\"${{PATH:+:$PATH}}\"; export {PROFILE}=\"${{VISUAL-}}|${{EDITOR-}}\"; {cmd}",
+            quoted(path.as_bytes())
+        ),
         None => cmd,
     }
 }
@@ -100,7 +105,10 @@ mod tests {
         let text = |shell: &str, path: &[u8]| {
             with_callers_path("make".into(), Path::new(shell), Some(OsStr::from_bytes(path)))
         };
-        assert_eq!(text("/bin/zsh", b"/a b:/it's"), r#"PATH='/a b:/it'\''s'"${PATH:+:$PATH}"; make"#);
+        assert_eq!(
+            text("/bin/zsh", b"/a b:/it's"),
+            r#"PATH='/a b:/it'\''s'"${PATH:+:$PATH}"; export PILOTHOUSE_PROFILE="${VISUAL-}|${EDITOR-}"; make"#
+        );
         for (shell, path) in [("/usr/bin/fish", &b"/a"[..]), ("sh", b""), ("sh", b"/\xff")] {
             assert_eq!(text(shell, path), "make");
         }
