@@ -76,9 +76,6 @@ pub struct Limits {
     /// Bytes of one stream kept from its end once the head is full.
     #[serde(skip)]
     pub stream_tail_bytes: usize,
-    /// Bytes that may wait to be typed into one task.
-    #[serde(skip)]
-    pub input_queue_bytes: usize,
     /// The largest frame or line accepted from a connection.
     #[serde(skip)]
     pub frame_bytes: usize,
@@ -183,7 +180,6 @@ impl Default for Limits {
             output_bytes: None,
             stream_head_bytes: 64 << 20,
             stream_tail_bytes: 1 << 20,
-            input_queue_bytes: 64 << 10,
             frame_bytes: 1 << 20,
             batch_hold: Duration::from_secs(45),
             recent_calls: 1_000,

@@ -85,6 +85,8 @@ pub enum RejectionReason {
     HeldByOperator,
     /// It has not read what was sent before.
     InputBacklogged,
+    /// It is more than may be sent at once.
+    InputTooLong,
     /// Keys and sizes need a terminal.
     TtyRequired,
 }

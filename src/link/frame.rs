@@ -13,6 +13,8 @@ use super::Error;
 
 /// The largest frame the runtime accepts.
 pub const MAX_FRAME: usize = 1 << 20;
+/// The largest frame the runtime accepts from a console, which may paste: in JSON, a byte becomes up to six.
+pub(super) const MAX_FROM_CONSOLE: usize = 8 << 20;
 /// The largest frame that a console or script accepts from the runtime, whose snapshots and screens may be longer
 /// than any request.
 pub(super) const MAX_FROM_RUNTIME: usize = 16 << 20;

@@ -73,8 +73,8 @@ pub use question::{
     Question, QuestionId, QuestionKind, READING, Refusal, Settled,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Marked, Rejection, STEP_GRACE, Step, Stop,
-    StopEffect, StopOutcome, Until, Within,
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, Marked, Rejection, STEP_GRACE,
+    Step, Stop, StopEffect, StopOutcome, Until, Within,
 };
 pub use screen::Screen;
 pub use standing::Standing;

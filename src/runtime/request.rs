@@ -151,6 +151,9 @@ pub enum Until {
     },
 }
 
+/// The most bytes that may be sent to a task at once, and that may wait for it to read them.
+pub const MOST_INPUT: usize = 1 << 20;
+
 /// Input to send to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -44,7 +44,7 @@ pub use marks::{Mark, MarkKind, Stream, initial_size};
 pub use modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
 pub use mouse::{MouseButton, MouseInput, MouseKind};
 pub use osc::{PromptMark, Properties};
-pub use paste::paste;
+pub use paste::{MARKERS, paste};
 pub use row::{Row, Run};
 pub use size::Size;
 pub use terminal::{Fed, Origin, Terminal, is_contained};

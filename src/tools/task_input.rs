@@ -91,6 +91,7 @@ fn refusal(reason: RejectionReason, id: &TaskId) -> String {
         RejectionReason::InputNotEnabled => format!("{id} takes no input"),
         RejectionReason::HeldByOperator => format!("the operator is driving {id}"),
         RejectionReason::InputBacklogged => format!("{id} has not read what it was sent before"),
+        RejectionReason::InputTooLong => format!("the input is too long for {id}"),
         RejectionReason::TtyRequired => format!("{id} has no terminal"),
     }
 }
@@ -106,6 +107,7 @@ fn next_after(reason: RejectionReason) -> &'static str {
             "TaskOutput to follow what the operator does; type again when the operator is done."
         }
         RejectionReason::InputBacklogged => "TaskOutput to see what it is doing; type again when it reads.",
+        RejectionReason::InputTooLong => "send less at once, or pass the data in a file.",
         RejectionReason::TtyRequired => {
             "TaskInput with `input` or `eof`; `keys` and `resize` need a command run with `tty`."
         }

@@ -353,13 +353,65 @@ async fn f14_a_command_that_never_reads_is_refused_more_input_and_holds_nobody_u
             Some(rejection) => break rejection.reason,
             None => written += outcome.bytes_written,
         }
-        assert!(written < 1 << 20, "a megabyte was taken in");
+        assert!(written < 2 << 20, "two megabytes were taken in");
     };
     assert_eq!(reason, RejectionReason::InputBacklogged);
     let other = bench.completed(bench.request("echo alive")).await;
     assert_eq!(bench.text(&other.id, Stream::Stdout).await, "alive\n");
     bench.runtime.stop(&agent(), &id, Stop { force: true, signal: None }).await.expect("a stop");
     assert_eq!(bench.end(&id).await.status, TaskStatus::Cancelled);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn f51_input_longer_than_any_buffer_is_fed_as_the_program_reads() {
+    let bench = Bench::start();
+    for (tty, bytes) in [(false, 100_000), (true, 100_000), (false, 1 << 20), (true, 1 << 20)] {
+        let raw = if tty { "stty raw -echo; echo ready; " } else { "" };
+        let request = bench.request(&format!("{raw}head -c {bytes} | wc -c"));
+        let id = bench.promoted(ExecRequest { tty, accepts_input: true, ..request }).await;
+        if tty {
+            bench.shows(&id, "ready").await;
+        }
+        let outcome = bench.runtime.input(&agent(), &id, Input::Text("x".repeat(bytes))).await;
+        let outcome = outcome.expect("an outcome");
+        assert!(outcome.accepted, "{bytes}, tty: {tty}: {:?}", outcome.rejection);
+        bench.end(&id).await;
+        let text = bench.text(&id, Stream::Merged).await;
+        assert_eq!(text.split_whitespace().last(), Some(bytes.to_string().as_str()), "{text}");
+    }
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn f51_input_that_is_refused_is_refused_with_the_limit() {
+    let bench = Bench::start();
+    let request = ExecRequest { accepts_input: true, ..bench.request("sleep 300") };
+    let id = bench.promoted(request).await;
+    let why = async |bytes: usize| {
+        let text = Input::Text("x".repeat(bytes));
+        let outcome = bench.runtime.input(&agent(), &id, text).await.expect("an outcome");
+        outcome.rejection.map(|why| (why.reason, why.message))
+    };
+    let (reason, message) = why(2 << 20).await.expect("too long");
+    assert_eq!(reason, RejectionReason::InputTooLong);
+    assert!(message.contains("2097152 bytes") && message.contains("at most 1048576"), "{message}");
+    assert_eq!(why(1 << 20).await, None);
+    // The pipe has taken some of it.
+    let (reason, message) = why(1 << 20).await.expect("no room");
+    assert_eq!(reason, RejectionReason::InputBacklogged);
+    assert!(message.contains("have not been read, and at most 1048576 may wait"), "{message}");
+    // What one task does not read keeps no other from a short input, nor all of them from an end.
+    for _ in 0..17 {
+        let request = ExecRequest { accepts_input: true, ..bench.request("sleep 300") };
+        let other = bench.promoted(request).await;
+        let text = Input::Text("x".repeat(1 << 20));
+        let long = bench.runtime.input(&agent(), &other, text).await.expect("an outcome");
+        let short =
+            bench.runtime.input(&agent(), &other, Input::Text("short".into())).await.expect("an outcome");
+        assert!(long.accepted || short.accepted);
+        assert!(long.accepted || long.rejection.expect("a reason").message.contains("all tasks"));
+    }
     bench.runtime.shutdown().await;
 }
 

@@ -17,7 +17,7 @@ use super::older::{self, Older};
 use super::screen::{ScreenUpdate, Screens};
 use super::update::Known;
 use crate::envelope::TaskId;
-use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
+use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
 use crate::link::{Error, Hello, Link, Role, Way};
 use crate::runtime::Snapshot;
@@ -34,7 +34,7 @@ const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Remote {
     state: Arc<State>,
-    messages: mpsc::Sender<ClientMessage>,
+    messages: mpsc::Sender<Frame>,
     shown: Arc<watch::Sender<Shown>>,
     _open: Arc<DropGuard>,
 }
@@ -156,11 +156,17 @@ impl Remote {
             return Err(Error::OnlyLooks { why: why.to_owned() });
         }
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
+        let frame = Frame::json(&ClientMessage::Ask { id, ask })?;
+        // The runtime would close the connection.
+        if frame.length() > MAX_FROM_CONSOLE {
+            let message = format!("too long: {} bytes, at most {MAX_FROM_CONSOLE}", frame.length());
+            return Err(Error::Declined { message });
+        }
         let (answer, answered) = oneshot::channel();
         lock(&self.state.waiting).insert(id, answer);
         // When the connection ends, the receiver is dropped first and then all waiting callers are removed, so that
         // none waits forever.
-        if self.messages.send(ClientMessage::Ask { id, ask }).await.is_err() {
+        if self.messages.send(frame).await.is_err() {
             lock(&self.state.waiting).remove(&id);
             return Err(Error::Gone);
         }
@@ -232,19 +238,19 @@ async fn converse(
 
 async fn write(
     mut writer: OwnedWriteHalf,
-    mut outgoing: mpsc::Receiver<ClientMessage>,
+    mut outgoing: mpsc::Receiver<Frame>,
     mut shown: watch::Receiver<Shown>,
     mut taken: watch::Receiver<u64>,
 ) -> Result<(), Error> {
     loop {
-        let message = tokio::select! {
+        let frame = tokio::select! {
             biased;
-            Some(message) = outgoing.recv() => message,
-            Ok(()) = shown.changed() => ClientMessage::Show(shown.borrow_and_update().clone()),
-            Ok(()) = taken.changed() => ClientMessage::Taken(*taken.borrow_and_update()),
+            Some(frame) = outgoing.recv() => frame,
+            Ok(()) = shown.changed() => Frame::json(&ClientMessage::Show(shown.borrow_and_update().clone()))?,
+            Ok(()) = taken.changed() => Frame::json(&ClientMessage::Taken(*taken.borrow_and_update()))?,
             else => return Ok(()),
         };
-        Frame::json(&message)?.write(&mut writer).await?;
+        frame.write(&mut writer).await?;
     }
 }
 
@@ -291,18 +297,16 @@ impl Reading {
 impl State {
     /// Waits until a carried link has been silent for too long despite requests; never returns for a link on this
     /// machine.
-    async fn lost(
-        self: Arc<Self>,
-        silence: Option<Silence>,
-        messages: mpsc::WeakSender<ClientMessage>,
-    ) -> String {
+    async fn lost(self: Arc<Self>, silence: Option<Silence>, messages: mpsc::WeakSender<Frame>) -> String {
         let Some(silence) = silence else { return std::future::pending().await };
         let ask = || {
             if let Some(messages) = messages.upgrade() {
                 let id = self.next_id.fetch_add(1, Ordering::Relaxed);
                 // No call has this number, so the answer is short. If the queue is full, another message would show
                 // nothing new.
-                let _ = messages.try_send(ClientMessage::Ask { id, ask: Request::Record { seq: 0 } });
+                if let Ok(frame) = Frame::json(&ClientMessage::Ask { id, ask: Request::Record { seq: 0 } }) {
+                    let _ = messages.try_send(frame);
+                }
             }
         };
         silence.too_long(ask).await

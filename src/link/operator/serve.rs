@@ -18,7 +18,7 @@ use super::Local;
 use super::screen::{ScreenUpdate, Sent};
 use super::update::Known;
 use crate::envelope::TaskId;
-use crate::link::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
+use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
@@ -91,7 +91,7 @@ enum Outgoing {
 impl Reading {
     async fn run(self, mut reader: BufReader<OwnedReadHalf>) -> Result<(), Error> {
         let room = Arc::new(Semaphore::new(ASKS));
-        while let Some(frame) = Frame::read(&mut reader, MAX_FRAME).await? {
+        while let Some(frame) = Frame::read(&mut reader, MAX_FROM_CONSOLE).await? {
             match frame.parse()? {
                 ClientMessage::Show(shown) => {
                     self.local.runtime.show(&self.local.viewer, &shown.visible, shown.focus.as_ref());

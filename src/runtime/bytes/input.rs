@@ -6,6 +6,9 @@ use rustix::io::Errno;
 use super::fd_entry::{READS, WRITER, data_of};
 use super::pump::Worker;
 
+/// How many bytes of room an empty queue keeps.
+const KEPT: usize = 4_096;
+
 impl Worker {
     pub(super) fn can_write(&mut self, key: u64, flags: EventFlags) {
         self.write(key);
@@ -33,9 +36,9 @@ impl Worker {
         let mut interest = EventFlags::empty();
         let mut was_typed = false;
         while !typed.bytes.is_empty() {
-            match rustix::io::write(writer, &typed.bytes) {
+            match rustix::io::write(writer, typed.bytes.as_slices().0) {
                 Ok(written) => {
-                    typed.bytes.drain(..written);
+                    drop(typed.bytes.drain(..written));
                     was_typed = true;
                 }
                 Err(Errno::INTR) => {}
@@ -49,6 +52,10 @@ impl Worker {
                     typed.close = true;
                 }
             }
+        }
+        if typed.bytes.is_empty() {
+            // A long paste has left much room behind.
+            typed.bytes.shrink_to(KEPT);
         }
         let data = data_of(key, WRITER);
         if typed.close && typed.bytes.is_empty() {

@@ -1,6 +1,7 @@
 //! The output and input of one task, shared by the pump, parsers and readers: log, counters, ring, screen and input
 //! queue.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -14,6 +15,7 @@ use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::process::Pty;
 use crate::runtime::log::{LogFiles, OutputLog};
+use crate::runtime::request::MOST_INPUT;
 use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
 use crate::terminal::{Origin, Size, Stream};
@@ -32,7 +34,10 @@ pub(crate) struct Progress {
 
 /// The error for a full input queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Backlogged;
+pub(crate) struct Backlogged {
+    /// How many bytes wait to be read.
+    pub(crate) waiting: usize,
+}
 
 /// The result of storing a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +57,6 @@ pub(crate) struct TaskIoSpec {
     pub(crate) size: Size,
     pub(crate) head_bytes: u64,
     pub(crate) tail_bytes: usize,
-    pub(crate) queue_bytes: usize,
     pub(crate) output_bytes: Option<u64>,
     pub(crate) clock: Clock,
     pub(crate) counted: Arc<Notify>,
@@ -85,7 +89,6 @@ pub(crate) struct TaskIo {
     pub(super) has_spoken: AtomicBool,
     log: Mutex<OutputLog>,
     counts: Counts,
-    queue_bytes: usize,
     output_bytes: Option<u64>,
     clock: Clock,
     since: Duration,
@@ -110,7 +113,7 @@ struct Counts {
 /// Bytes waiting to be written to the task.
 #[derive(Debug, Default)]
 pub(super) struct Typed {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: VecDeque<u8>,
     /// Whether to close stdin once they are written.
     pub(super) close: bool,
 }
@@ -159,7 +162,6 @@ impl TaskIo {
             has_spoken: AtomicBool::new(false),
             log: Mutex::new(log),
             counts: Counts::default(),
-            queue_bytes: spec.queue_bytes,
             output_bytes: spec.output_bytes,
             clock: spec.clock,
             since,
@@ -223,17 +225,23 @@ impl TaskIo {
         self.progress.send_modify(|progress| progress.stored = stored);
     }
 
-    /// Queues input.
+    /// Queues input, which is written as the task reads it. An empty queue takes any length.
     ///
     /// # Errors
-    /// [`Backlogged`] if they do not fit; none of them are queued then.
+    /// [`Backlogged`] if the bytes do not fit behind those that wait; none of them are queued then.
     pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), Backlogged> {
         let mut typed = self.lock_typed();
-        if typed.bytes.len() + bytes.len() > self.queue_bytes {
-            return Err(Backlogged);
+        let waiting = typed.bytes.len();
+        if waiting > 0 && waiting + bytes.len() > MOST_INPUT {
+            return Err(Backlogged { waiting });
         }
-        typed.bytes.extend_from_slice(bytes);
+        typed.bytes.extend(bytes);
         Ok(())
+    }
+
+    /// Returns how many bytes wait to be read by the task.
+    pub(crate) fn unread_input(&self) -> usize {
+        self.lock_typed().bytes.len()
     }
 
     /// Requests that stdin be closed once the queue is written.

@@ -9,13 +9,16 @@ use crate::facts::RejectionReason;
 use crate::runtime::Error;
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::events::Row;
-use crate::runtime::request::{Input, InputOutcome, InputTarget, Rejection};
+use crate::runtime::request::{Input, InputOutcome, InputTarget, MOST_INPUT, Rejection};
 use crate::runtime::supervisor;
 use crate::runtime::view::TaskView;
 use crate::terminal::{self, Modes};
 
 /// The longest line that a terminal in canonical mode accepts; the kernel silently truncates longer ones.
 const CANONICAL_LINE: usize = 4_095;
+/// How many bytes may wait to be read by all tasks together, and by one task whatever waits for the others.
+const ALL_INPUT: usize = 16 << 20;
+const SURE_INPUT: usize = 64 << 10;
 /// The end-of-file character for a terminal that has none set.
 const CTRL_D: u8 = 4;
 
@@ -85,8 +88,8 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
         Input::Paste(text) => terminal::paste(&text, modes(io)),
     };
     refuse_long_lines(io, &bytes)?;
-    if io.queue(&bytes).is_err() {
-        return Ok(Err(backlogged()));
+    if let Err(rejection) = queue(driver, io, &bytes) {
+        return Ok(Err(rejection));
     }
     driver.shared.pump.write(&id);
     let count = bytes.len() as u64;
@@ -96,6 +99,22 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
     }
     driver.step(supervisor::Input::Typed { id, by: by.clone(), bytes: count });
     Ok(Ok(count))
+}
+
+/// Queues the bytes, which are written as the task reads them.
+fn queue(driver: &Driver, io: &TaskIo, bytes: &[u8]) -> Result<(), Rejection> {
+    let length = bytes.len();
+    if length > MOST_INPUT + terminal::MARKERS {
+        let message = format!("The input has {length} bytes; a task takes at most {MOST_INPUT} at once.");
+        return Err(Rejection { reason: RejectionReason::InputTooLong, message });
+    }
+    if io.unread_input() + length > SURE_INPUT {
+        let all: usize = driver.live.values().map(|live| live.io.unread_input()).sum();
+        if all + length > ALL_INPUT {
+            return Err(backlogged(all, "all tasks", ALL_INPUT));
+        }
+    }
+    io.queue(bytes).map_err(|full| backlogged(full.waiting, "the task", MOST_INPUT))
 }
 
 fn target(tty: bool, accepts_input: bool) -> Option<InputTarget> {
@@ -144,9 +163,10 @@ fn gone() -> Rejection {
     }
 }
 
-fn backlogged() -> Rejection {
-    Rejection {
-        reason: RejectionReason::InputBacklogged,
-        message: "The task has not read what was sent before; retry when it has.".into(),
-    }
+fn backlogged(waiting: usize, whose: &str, most: usize) -> Rejection {
+    let message = format!(
+        "{waiting} bytes that were sent to {whose} before have not been read, and at most {most} may wait; retry when \
+         they have been read."
+    );
+    Rejection { reason: RejectionReason::InputBacklogged, message }
 }

@@ -109,7 +109,6 @@ impl Prepared {
             size: request.size.unwrap_or_default(),
             head_bytes: shared.limits.stream_head_bytes,
             tail_bytes: shared.limits.stream_tail_bytes,
-            queue_bytes: shared.limits.input_queue_bytes,
             output_bytes: shared.limits.output_bytes,
             clock: shared.clock.clone(),
             counted: shared.counted.clone(),
