@@ -27,7 +27,7 @@ use tables::Tables;
 /// A part: its name on the command line, and the function that it runs.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 22] = [
+const PARTS: [Part; 23] = [
     ("start", live::start::run),
     ("many", live::many::run),
     ("attach", live::attach::run),
@@ -48,6 +48,7 @@ const PARTS: [Part; 22] = [
     ("terminal", part::terminal::run),
     ("history", part::history::run),
     ("parse", part::parse::run),
+    ("paste", part::paste::run),
     ("envelope", part::envelope::run),
     ("journal", part::journal::run),
 ];

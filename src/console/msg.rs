@@ -21,6 +21,7 @@ use super::app::replay::Reel;
 use super::app::search::Query;
 use super::app::search_all::Place;
 use super::app::setup::Arrangement;
+use super::keys::decode::PasteTrouble;
 use super::options::Cue;
 use super::theme::Preferences;
 
@@ -33,6 +34,8 @@ pub enum Msg {
     Mouse(MouseInput),
     /// Text was pasted.
     Paste(String),
+    /// A paste did not arrive, or not to its end.
+    PasteTrouble(PasteTrouble),
     /// The terminal was resized to this many columns and rows.
     Resize(u16, u16),
     /// The terminal window gained or lost focus.

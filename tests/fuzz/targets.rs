@@ -2,6 +2,7 @@
 //! A panic is a finding, and so is a violated invariant.
 
 use std::path::Path;
+use std::time::Duration;
 
 use pilothouse::config::{Loaded, Source};
 use pilothouse::console::keys::decode::Decoder;
@@ -84,11 +85,12 @@ pub(crate) fn keys(bytes: &[u8]) {
             decoder
         };
         let mut whole = decoder();
-        let mut at_once = whole.feed(bytes);
-        at_once.extend(whole.time_out());
+        let mut at_once = whole.feed(Duration::ZERO, bytes);
+        at_once.extend(whole.time_out(Duration::MAX));
         let mut cut = decoder();
-        let mut one_by_one: Vec<_> = bytes.iter().flat_map(|byte| cut.feed(&[*byte])).collect();
-        one_by_one.extend(cut.time_out());
+        let mut one_by_one: Vec<_> =
+            bytes.iter().flat_map(|byte| cut.feed(Duration::ZERO, &[*byte])).collect();
+        one_by_one.extend(cut.time_out(Duration::MAX));
         assert_eq!(at_once, one_by_one);
     }
     let mut found = HostTerminal::default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use pilothouse::console::msg::{self, Leave, Msg};
-use pilothouse::console::plain::{Circumstances, Effect, Event, Purpose, Reading, Session, events};
+use pilothouse::console::plain::{Circumstances, Effect, Entered, Event, Purpose, Reading, Session, events};
 use pilothouse::envelope::Actor;
 use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::link::Request;
@@ -78,7 +78,7 @@ impl Heart {
     /// Writes a line after a delay.
     fn writes(&mut self, line: &str, ms: i64) -> String {
         self.now += SignedDuration::from_millis(ms);
-        self.hears(Event::Line(line.into(), self.now))
+        self.hears(Event::Entered(Entered::Line(line.into()), self.now))
     }
 
     fn said(&self) -> String {
@@ -328,6 +328,45 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
         matches!(heart.does()[..], [msg::Effect::Ask(Request::Send { .. })]),
         "a secret is one line, whatever it is"
     );
+}
+
+#[test]
+fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
+    let held = call(7, &["rm -rf build"], HoldReason::Paused);
+    let state = Snapshot {
+        gate: GateView { paused: None, held: vec![held], allowed: 0 },
+        ..with(vec![waits("line"), task(3, "sleep 1000", 9, 3)])
+    };
+    let mut heart = Heart::on(state);
+    let paste = |heart: &mut Heart, text: &str| {
+        let lines = text.lines().count();
+        heart.now += SignedDuration::from_secs(2);
+        heart.hears(Event::Entered(Entered::Pasted { lines, text: Some(text.into()) }, heart.now))
+    };
+    for opened in ["", "stop t03", "line t01", "start", "attention call 318", "signal t03", "rename t03"] {
+        let told = heart.writes(opened, 10);
+        assert!(!opened.starts_with("attention") || told.contains("run (once)"), "{told}");
+        for text in ["run\ny\n", "s\nstop\nKILL\n", "quit\n1\n"] {
+            assert!(paste(&mut heart, text).contains("lines at once were not taken"), "{opened}: {text}");
+            assert!(heart.does().is_empty(), "{opened}: {text}");
+        }
+        heart.writes("/back", 10);
+    }
+
+    heart.writes("line t01", 10);
+    heart.writes("/lines", 10);
+    assert!(paste(&mut heart, "one\ntwo\n.\nquit\n").contains("1 lines behind its end were not taken"));
+    let [msg::Effect::Ask(Request::Call { input, .. })] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
+    assert_eq!(input["input"], "one\rtwo\r");
+
+    // Too much is nothing, but ends where it would have ended.
+    heart.writes("line t01", 10);
+    heart.writes("/lines", 10);
+    heart.hears(Event::Entered(Entered::Pasted { lines: 100_000, text: None }, heart.now));
+    assert_eq!(heart.writes("quit", 10), "");
+    assert!(heart.writes(".", 10).contains("nothing was sent") && heart.does().is_empty());
 }
 
 #[test]

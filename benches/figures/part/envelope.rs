@@ -77,7 +77,7 @@ fn answer(stdout: &str, budget: usize) -> Envelope {
     exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
 }
 
-fn task() -> TaskView {
+pub(super) fn task() -> TaskView {
     let now = jiff::Timestamp::UNIX_EPOCH;
     TaskView {
         id: "task_4k2m9x7a".parse().expect("an id"),

@@ -4,6 +4,7 @@ pub(crate) mod envelope;
 pub(crate) mod history;
 pub(crate) mod journal;
 pub(crate) mod parse;
+pub(crate) mod paste;
 mod payloads;
 pub(crate) mod terminal;
 

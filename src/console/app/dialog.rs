@@ -4,14 +4,13 @@ use jiff::Timestamp;
 use ratatui::layout::Rect;
 
 use crate::envelope::TaskId;
-use crate::runtime::{Input, READING, TaskView};
+use crate::runtime::{READING, TaskView};
 
 use super::layout::{centred, inside};
 use super::stop::{draw_quit, draw_signal, draw_stop, signal};
 use super::{App, Breakpoint, Layer, Painter, alias, cut_bottom, cut_top, moved};
 use crate::console::keys::{Action, Context};
-use crate::console::msg::Effect;
-use crate::console::text::{self, Piece, column, piece, visible, wrapped};
+use crate::console::text::{Piece, column, piece, visible, wrapped};
 use crate::console::theme::Role;
 
 pub(super) const DIALOG_COLUMNS: u16 = 62;
@@ -40,7 +39,7 @@ impl App {
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(dialog) => self.act_on_question(dialog, action),
             Layer::Attention(chosen) => self.attend(&chosen, action),
-            Layer::Paste(task, text) => self.effects.push(Effect::send(task, Input::Paste(text))),
+            Layer::Paste(paste) => self.effects.push(paste.send()),
             // The palette finds things by any word.
             Layer::Help { .. } if action == Action::Palette => self.open_palette(),
             Layer::Help { about, top } => {
@@ -64,9 +63,8 @@ impl App {
     pub(super) fn close_outdated(&mut self) {
         let ended = |task: &TaskId| self.view.task(task).is_none_or(|task| task.status.is_terminal());
         let is_outdated = match self.layers.last() {
-            Some(
-                Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Paste(task, _),
-            ) => ended(task),
+            Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task)) => ended(task),
+            Some(Layer::Paste(paste)) => ended(&paste.task),
             Some(Layer::Why(task)) => self.view.task(task).is_none(),
             Some(Layer::Quit | Layer::Tell(_)) => self.view.is_lost,
             Some(Layer::Approval(_)) => self.view.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
@@ -91,17 +89,13 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
         Layer::Question(dialog) => super::question::draw::draw(painter, dialog),
         Layer::Tell(dialog) => super::tell::draw(painter, dialog),
         Layer::Attention(chosen) => super::attention::draw(painter, chosen),
-        Layer::Stop { task, .. }
-        | Layer::Signal(task)
-        | Layer::Restart(task)
-        | Layer::Why(task)
-        | Layer::Paste(task, _) => {
+        Layer::Paste(paste) => super::pasting::draw(painter, paste),
+        Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Why(task) => {
             let Some(task) = app.view.task(task) else { return };
             match layer {
                 Layer::Stop { kill, .. } => draw_stop(painter, task, *kill),
                 Layer::Signal(_) => draw_signal(painter, task),
                 Layer::Restart(_) => super::restart::draw(painter, task),
-                Layer::Paste(_, text) => draw_paste(painter, task, text),
                 _ => super::timeline::draw_why(painter, task),
             }
         }
@@ -158,24 +152,6 @@ pub(super) fn command_rows(
         rows.push(vec![piece("contains hidden characters", Role::Waiting)]);
     }
     rows
-}
-
-fn draw_paste(painter: &mut Painter<'_>, task: &TaskView, pasted: &str) {
-    // As the task receives it: CR ends a line just as LF does.
-    let sent = pasted.replace("\r\n", "\n").replace('\r', "\n");
-    let lines: Vec<&str> = sent.lines().collect();
-    let shown = lines.iter().take(5).map(|line| vec![piece(visible::one_line(line), Role::Text)]);
-    let mut rows: Vec<Vec<Piece>> = shown.collect();
-    if lines.len() > 5 {
-        rows.push(vec![piece(format!("and {} more", many(lines.len() - 5, "line")), Role::Faint)]);
-    }
-    let (lines, chars) = (many(lines.len(), "line"), many(pasted.chars().count(), "char"));
-    let title = format!("paste {lines}, {chars} into {}?", alias(task));
-    dialog(painter, &title, rows, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]);
-}
-
-fn many(count: usize, word: &str) -> String {
-    format!("{} {word}{}", text::count(count as u64), if count == 1 { "" } else { "s" })
 }
 
 /// Returns the rows of the help dialog: the keys of a context, then those for typing.

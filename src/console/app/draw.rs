@@ -8,10 +8,11 @@ use crate::envelope::Actor;
 use crate::facts::Waiting;
 use crate::runtime::{AgentView, TaskStatus, TaskView};
 
+use super::chooser::Kind;
 use super::painter::Drawn;
 use super::{
-    App, Breakpoint, Layout, Painter, Screen, attention, columns, cut_left, cut_top, dialog, fleet, joined,
-    metrics, pane, program, reader, receipts, replay, status, task_list, timeline, toasts,
+    App, Breakpoint, Layer, Layout, Painter, Screen, attention, columns, cut_left, cut_top, dialog, fleet,
+    joined, metrics, pane, program, reader, receipts, replay, status, task_list, timeline, toasts,
 };
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible, wrapped};
@@ -112,12 +113,22 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     if let Some(at) = app.clear_at {
         painter.wake_at(at);
     }
-    toasts::toasts(&mut painter, &layout);
+    // A list or help may be as high as the screen. Anything else over it is read and answered: nothing covers that.
+    let is_covered = match app.layers.last() {
+        Some(Layer::List(list)) => list.kind != Kind::Messages,
+        layer => matches!(layer, Some(Layer::Help { .. })),
+    };
+    if !is_covered {
+        toasts::toasts(&mut painter, &layout);
+    }
     if !app.layers.is_empty() {
         // Only dialogs with a text input have a cursor.
         painter.drawn.cursor = None;
     }
     dialog::draw(&mut painter);
+    if is_covered {
+        toasts::toasts(&mut painter, &layout);
+    }
     if painter.is_still() {
         painter.drawn.cursor = painter.drawn.cursor.map(|(at, shape)| (at, shape.to_steady()));
     }

@@ -25,6 +25,7 @@ mod mouse;
 pub mod painter;
 mod palette;
 mod pane;
+pub(crate) mod pasting;
 pub mod picture;
 mod places;
 pub mod program;

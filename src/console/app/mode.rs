@@ -10,6 +10,7 @@ use super::approval::card::Card;
 use super::attention::Chosen;
 use super::chooser::Chooser;
 use super::copy::Copying;
+use super::pasting::UnsentPaste;
 use super::question::QuestionDialog;
 use super::tell::Tell;
 use crate::console::keys::Context;
@@ -38,8 +39,8 @@ pub enum Layer {
     Question(Box<QuestionDialog>),
     /// The attention list, with the selected item.
     Attention(Chosen),
-    /// Confirms sending this multi-line paste to this task.
-    Paste(TaskId, String),
+    /// Confirms sending this multi-line paste to its task.
+    Paste(Box<UnsentPaste>),
     /// Writes a message to an agent.
     Tell(Box<Tell>),
     /// A list to choose from.

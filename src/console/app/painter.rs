@@ -258,11 +258,18 @@ impl Painter<'_> {
             true => "*".repeat(text.chars().count()),
             false => visible::one_line(&text).replace("⏎ ", "⏎"),
         };
-        let before = shown(editor.value().chars().take(editor.cursor()).collect());
-        let after = shown(editor.value().chars().skip(editor.cursor()).collect());
-        let mut start = 0;
-        while text::width(&before[start..]) > room {
-            start += before[start..].chars().next().map_or(1, char::len_utf8);
+        // Only what may be visible is looked at: a line can be long.
+        let (value, near) = (editor.value(), 4 * room + 64);
+        let cursor = value.char_indices().nth(editor.cursor()).map_or(value.len(), |(at, _)| at);
+        let from_here = value[..cursor].char_indices().rev().take(near).last().map_or(cursor, |(at, _)| at);
+        let before = shown(value[from_here..cursor].to_owned());
+        let after = shown(value[cursor..].chars().take(near).collect());
+        let mut start = before.len();
+        for (at, _) in before.char_indices().rev() {
+            if text::width(&before[at..]) > room {
+                break;
+            }
+            start = at;
         }
         let style = self.style(Role::Text);
         let x = self.text(area, (from, y), &before[start..], style);

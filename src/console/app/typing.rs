@@ -12,6 +12,7 @@ use crate::runtime::{Input, PlaceId, TaskView};
 use crate::terminal::{Key, KeyPress, Size};
 
 use super::approval::card::Writing;
+use super::pasting::size;
 use super::program::program_file;
 use super::task_list::Filters;
 use super::{App, Layer, Layout, Mode, Prompt, takes_input};
@@ -235,43 +236,8 @@ impl App {
         self.effects.push(start_of(place, cmd, Some(Layout::alone(self))));
     }
 
-    pub(super) fn paste(&mut self, text: String) {
-        if self.is_leaving {
-            return;
-        }
-        if !self.layers.is_empty() {
-            self.insert(&text);
-            return;
-        }
-        match &self.mode {
-            Mode::Copy(_) => {}
-            Mode::Observe => self.say("Enter to type into the task, then paste"),
-            Mode::Input(task) => {
-                let task = task.clone();
-                if !self.view.task(&task).is_some_and(|task| takes_input(task)) {
-                    return;
-                }
-                if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
-                    return self.open(Layer::Paste(task, text));
-                }
-                self.effects.push(Effect::send(task, Input::Paste(text)));
-            }
-            Mode::Write(..) => self.insert(&text),
-        }
-    }
-
-    /// Inserts pasted text into the text being typed.
-    fn insert(&mut self, text: &str) {
-        for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
-            self.edit(InputRequest::InsertChar(c));
-        }
-        self.filter_list();
-        self.filter_calls();
-        self.filter_tasks();
-    }
-
     /// Lists the calls that match the typed text, and shows the newest of them.
-    fn filter_calls(&mut self) {
+    pub(super) fn filter_calls(&mut self) {
         let Mode::Write(Prompt::FilterCalls, editor) = &self.mode else { return };
         self.calls.filter = editor.value().to_owned();
         self.calls.selected = None;
@@ -318,13 +284,16 @@ impl App {
     }
 
     pub(super) fn edit(&mut self, request: InputRequest) {
-        if let Some(editor) = self.editor() {
-            let _ = editor.handle(request);
-            self.rewrite_rule();
+        let most = self.most_written();
+        let Some(editor) = self.editor() else { return };
+        if matches!(request, InputRequest::InsertChar(_)) && editor.value().len() >= most {
+            return self.say(format!("the line is full: it holds {}", size(most)));
         }
+        let _ = editor.handle(request);
+        self.rewrite_rule();
     }
 
-    fn editor(&mut self) -> Option<&mut Editor> {
+    pub(super) fn editor(&mut self) -> Option<&mut Editor> {
         if let Some(layer) = self.layers.last_mut() {
             return match layer {
                 Layer::List(chooser) => Some(&mut chooser.editor),

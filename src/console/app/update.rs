@@ -49,6 +49,7 @@ impl App {
             }
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => self.paste(text),
+            Msg::PasteTrouble(trouble) => self.paste_failed(trouble),
             Msg::Resize(columns, rows) => self.size = (columns, rows),
             Msg::UsageDue => {
                 let due = self.view.usage.due(self.now);

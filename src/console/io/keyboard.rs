@@ -132,10 +132,10 @@ impl Reader {
         loop {
             let decoded = match self.wait() {
                 Ok(None) => return None,
-                Ok(Some(false)) => self.decoder.time_out(),
+                Ok(Some(false)) => self.decoder.time_out(self.clock.now().mono),
                 Ok(Some(true)) => match rustix::io::read(&self.input, &mut bytes) {
                     Ok(0) => return heard.blocking_send(Heard::Gone).ok(),
-                    Ok(read) => self.decoder.feed(&bytes[..read]),
+                    Ok(read) => self.decoder.feed(self.clock.now().mono, &bytes[..read]),
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
                     Err(_) => return heard.blocking_send(Heard::Gone).ok(),
                 },
@@ -158,8 +158,9 @@ impl Reader {
     /// Waits for input, or until what has been received must be processed; tells whether there is input.
     /// Returns `None` if reading must stop.
     fn wait(&self) -> rustix::io::Result<Option<bool>> {
-        let answers = self.survey.as_ref().map(|_| self.until.saturating_sub(self.clock.now().mono));
-        let patience = self.decoder.patience().into_iter().chain(answers).min();
+        let answers = self.survey.as_ref().map(|_| self.until);
+        let due = self.decoder.due().into_iter().chain(answers).min();
+        let patience = due.map(|due| due.saturating_sub(self.clock.now().mono));
         let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
         let mut fds =
             [PollFd::new(&self.input, PollFlags::IN), PollFd::new(&self.closed, PollFlags::empty())];
@@ -172,6 +173,7 @@ impl Reader {
             Decoded::Key(key) => Msg::Key(key),
             Decoded::Mouse(mouse) => Msg::Mouse(mouse),
             Decoded::Paste(text) => Msg::Paste(text),
+            Decoded::PasteTrouble(trouble) => Msg::PasteTrouble(trouble),
             Decoded::Focus(has_focus) => Msg::Focus(has_focus),
             Decoded::Answer(answer) => {
                 // A late answer is discarded, and must not be taken for a key.

@@ -168,7 +168,7 @@ impl Teller {
                 Next::Event(if *connected.borrow() { Event::Time } else { Event::LinkLost })
             }
             line = line => Next::Event(match line {
-                Some((line, at)) => Event::Line(line, at),
+                Some((entered, at)) => Event::Entered(entered, at),
                 None => {
                     self.lines = None;
                     Event::InputEnded

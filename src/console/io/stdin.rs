@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::os::fd::OwnedFd;
 use std::thread::JoinHandle;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -13,14 +13,15 @@ use tokio::sync::mpsc;
 use jiff::Timestamp;
 
 use crate::clock::Clock;
+use crate::console::plain::{Entered, LineSplitter};
 
 /// Maximum number of lines queued for the loop.
 const LINES_AHEAD: usize = 64;
-/// Maximum length of a line in bytes; longer ones are split.
-const MOST: usize = 64 << 10;
+/// Lines of a person that follow each other this closely were pasted.
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Lines, each with the time it was read; closed when no more will come.
-pub(super) type Lines = mpsc::Receiver<(String, Timestamp)>;
+/// What was entered, with the time it was read; closed when no more will come.
+pub(super) type Lines = mpsc::Receiver<(Entered, Timestamp)>;
 
 /// The reader of standard input.
 pub(super) struct Reading {
@@ -46,44 +47,84 @@ pub(super) fn lines(clock: Clock) -> io::Result<(Lines, Reading)> {
     let (told, lines) = mpsc::channel(LINES_AHEAD);
     let (closed, wake) = pipe_with(PipeFlags::CLOEXEC)?;
     let thread = std::thread::Builder::new().name("lines".into()).spawn(move || {
-        let tell = |line: &[u8]| {
-            let text = String::from_utf8_lossy(line);
-            let text = text.trim_end_matches(['\n', '\r']).to_owned();
-            told.blocking_send((text, clock.now().wall)).ok()
+        let now = || clock.now().wall;
+        let tell = |entered, at| told.blocking_send((entered, at)).ok();
+        let mut splitter = LineSplitter::new(is_person());
+        // The receiver is gone, or no more will come.
+        let _ = if is_person() {
+            read_person(&closed, &mut splitter, now, tell)
+        } else {
+            read_lines(&closed, &mut splitter, |entered| tell(entered, now()))
         };
-        let mut waiting = Vec::new();
-        while let Some(()) = read(&closed, &mut waiting) {
-            while let Some(length) = line_length(&waiting) {
-                let line: Vec<u8> = waiting.drain(..length).collect();
-                let Some(()) = tell(&line) else { return };
-            }
-        }
-        if !waiting.is_empty() {
-            tell(&waiting);
-        }
     })?;
     Ok((lines, Reading { wake, thread }))
 }
 
-/// Waits for more input; returns `None` when no more will come, or nobody wants it.
-fn read(closed: &OwnedFd, waiting: &mut Vec<u8>) -> Option<()> {
+/// Reads lines until nobody wants them or no more will come.
+fn read_lines(
+    closed: &OwnedFd,
+    splitter: &mut LineSplitter,
+    tell: impl Fn(Entered) -> Option<()>,
+) -> Option<()> {
+    loop {
+        match read(closed, splitter, None)? {
+            Read::Some => {}
+            Read::Nothing => return splitter.rest().and_then(tell),
+        }
+        while let Some(entered) = splitter.line() {
+            tell(entered)?;
+        }
+    }
+}
+
+/// Does the same at a terminal, where lines that come at once are told as one paste.
+fn read_person(
+    closed: &OwnedFd,
+    splitter: &mut LineSplitter,
+    now: impl Fn() -> Timestamp,
+    tell: impl Fn(Entered, Timestamp) -> Option<()>,
+) -> Option<()> {
+    let mut came_at = None;
+    loop {
+        if splitter.collect() {
+            came_at.get_or_insert_with(&now);
+        }
+        match (read(closed, splitter, came_at.and(Some(&AT_ONCE)))?, came_at) {
+            (Read::Some, _) => {}
+            (Read::Nothing, None) => return splitter.rest().and_then(|rest| tell(rest, now())),
+            (Read::Nothing, Some(at)) => {
+                came_at = None;
+                if let Some(entered) = splitter.collected() {
+                    tell(entered, at)?;
+                }
+            }
+        }
+    }
+}
+
+/// What was read.
+enum Read {
+    /// Something.
+    Some,
+    /// Nothing within the time, or ever again.
+    Nothing,
+}
+
+/// Waits for more input; returns `None` when nobody wants it.
+fn read(closed: &OwnedFd, splitter: &mut LineSplitter, patience: Option<&Timespec>) -> Option<Read> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(closed, PollFlags::empty())];
-    retry_on_intr(|| poll(&mut fds, None)).ok()?;
+    let ready = retry_on_intr(|| poll(&mut fds, patience)).unwrap_or(0);
     if !fds[1].revents().is_empty() {
-        waiting.clear();
         return None;
     }
     let mut bytes = [0; 4_096];
-    let count = retry_on_intr(|| rustix::io::read(&stdin, &mut bytes)).ok().filter(|count| *count > 0)?;
-    waiting.extend_from_slice(bytes.get(..count)?);
-    Some(())
-}
-
-/// Returns the length of the first line including its end, or the maximum length if it is longer.
-fn line_length(waiting: &[u8]) -> Option<usize> {
-    let end = waiting.iter().take(MOST).position(|byte| *byte == b'\n').map(|at| at + 1);
-    end.or_else(|| (waiting.len() >= MOST).then_some(MOST))
+    let count = match ready {
+        0 => 0,
+        _ => retry_on_intr(|| rustix::io::read(&stdin, &mut bytes)).unwrap_or(0),
+    };
+    splitter.add(bytes.get(..count)?);
+    Some(if count == 0 { Read::Nothing } else { Read::Some })
 }
 
 /// Tells whether standard input is a terminal, with a person in front of it.

@@ -1,24 +1,30 @@
-//! Decoding what a terminal sends, byte by byte: keys, mouse, pastes, focus, and answers to queries. An
-//! answer is never taken for keys, however late or malformed; unknown sequences are discarded whole. Pure.
+//! Decoding what a terminal sends: keys, mouse, pastes, focus, and answers to queries. An answer is never taken for
+//! keys, however late or malformed; unknown sequences are discarded whole.
+//!
+//! Time decides one thing only: whether an Escape, alone or with one more character, was a key. Whatever else has
+//! begun lasts until its own end, however long the pauses are: time may deliver or drop a part, it never turns the
+//! rest into keys. Pure; the time is given, as a reading of the monotonic clock.
 
 mod csi;
+mod pasting;
+mod sequence;
+mod torn;
 
 use std::time::Duration;
 
-use crate::terminal::host_terminal::{self, Answer};
+use crate::terminal::host_terminal::Answer;
 use crate::terminal::{Key, KeyPress, MouseInput};
+
+use pasting::Pasting;
+use sequence::{Overlong, Step, alt, step};
+use torn::{GoesOn, Torn};
 
 /// A lone Escape that nothing follows within this time is the Escape key.
 const ESCAPE: Duration = Duration::from_millis(25);
 /// The same while answers are expected.
 const ASKED: Duration = Duration::from_millis(150);
-/// A sequence or paste that has begun must continue within this time, or it counts as aborted.
-const BROKEN: Duration = Duration::from_millis(500);
-/// Maximum length of an answer in bytes; the rest of a longer one is discarded.
+/// Maximum length of a sequence or an answer in bytes; a longer one is discarded.
 const MOST_ANSWER: usize = 4_096;
-/// Maximum number of bytes of a paste that are delivered at once.
-const MOST_PASTE: usize = 8 << 20;
-const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
 /// Something the terminal sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +35,8 @@ pub enum Decoded {
     Mouse(MouseInput),
     /// Text was pasted.
     Paste(String),
+    /// A paste that is not delivered, or not yet.
+    PasteTrouble(PasteTrouble),
     /// The window gained or lost focus.
     Focus(bool),
     /// The terminal answered a query.
@@ -37,223 +45,192 @@ pub enum Decoded {
     PasteBegins,
 }
 
+/// What is wrong with a paste.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasteTrouble {
+    /// Nothing has come for a while, and its end is missing. The Escape key drops it now; any other byte is part of it.
+    Stalled,
+    /// It was dropped with the Escape key, after this many bytes.
+    Dropped(usize),
+    /// It had this many bytes, more than [`MOST_PASTE`], and was dropped whole.
+    TooLong(usize),
+}
+
+/// Maximum length of a paste in bytes.
+pub const MOST_PASTE: usize = 8 << 20;
+
 /// A streaming decoder of terminal input.
 #[derive(Debug, Default)]
 pub struct Decoder {
     held: Vec<u8>,
-    is_pasting: bool,
-    /// Whether an overlong answer is being discarded up to its end.
-    is_skipping: bool,
+    /// Whether the bytes held are a key if nothing follows them soon.
+    may_be_key: bool,
+    pasting: Option<Pasting>,
+    /// The overlong sequence that is being discarded up to its end.
+    skipped: Option<Overlong>,
+    /// The beginning of a sequence that was delivered as keys because nothing followed it in time.
+    torn: Option<Torn>,
+    /// Whether a paste was dropped whose end may still come.
+    has_dropped: bool,
+    /// When the last byte arrived.
+    last: Duration,
     /// Whether answers are expected, so that anything that may begin one is waited for longer.
     pub is_asked: bool,
 }
 
-/// The result of decoding the bytes held.
-enum Step {
-    /// This many bytes were consumed, and what they mean, if anything.
-    Took(usize, Option<Decoded>),
-    /// More bytes are needed.
-    More,
-}
-
 impl Decoder {
-    /// Decodes more bytes. It makes no difference how they are split into pieces, as long as they arrive in
-    /// time.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Decoded> {
-        self.held.extend_from_slice(bytes);
-        self.drain(false)
-    }
-
-    /// Returns how long to wait for the next byte before calling `time_out`; none when no bytes are held.
-    #[must_use]
-    pub fn patience(&self) -> Option<Duration> {
-        if self.held.is_empty() && !self.is_pasting && !self.is_skipping {
-            return None;
+    /// Decodes more bytes, which arrived at this time. It makes no difference how they are split into pieces, as long
+    /// as no time runs out between them.
+    pub fn feed(&mut self, now: Duration, bytes: &[u8]) -> Vec<Decoded> {
+        self.last = now;
+        if let Some(pasting) = &mut self.pasting
+            && pasting.may_leave(bytes)
+        {
+            return Vec::new();
         }
-        // A person may stop after these; anything longer was not typed by a person.
-        let is_key = !self.is_pasting && self.held.len() <= 2 && self.held.first() == Some(&0x1b);
-        Some(match (is_key, self.is_asked) {
-            (true, false) => ESCAPE,
-            (true, true) => ASKED,
-            (false, _) => BROKEN,
-        })
+        let bytes = self.behind_dropped(bytes);
+        let mut held = std::mem::take(&mut self.held);
+        if held.is_empty() {
+            return self.drain(bytes);
+        }
+        held.extend_from_slice(bytes);
+        self.drain(&held)
     }
 
-    /// Handles a timeout: the bytes held will not be continued.
-    pub fn time_out(&mut self) -> Vec<Decoded> {
-        self.is_skipping = false;
-        self.drain(true)
+    /// Returns when to call `time_out` unless a byte arrives before, as a reading of the clock.
+    #[must_use]
+    pub fn due(&self) -> Option<Duration> {
+        let patience = match &self.pasting {
+            Some(pasting) => pasting.patience()?,
+            None if !self.may_be_key => return None,
+            None if self.is_asked => ASKED,
+            None => ESCAPE,
+        };
+        Some(self.last.saturating_add(patience))
     }
 
-    fn drain(&mut self, is_all: bool) -> Vec<Decoded> {
+    /// Handles the time at which nothing more had arrived; has no effect before the time of `due`.
+    pub fn time_out(&mut self, now: Duration) -> Vec<Decoded> {
+        if self.due().is_none_or(|due| now < due) {
+            return Vec::new();
+        }
+        self.last = now;
+        if let Some(pasting) = &mut self.pasting {
+            let trouble = pasting.time_out();
+            if let PasteTrouble::Dropped(_) = trouble {
+                (self.pasting, self.torn, self.has_dropped) = (None, Some(Torn::paste_end()), true);
+            }
+            return vec![Decoded::PasteTrouble(trouble)];
+        }
+        self.may_be_key = false;
+        let held = std::mem::take(&mut self.held);
+        let escape = Decoded::Key(Key::Esc.into());
+        if self.torn.is_some() {
+            return self.typed_on(&held);
+        }
+        let (out, torn) = match held[..] {
+            _ if self.skipped.take().is_some() => (Vec::new(), Torn::answer_end()),
+            [0x1b] => (vec![escape], Torn::key(&held)),
+            [0x1b, 0x1b] => (vec![escape.clone(), escape], Torn::key(&held[1..])),
+            // The Escape key, and a sequence that has not ended yet.
+            [0x1b, 0x1b, ..] => {
+                let mut out = vec![escape];
+                out.append(&mut self.drain(&held[1..]));
+                return out;
+            }
+            [0x1b, letter] => (vec![alt(letter)], Torn::key(&held)),
+            // An answer, and the first half of its end.
+            _ => (Vec::new(), Torn::answer_end()),
+        };
+        self.torn = Some(torn);
+        out
+    }
+
+    /// Returns what is behind the end of a dropped paste, if that end is among the bytes: what precedes it was pasted.
+    fn behind_dropped<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let end = Some(bytes).filter(|_| self.has_dropped).and_then(pasting::end);
+        let Some(end) = end.filter(|end| pasting::begin(bytes).is_none_or(|begin| end.start < begin)) else {
+            return bytes;
+        };
+        (self.has_dropped, self.may_be_key, self.torn) = (false, false, None);
+        self.held.clear();
+        &bytes[end.end..]
+    }
+
+    /// Delivers as keys what might have been the rest of a torn sequence.
+    fn typed_on(&mut self, held: &[u8]) -> Vec<Decoded> {
+        let torn = self.torn.take().and_then(|torn| torn.typed(held));
+        let out = self.drain(held);
+        self.torn = torn;
+        out
+    }
+
+    fn drain(&mut self, bytes: &[u8]) -> Vec<Decoded> {
         let mut out = Vec::new();
-        loop {
-            if self.is_pasting {
-                let Some(text) = self.paste(is_all) else { return out };
-                out.push(Decoded::Paste(text));
+        let mut rest = bytes;
+        self.may_be_key = false;
+        while !rest.is_empty() {
+            if let Some(pasting) = &mut self.pasting {
+                let Some((pasted, behind)) = pasting.take(rest) else { return out };
+                (self.pasting, rest) = (None, behind);
+                out.push(pasted);
+                continue;
             }
-            if self.is_skipping && !self.skip() {
-                return out;
-            }
-            if self.held.is_empty() {
-                return out;
-            }
-            match step(&self.held, is_all) {
-                Step::More if self.held.len() > MOST_ANSWER => {
-                    self.held.clear();
-                    self.is_skipping = true;
+            if let Some(form) = self.skipped {
+                let (bytes, has_ended) = form.skip(rest);
+                rest = &rest[bytes..];
+                if !has_ended {
+                    // The first byte of its end, perhaps.
+                    self.may_be_key = !rest.is_empty();
+                    break;
                 }
-                Step::More => return out,
+                self.skipped = None;
+                continue;
+            }
+            if let Some(mut torn) = self.torn.take() {
+                match torn.goes_on(rest) {
+                    GoesOn::No => {}
+                    GoesOn::Perhaps => {
+                        (self.torn, self.may_be_key) = (Some(torn), true);
+                        break;
+                    }
+                    GoesOn::Ended(bytes) => {
+                        (self.torn, rest) = (torn.rest(), &rest[bytes..]);
+                        continue;
+                    }
+                    GoesOn::Yes { is_dropped } => {
+                        let mut more = self.drain(&[torn.bytes(), rest].concat());
+                        if is_dropped && matches!(more.first(), Some(Decoded::Key(_))) {
+                            more.remove(0);
+                        }
+                        out.append(&mut more);
+                        return out;
+                    }
+                }
+            }
+            match step(rest) {
+                Step::More | Step::Unsure if rest.len() > MOST_ANSWER => {
+                    self.skipped = Some(Overlong::of(rest));
+                    rest = if rest.ends_with(b"\x1b") { b"\x1b" } else { b"" };
+                }
+                Step::More => break,
+                Step::Unsure => {
+                    self.may_be_key = true;
+                    break;
+                }
                 Step::Took(bytes, decoded) => {
-                    self.held.drain(..bytes);
-                    match decoded {
-                        Some(Decoded::PasteBegins) => self.is_pasting = true,
+                    rest = &rest[bytes..];
+                    match decoded.filter(|_| bytes <= MOST_ANSWER) {
+                        Some(Decoded::PasteBegins) => {
+                            (self.pasting, self.has_dropped) = (Some(Pasting::default()), false);
+                        }
                         other => out.extend(other),
                     }
                 }
             }
         }
-    }
-
-    /// Returns a paste that is complete, too long to wait for, or aborted.
-    fn paste(&mut self, is_all: bool) -> Option<String> {
-        let end = memchr::memmem::find(&self.held, PASTE_ENDS);
-        let bytes = match end {
-            Some(at) => {
-                let bytes: Vec<u8> = self.held.drain(..at).collect();
-                self.held.drain(..PASTE_ENDS.len());
-                self.is_pasting = false;
-                bytes
-            }
-            None if is_all => {
-                self.is_pasting = false;
-                std::mem::take(&mut self.held)
-            }
-            None if self.held.len() > MOST_PASTE => {
-                // Its terminator may be among the last bytes.
-                self.held.drain(..MOST_PASTE - PASTE_ENDS.len()).collect()
-            }
-            None => return None,
-        };
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// Discards the rest of an answer; tells whether its end was found.
-    fn skip(&mut self) -> bool {
-        match self.held.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b)) {
-            Some(at) => {
-                let is_string_end = self.held[at..].starts_with(b"\x1b\\");
-                let is_escape = self.held[at] == 0x1b;
-                self.held.drain(..at + if is_string_end { 2 } else { usize::from(!is_escape) });
-                self.is_skipping = false;
-                true
-            }
-            None => {
-                self.held.clear();
-                false
-            }
-        }
-    }
-}
-
-fn step(held: &[u8], is_all: bool) -> Step {
-    match held {
-        [0x1b] | [0x1b, 0x1b] if is_all => Step::Took(1, Some(Decoded::Key(Key::Esc.into()))),
-        [0x1b] | [0x1b, 0x1b] => Step::More,
-        [0x1b, b'[', ..] if held.len() > 2 || !is_all => csi::step(held, is_all),
-        [0x1b, b'O', third, ..] => match csi::application(*third) {
-            Some(key) => Step::Took(3, Some(Decoded::Key(key.into()))),
-            None => Step::Took(2, Some(alt(b'O'))),
-        },
-        [0x1b, b']', b'0'..=b'9', ..] => answer(held, is_all),
-        [0x1b, b'O' | b']'] if !is_all => Step::More,
-        [0x1b, 0x1b, rest @ ..] => escaped_twice(rest, is_all),
-        [0x1b, rest @ ..] => match plain(rest) {
-            Some((bytes, key)) => {
-                Step::Took(1 + bytes, key.map(|key| Decoded::Key(KeyPress { alt: true, ..key })))
-            }
-            None if is_all => Step::Took(held.len(), None),
-            None => Step::More,
-        },
-        _ => match plain(held) {
-            Some((bytes, key)) => Step::Took(bytes, key.map(Decoded::Key)),
-            None if is_all => Step::Took(held.len(), None),
-            None => Step::More,
-        },
-    }
-}
-
-/// Decodes a double Escape: some terminals put an Escape before the sequence of a key pressed with Alt;
-/// otherwise the first is the Escape key.
-fn escaped_twice(rest: &[u8], is_all: bool) -> Step {
-    if !matches!(rest, [b'[' | b'O', ..]) {
-        return Step::Took(1, Some(Decoded::Key(Key::Esc.into())));
-    }
-    let mut once = vec![0x1b];
-    once.extend_from_slice(rest);
-    match step(&once, is_all) {
-        Step::Took(bytes, Some(Decoded::Key(key))) => {
-            Step::Took(bytes + 1, Some(Decoded::Key(KeyPress { alt: true, ..key })))
-        }
-        Step::Took(bytes, decoded) => Step::Took(bytes + 1, decoded),
-        Step::More => Step::More,
-    }
-}
-
-/// Decodes an answer, `ESC ] number …`; nothing that a person types begins like that.
-fn answer(held: &[u8], is_all: bool) -> Step {
-    let end = held[2..].iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b));
-    let Some(at) = end.map(|at| at + 2) else {
-        return if is_all { Step::Took(held.len(), None) } else { Step::More };
-    };
-    let answer = host_terminal::parse_osc(&held[2..at]).map(Decoded::Answer);
-    match &held[at..] {
-        [0x07, ..] => Step::Took(at + 1, answer),
-        [0x1b, b'\\', ..] => Step::Took(at + 2, answer),
-        [0x1b] if !is_all => Step::More,
-        [0x1b] => Step::Took(held.len(), None),
-        // Interrupted by another sequence, or cancelled.
-        [0x1b, ..] => Step::Took(at, None),
-        _ => Step::Took(at + 1, None),
-    }
-}
-
-fn alt(letter: u8) -> Decoded {
-    Decoded::Key(KeyPress { alt: true, ..Key::Char(char::from(letter)).into() })
-}
-
-/// Decodes a character or control: the number of bytes and the key, or `None` if it is incomplete.
-fn plain(held: &[u8]) -> Option<(usize, Option<KeyPress>)> {
-    let ctrl = |c: char| Some(KeyPress { ctrl: true, ..Key::Char(c).into() });
-    let first = *held.first()?;
-    let key = match first {
-        b'\r' => Some(Key::Enter.into()),
-        b'\t' => Some(Key::Tab.into()),
-        0x7f => Some(Key::Backspace.into()),
-        0x00 => ctrl(' '),
-        0x1b => Some(Key::Esc.into()),
-        0x01..=0x1a => ctrl(char::from(first - 1 + b'a')),
-        0x1c..=0x1f => ctrl(char::from(first - 0x1c + b'\\')),
-        b' '..=b'~' => Some(Key::Char(char::from(first)).into()),
-        _ => return character(held),
-    };
-    Some((1, key))
-}
-
-fn character(held: &[u8]) -> Option<(usize, Option<KeyPress>)> {
-    let bytes = match held.first()? {
-        0xc2..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xf4 => 4,
-        // Not a valid first byte of a character.
-        _ => return Some((1, None)),
-    };
-    let whole = held.get(..bytes.min(held.len()))?;
-    match std::str::from_utf8(whole) {
-        Ok(text) => Some((bytes, text.chars().next().map(|c| Key::Char(c).into()))),
-        // Incomplete, but valid so far.
-        Err(error) if error.error_len().is_none() => None,
-        Err(_) => Some((1, None)),
+        self.held = rest.to_vec();
+        out
     }
 }
 
@@ -262,13 +239,29 @@ mod tests {
     use super::*;
     use crate::terminal::{MouseButton, MouseKind};
 
-    fn all(bytes: &[u8]) -> Vec<Decoded> {
-        let mut decoder = Decoder::default();
-        let mut out = decoder.feed(bytes);
-        while decoder.patience().is_some() {
-            out.extend(decoder.time_out());
+    /// Feeds pieces, each followed by a pause; returns what came of each piece and its pause.
+    fn with_pauses(decoder: &mut Decoder, pieces: &[(&[u8], Duration)]) -> Vec<Vec<Decoded>> {
+        let mut now = decoder.last;
+        let mut played = Vec::new();
+        for (bytes, pause) in pieces {
+            let mut out = decoder.feed(now, bytes);
+            now += *pause;
+            while let Some(due) = decoder.due().filter(|due| *due <= now) {
+                out.extend(decoder.time_out(due));
+            }
+            played.push(out);
         }
-        out
+        played
+    }
+
+    fn all(bytes: &[u8]) -> Vec<Decoded> {
+        paused(&[bytes])
+    }
+
+    /// Feeds pieces, each followed by a long pause.
+    fn paused(pieces: &[&[u8]]) -> Vec<Decoded> {
+        let pieces: Vec<_> = pieces.iter().map(|bytes| (*bytes, Duration::from_mins(1))).collect();
+        with_pauses(&mut Decoder::default(), &pieces).concat()
     }
 
     fn keys(names: &[&str]) -> Vec<Decoded> {
@@ -321,7 +314,7 @@ mod tests {
         let pasted = all(b"\x1b[200~rm x\n\x1b[31mred\x1b[201~q");
         assert_eq!(pasted[0], Decoded::Paste("rm x\n\x1b[31mred".into()));
         assert_eq!(pasted[1..], keys(&["q"]));
-        assert_eq!(all(b"\x1b[200~never ends"), [Decoded::Paste("never ends".into())]);
+        assert_eq!(all(b"\x1b[200~never ends"), [Decoded::PasteTrouble(PasteTrouble::Stalled)]);
     }
 
     #[test]
@@ -337,14 +330,16 @@ mod tests {
             b"\x1b]11;broken off\x1b[?1;2c",
             b"\x1b[?2026;2$y",
             b"\x1b[8;24;80t",
+            b"\x1bP>|a terminal(1.2)\x1b\\",
+            b"\x1b_Gi=31;OK\x1b\\",
         ];
         let is_key = |decoded: &Decoded| !matches!(decoded, Decoded::Answer(_));
         for bytes in whole {
             for cut in 0..=bytes.len() {
                 let mut decoder = Decoder::default();
-                let mut got = decoder.feed(&bytes[..cut]);
-                got.extend(decoder.feed(&bytes[cut..]));
-                got.extend(decoder.feed(b"q"));
+                let mut got = decoder.feed(Duration::ZERO, &bytes[..cut]);
+                got.extend(decoder.feed(Duration::ZERO, &bytes[cut..]));
+                got.extend(decoder.feed(Duration::ZERO, b"q"));
                 let pressed: Vec<_> = got.into_iter().filter(is_key).collect();
                 assert_eq!(
                     pressed,
@@ -360,6 +355,132 @@ mod tests {
         assert_eq!(all(b"\x1b[12;"), [], "nobody types that, and it is nothing");
     }
 
+    #[test]
+    fn what_time_has_torn_is_no_key() {
+        let whole: &[&[u8]] = &[
+            b"\x1b[<0;10;12M",
+            b"\x1b[M !!",
+            b"\x1b[I",
+            b"\x1b[A",
+            b"\x1bOP",
+            b"\x1b[1;5C",
+            b"\x1b[15~",
+            b"\x1b[97;5u",
+            b"\x1b[[A",
+            b"\x1b[2;3R",
+            b"\x1b[?62;22c",
+            b"\x1b[?2026;2$y",
+            b"\x1b]11;rgb:0000/0000/0000\x1b\\",
+            b"\x1b]11;garbage\x07",
+            b"\x1bP>|a terminal(1.2)\x1b\\",
+            b"\x1b_Gi=31;OK\x1b\\",
+            b"\xe2\x82\xac",
+        ];
+        let is_letter = |decoded: &Decoded| {
+            matches!(
+                decoded,
+                Decoded::Key(KeyPress { key: Key::Char('!'..='~'), alt: false, ctrl: false, .. })
+            )
+        };
+        for bytes in whole {
+            for cut in 1..bytes.len() {
+                let mut got = paused(&[&bytes[..cut], &bytes[cut..], b"q"]);
+                got.retain(is_letter);
+                assert_eq!(got, keys(&["q"]), "{} at {cut}", bytes.escape_ascii());
+            }
+        }
+        assert_eq!(paused(&[b"\x1b[<0;10", b";12M"]).len(), 1, "a report is delivered, however late");
+    }
+
+    #[test]
+    fn what_a_person_types_slowly_is_keys() {
+        let cases: &[(&[&[u8]], &[&str])] = &[
+            (&[b"\x1b", b"[", b"I"], &["Esc", "[", "I"]),
+            (&[b"\x1b", b"[", b"["], &["Esc", "[", "["]),
+            (&[b"\x1b", b"O", b"A"], &["Esc", "O", "A"]),
+            (&[b"\x1b", b"]", b"1"], &["Esc", "]", "1"]),
+            (&[b"\x1b", b"[", b"2", b"0", b"1"], &["Esc", "[", "2", "0", "1"]),
+            (&[b"\x1b", b"[[[["], &["Esc", "[", "[", "[", "["]),
+            (&[b"\x1b[", b"ls"], &["M-[", "l", "s"]),
+            (&[b"\x1b[", b"5", b"x"], &["M-[", "5", "x"]),
+            (&[b"\x1b]", b"1", b"1"], &["M-]", "1", "1"]),
+            (&[b"\x1bP", b"1"], &["M-P", "1"]),
+            (&[b"\x1b", b"\x1b", b"x"], &["Esc", "Esc", "x"]),
+        ];
+        for (pieces, names) in cases {
+            assert_eq!(paused(pieces), keys(names), "{}", pieces.concat().escape_ascii());
+        }
+    }
+
+    #[test]
+    fn escape_right_before_a_report_is_escape() {
+        let reports: &[&[u8]] = &[
+            b"\x1b[<0;5;3M",
+            b"\x1b[M !!",
+            b"\x1b[I",
+            b"\x1b[200~yes\x1b[201~",
+            b"\x1b]11;rgb:0000/0000/0000\x07",
+            b"\x1b[?62;22c",
+        ];
+        for report in reports {
+            let bytes = [b"\x1b", *report].concat();
+            let got = all(&bytes);
+            assert_eq!(got[..1], keys(&["Esc"]), "{}", bytes.escape_ascii());
+            assert_eq!(got[1..], all(report), "{}", bytes.escape_ascii());
+            for cut in 1..bytes.len() {
+                let got = paused(&[&bytes[..cut], &bytes[cut..]]);
+                let escapes = got.iter().filter(|got| **got == keys(&["Esc"])[0]).count();
+                assert!(escapes >= 1, "{} at {cut}: {got:?}", bytes.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn a_paste_that_does_not_end_is_dropped_by_escape_alone() {
+        let (mut decoder, second) = (Decoder::default(), Duration::from_secs(1));
+        let trouble = |trouble| vec![Decoded::PasteTrouble(trouble)];
+        let pieces: &[(&[u8], Duration)] = &[
+            (b"\x1b[200~yes", second),
+            (b"\x1b", 3 * second),
+            (b"q", second),
+            (b"\x1b", second),
+            (b"\rqq", 9 * second),
+            (b"\x1b", second),
+            (b"q", second),
+        ];
+        let expected = [
+            vec![],
+            trouble(PasteTrouble::Stalled),
+            vec![],
+            vec![],
+            trouble(PasteTrouble::Stalled),
+            trouble(PasteTrouble::Dropped(9)),
+            keys(&["q"]),
+        ];
+        assert_eq!(with_pauses(&mut decoder, pieces), expected);
+        // Its end may come after all.
+        let late = paused(&[b"\x1b[200~yes", b"\x1b", b"more\r\x1b[201~z"]);
+        assert_eq!(late[2..], keys(&["z"]));
+    }
+
+    #[test]
+    fn f51_a_paste_of_any_size_is_one_paste_or_none() {
+        for (size, is_taken) in
+            [(5 << 20, true), (MOST_PASTE, true), (MOST_PASTE + 1, false), (3 * MOST_PASTE, false)]
+        {
+            let bytes = [&b"\x1b[200~"[..], &vec![b'x'; size], b"\x1b[201~z"].concat();
+            let mut decoder = Decoder::default();
+            let got: Vec<_> =
+                bytes.chunks(4_095).flat_map(|piece| decoder.feed(Duration::ZERO, piece)).collect();
+            let expected = match is_taken {
+                true => Decoded::Paste("x".repeat(size)),
+                false => Decoded::PasteTrouble(PasteTrouble::TooLong(size)),
+            };
+            assert!(got[0] == expected, "{size} bytes");
+            assert_eq!(got[1..], keys(&["z"]));
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn bytes_mean_the_same_however_they_are_cut(
@@ -373,14 +494,62 @@ mod tests {
             let bytes: Vec<u8> = pieces.concat();
             let cut = cut.min(bytes.len());
             let mut decoder = Decoder::default();
-            let mut got = decoder.feed(&bytes[..cut]);
-            got.extend(decoder.feed(&bytes[cut..]));
+            let mut got = decoder.feed(Duration::ZERO, &bytes[..cut]);
+            got.extend(decoder.feed(Duration::ZERO, &bytes[cut..]));
             proptest::prop_assert_eq!(got, all(&bytes));
         }
 
         #[test]
         fn nothing_that_comes_is_beyond_decoding(bytes: Vec<u8>) {
             let _ = all(&bytes);
+        }
+
+        #[test]
+        fn f50_no_byte_of_a_paste_is_a_key_however_it_is_cut(
+            before in proptest::sample::select(vec![
+                &b""[..], b"a", b"\x1b", b"\x1b\x1b", b"\x1b[", b"\x1bO", b"\x1b]1", b"\x1b[<0;1", b"\x1b[M ", b"\xc3", b"\x1b\x1b[",
+            ]),
+            text in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    &b"yes\r"[..], b"q", b"\x03", b"[201~", b"[A", b"\xc3\xa9", b"\xff", b"~", b"\x1b[20", b"\x1b", b"\x1b[200~",
+                ]), 0..8),
+            cuts in proptest::collection::vec((0..60_usize, proptest::sample::select(vec![0, 10, 30, 600, 2_500, 90_000])), 0..12),
+        ) {
+            let mut text: Vec<u8> = text.concat();
+            text.truncate(pasting::end(&text).map_or(text.len(), |end| end.start));
+            let (from, until) = (before.len() + 6, before.len() + 6 + text.len() + 6);
+            let bytes = [before, b"\x1b[200~", &text, b"\x1b[201~", b"z"].concat();
+            let ends = [(from, 0), (until, 0), (bytes.len(), 90_000)];
+            let mut cuts: Vec<(usize, u64)> = cuts.into_iter().chain(ends).filter(|(at, _)| *at <= bytes.len()).collect();
+            cuts.sort_unstable();
+            let mut begins = 0;
+            let pieces: Vec<(&[u8], Duration)> = cuts.iter().map(|(at, pause)| {
+                let piece = &bytes[begins..*at];
+                begins = *at;
+                (piece, Duration::from_millis(*pause))
+            }).collect();
+            let played = with_pauses(&mut Decoder::default(), &pieces);
+            let has_escape = text.contains(&0x1b);
+            let is_drop = |got: &Decoded| matches!(got, Decoded::PasteTrouble(PasteTrouble::Dropped(_)));
+            let is_silent = |got: &Decoded| {
+                matches!(got, Decoded::Paste(_) | Decoded::PasteTrouble(_))
+            };
+            let pasted = played.iter().zip(&cuts).filter(|(_, (at, _))| (from..=until).contains(at)).skip_while(|(_, (at, _))| *at == from);
+            let pasted: Vec<Decoded> = pasted.flat_map(|(got, _)| got.clone()).collect();
+            // Only an Escape in the text, alone after a silence, is the person's.
+            let kept = pasted.iter().take_while(|got| !(has_escape && is_drop(got)));
+            for got in kept {
+                proptest::prop_assert!(is_silent(got), "{got:?} of {}", bytes.escape_ascii());
+            }
+            let was_dropped = played.iter().flatten().any(is_drop);
+            if !was_dropped {
+                let expected = Decoded::Paste(String::from_utf8_lossy(&text).into_owned());
+                proptest::prop_assert_eq!(pasted.iter().filter(|got| **got == expected).count(), 1);
+            }
+            if !(was_dropped && has_escape) {
+                let last = played.concat().pop();
+                proptest::prop_assert_eq!(last, keys(&["z"]).pop());
+            }
         }
     }
 }

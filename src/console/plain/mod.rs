@@ -4,6 +4,7 @@
 
 mod attention;
 mod calls;
+pub mod entered;
 pub mod events;
 pub mod line;
 pub mod menu;
@@ -14,6 +15,7 @@ mod steps;
 pub mod tasks;
 mod watch;
 
+pub use entered::{Entered, LineSplitter};
 pub use events::events;
 pub use line::Line;
 pub use output::{Purpose, Reading};

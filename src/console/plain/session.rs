@@ -11,6 +11,7 @@ use crate::config::{Prefix, WatchRule};
 use crate::envelope::TaskId;
 use crate::runtime::{Snapshot, TaskView};
 
+use super::entered::Entered;
 use super::events::{events, program_runs};
 use super::line::Line;
 use super::output::{Purpose, Reading};
@@ -31,8 +32,8 @@ const IDLE: SignedDuration = SignedDuration::from_secs(3);
 /// An event the conversation reacts to.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A line was entered, and was read at this time.
-    Line(String, Timestamp),
+    /// Something was entered, and was read at this time.
+    Entered(Entered, Timestamp),
     /// No more lines will come.
     InputEnded,
     /// The runtime published a new snapshot.
@@ -104,8 +105,8 @@ pub(super) enum Step {
     Question(Box<QuestionDialog>),
     /// The decision on a held call.
     Held(Word),
-    /// Further lines of an answer, along with those entered so far.
-    Lines(Box<Step>, String),
+    /// Further lines of an answer, along with those entered so far; none once they are too long.
+    Lines(Box<Step>, Option<String>),
     /// Which signal to send to a task.
     Signal(TaskId),
     /// The name for a task.
@@ -201,7 +202,7 @@ impl Session {
     pub fn update(&mut self, heard: Event, now: Timestamp) -> Vec<Effect> {
         self.now = now;
         let mut effects = match heard {
-            Event::Line(line, at) => self.line(&line, at),
+            Event::Entered(entered, at) => self.entered(entered, at),
             Event::InputEnded => {
                 self.has_input = false;
                 vec![say("no more input: the console leaves when nothing runs")]

@@ -11,6 +11,7 @@ use super::menu::{self, Verb};
 use super::output::Purpose;
 use super::session::{Circumstances, Effect, Session, Step};
 use super::tasks;
+use crate::console::app::pasting::MOST_WRITTEN;
 use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
 use crate::console::app::typing::{line_to, wants_secret};
 use crate::console::app::{alias, takes_input};
@@ -19,8 +20,6 @@ use crate::console::msg::{self, Leave};
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";
 const END: &str = ".";
-/// Maximum length of such an answer, in bytes.
-const MOST_WRITTEN: usize = 64 << 10;
 /// Leaves a question open, or abandons a line.
 pub(super) const BACK: &str = "/back";
 
@@ -36,7 +35,7 @@ impl Session {
             Step::Lines(step, written) => self.write_on(step, written, line, at),
             step if self.is_command(&step, line) => self.command_within(step, line),
             step if line.trim() == LINES && self.takes_lines(&step) => {
-                self.step = Step::Lines(Box::new(step), String::new());
+                self.step = Step::Lines(Box::new(step), Some(String::new()));
                 vec![reply(format!(
                     "write the lines; a line with a single {END} ends them, {BACK} sends none"
                 ))]
@@ -113,17 +112,25 @@ impl Session {
         }
     }
 
-    fn write_on(&mut self, step: Box<Step>, mut written: String, line: &str, at: Timestamp) -> Vec<Effect> {
-        if line == END {
-            return self.take(*step, written.strip_suffix('\n').unwrap_or(&written), at);
+    fn write_on(
+        &mut self,
+        step: Box<Step>,
+        written: Option<String>,
+        line: &str,
+        at: Timestamp,
+    ) -> Vec<Effect> {
+        let written = written.filter(|written| written.len() + line.len() <= MOST_WRITTEN);
+        match written {
+            Some(written) if line == END => {
+                return self.take(*step, written.strip_suffix('\n').unwrap_or(&written), at);
+            }
+            None if line == END => {
+                let text = format!("that is more than {MOST_WRITTEN} bytes; nothing was sent");
+                return vec![Effect::Hide(false), reply(text)];
+            }
+            // Until the end, lines that are too many are lines all the same, and no commands.
+            written => self.step = Step::Lines(step, written.map(|written| written + line + "\n")),
         }
-        if written.len() + line.len() > MOST_WRITTEN {
-            let text = format!("that is more than {MOST_WRITTEN} bytes; nothing was sent");
-            return vec![Effect::Hide(false), reply(text)];
-        }
-        written.push_str(line);
-        written.push('\n');
-        self.step = Step::Lines(step, written);
         Vec::new()
     }
 

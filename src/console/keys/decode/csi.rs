@@ -3,28 +3,27 @@
 use crate::terminal::host_terminal::Answer;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind};
 
-use super::{Decoded, Step};
+use super::Decoded;
+use super::sequence::{Step, alt};
 
 /// Decodes a sequence that begins with `ESC [`.
-pub(super) fn step(held: &[u8], is_all: bool) -> Step {
+pub(super) fn step(held: &[u8]) -> Step {
     let body = held.get(2..).unwrap_or_default();
     match body {
+        // Alt and the bracket: no sequence contains an Escape.
+        [0x1b, ..] => return Step::Took(2, Some(alt(b'['))),
         // The Linux console: F1 to F5.
         [b'[', letter @ b'A'..=b'E', ..] => {
             return Step::Took(4, Some(Decoded::Key(Key::F(letter - b'A' + 1).into())));
         }
+        [b'[', 0x1b, ..] => return Step::Took(3, None),
         [b'[', _, ..] => return Step::Took(4, None),
-        // Mouse reports in the byte encoding.
-        [b'M', button, column, row, ..] => {
-            let place = |byte: &u8| u16::from(byte.saturating_sub(33));
-            let mouse = mouse(u16::from(button.saturating_sub(32)), place(column), place(row), true);
-            return Step::Took(6, mouse.map(Decoded::Mouse));
-        }
-        [b'[' | b'M', ..] => return more(held, is_all),
+        [b'['] => return Step::More,
+        [b'M', report @ ..] => return byte_report(report),
         _ => {}
     }
     let is_parameter = |byte: &u8| matches!(byte, b' '..=b'?');
-    let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return more(held, is_all) };
+    let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return Step::More };
     match body[at] {
         letter @ b'@'..=b'~' => Step::Took(at + 3, decoded(&body[..at], letter)),
         // Aborted: the next byte begins something else.
@@ -32,8 +31,16 @@ pub(super) fn step(held: &[u8], is_all: bool) -> Step {
     }
 }
 
-fn more(held: &[u8], is_all: bool) -> Step {
-    if is_all { Step::Took(held.len(), None) } else { Step::More }
+/// Decodes a mouse report in the byte encoding, of which `ESC [ M` has come.
+fn byte_report(report: &[u8]) -> Step {
+    // Each byte is at least a blank: anything less begins something else.
+    if let Some(at) = report.iter().take(3).position(|byte| *byte < b' ') {
+        return Step::Took(at + 3, None);
+    }
+    let [button, column, row, ..] = report else { return Step::More };
+    let place = |byte: &u8| u16::from(byte.saturating_sub(33));
+    let mouse = mouse(u16::from(button.saturating_sub(32)), place(column), place(row), true);
+    Step::Took(6, mouse.map(Decoded::Mouse))
 }
 
 /// Returns the key for `ESC O` and a letter.
