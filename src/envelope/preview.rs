@@ -32,7 +32,26 @@ pub enum Text {
         tail: String,
         /// The number of lines, if they were counted.
         lines: Option<u64>,
+        /// The number of characters, if they were counted.
+        chars: Option<u64>,
     },
+}
+
+impl Text {
+    /// Returns the text without a beginning that was shown before.
+    #[must_use]
+    pub fn without(self, shown: &str) -> Self {
+        let rest = |text: String| text.strip_prefix(shown).map_or(text.clone(), str::to_owned);
+        match self {
+            Self::Whole(text) => Self::Whole(rest(text)),
+            Self::Ends { head, tail, lines, chars } => Self::Ends {
+                head: rest(head),
+                tail,
+                lines: lines.map(|lines| lines.saturating_sub(shown.matches('\n').count() as u64)),
+                chars: chars.map(|chars| chars.saturating_sub(count(shown) as u64)),
+            },
+        }
+    }
 }
 
 /// The part of a stream that is shown.
@@ -161,6 +180,7 @@ enum Shown<'a> {
         head: &'a str,
         tail: &'a str,
         lines: Option<u64>,
+        chars: Option<u64>,
     },
 }
 
@@ -169,7 +189,9 @@ impl<'a> Readable<'a> {
         let text = match text {
             Text::Whole(whole) if whole.trim().is_empty() => return None,
             Text::Whole(whole) => Shown::All(laid_out(whole)),
-            Text::Ends { head, tail, lines } => Shown::Ends { head, tail, lines: *lines },
+            Text::Ends { head, tail, lines, chars } => {
+                Shown::Ends { head, tail, lines: *lines, chars: *chars }
+            }
         };
         Some(Self { text, read_on })
     }
@@ -188,11 +210,9 @@ impl<'a> Readable<'a> {
                 return Preview { text: whole.into_owned(), truncated: false };
             }
             Shown::All(whole) => both_ends(&whole, &whole, budget, || Whole::of(&whole, self.read_on)),
-            Shown::Ends { head, tail, lines } => both_ends(head, tail, budget, || Whole {
-                lines,
-                read_on: self.read_on.clone(),
-                ..Whole::default()
-            }),
+            Shown::Ends { head, tail, lines, chars } => {
+                both_ends(head, tail, budget, || Whole { lines, chars, read_on: self.read_on.clone() })
+            }
         };
         Preview { text, truncated: true }
     }

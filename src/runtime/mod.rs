@@ -61,7 +61,7 @@ pub use log::{StoredLog, log_path, read_marks};
 pub use log_copy::{LogPart, LogPiece};
 pub use metrics::{Metrics, MetricsReport};
 pub use native::{Native, NativeRequest, Stage};
-pub use output::{Output, Piece, StoredStreams, Stream};
+pub use output::{HeldLine, LinePart, Output, Piece, StoredStreams, Stream};
 pub use outside::{Mark, leave_mark, untold};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use playback::Playback;

@@ -1,15 +1,22 @@
 //! Reads a task's output back from its raw log: as cleaned text for previews and as files for artifacts. Memory use
 //! is bounded by the requested window, however much the task wrote.
 
+mod ends;
+mod layout;
 mod lines;
 mod streams;
+mod transcribe;
 
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use lines::Piece;
+pub use lines::{HeldLine, LinePart, Piece};
+
+use ends::Ends;
+use layout::Layout;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +24,15 @@ use super::bytes::TaskIo;
 use super::{Error, TaskView, log};
 use crate::envelope::preview::Text;
 use crate::files;
-use crate::terminal::{self, LogBytes as _, Mark, MarkKind, Origin, Size, clean};
+use crate::terminal::{self, LogBytes as _, Origin};
 
-/// Bytes read per character of a window: leaves room for escape sequences and multi-byte encodings.
+/// Bytes held per character of a window: leaves room for multi-byte encodings.
 const BYTES_PER_CHAR: usize = 4;
 /// Streams up to this size are cleaned as a whole.
 const WHOLE_BYTES: u64 = 1 << 20;
-/// How far back reading may start to find the beginning of a line.
+/// How far back reading may start to find the beginning of a line, and a switch to the alternate screen.
 const LINE_BYTES: u64 = 4 << 10;
+const SWITCH_BYTES: u64 = 1 << 20;
 
 /// A part of a task's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,21 +54,10 @@ pub struct Output {
     end: u64,
     /// Its live side while the task runs: the ends of very long streams are not in the log yet.
     io: Option<Arc<TaskIo>>,
+    /// Whether nothing is written after what is read here.
+    is_over: bool,
     /// Line feeds that the task wrote, including those that were not kept, as far as known.
     line_feeds: u64,
-}
-
-/// Where the bytes of a stream are in the log.
-#[derive(Debug, Default)]
-struct Layout {
-    segments: Vec<(u64, u64)>,
-    /// Gaps of bytes that were not kept: the index of the segment each comes before, and its length.
-    gaps: Vec<(usize, u64)>,
-    dropped: u64,
-    /// Whether other streams have bytes too.
-    shared: bool,
-    first_size: Size,
-    last_size: Size,
 }
 
 /// The files with a task's exact output.
@@ -87,7 +84,7 @@ impl Output {
                 Err(error) => return Err(Error::io("measure", &log)(error)),
             },
         };
-        Ok(Self { folder, origin, end, io, line_feeds: 0 })
+        Ok(Self { folder, origin, end, is_over: io.is_none(), io, line_feeds: 0 })
     }
 
     pub(super) fn of_so_many_lines(self, line_feeds: u64) -> Self {
@@ -108,7 +105,7 @@ impl Output {
     /// # Errors
     /// When the log cannot be read.
     pub fn all_now(&self, stream: Stream, to: u64, limit: u64) -> Result<Option<String>, Error> {
-        let own = Self { end: self.end.min(to), ..self.clone() };
+        let own = Self { end: self.end.min(to), is_over: self.is_over && to >= self.end, ..self.clone() };
         let layout = own.layout(stream)?;
         let total = layout.total();
         if total > limit {
@@ -117,8 +114,7 @@ impl Output {
         if own.is_lost() {
             return Ok(Some(String::new()));
         }
-        let bytes = own.read(&own.open()?, &layout, 0, total)?;
-        Ok(Some(clean(&bytes, own.origin, layout.first_size)))
+        own.transcribed(&own.open()?, &layout, 0, total).map(Some)
     }
 
     /// Tells whether the task's log is gone because someone removed it. Its output then reads as empty.
@@ -195,27 +191,26 @@ impl Output {
         }
         let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
         let total = layout.total();
-        let window = (window_chars * BYTES_PER_CHAR) as u64;
-        let complete = layout.dropped == 0 && live.is_none();
-        if complete && total <= WHOLE_BYTES.max(window) {
-            let bytes = self.read(&file, &layout, 0, total)?;
-            return Ok(Text::Whole(clean(&bytes, self.origin, layout.first_size)));
+        let window = window_chars.saturating_mul(BYTES_PER_CHAR);
+        if layout.dropped == 0 && live.is_none() && total <= WHOLE_BYTES.max(window as u64) {
+            return self.transcribed(&file, &layout, 0, total).map(Text::Whole);
         }
-        let head = self.read(&file, &layout, 0, window.min(total))?;
-        let lines = Some(self.count(&file, &layout, live.as_deref())?);
-        let tail = match live {
-            Some(live) => live,
-            None => self.read(&file, &layout, total.saturating_sub(window), window.min(total))?,
-        };
-        Ok(Text::Ends {
-            head: clean(&head, self.origin, layout.first_size),
-            tail: clean(after_line(&tail), self.origin, layout.last_size),
-            lines,
-        })
+        self.ends(&file, &layout, live.as_deref(), window)
     }
 
-    /// Returns the text printed since a cursor, which may be inside a line or an escape sequence: reads from the
-    /// start of the line, and removes the text before the cursor again.
+    /// Reads a long stream once, and keeps its beginning, its end and its numbers.
+    fn ends(&self, file: &File, layout: &Layout, live: Option<&[u8]>, window: usize) -> Result<Text, Error> {
+        let missing = self.lines_missing(file, layout, live)?;
+        let mut ends = Ends::new(window);
+        self.read_lines(file, layout, (live, missing), None, &mut |piece| {
+            ends.take(piece);
+            true
+        })?;
+        Ok(ends.into_text())
+    }
+
+    /// Returns the text printed since a cursor, which may be inside a line or an escape sequence: reads from a place
+    /// before it where neither is the case, and removes the text before the cursor again.
     fn text_since(
         &self,
         file: &File,
@@ -223,22 +218,38 @@ impl Output {
         from: u64,
         window_chars: usize,
     ) -> Result<Text, Error> {
-        let (at, total) = (from, layout.total());
+        let total = layout.total();
         let from = layout.before(from);
-        let back = from.min(LINE_BYTES);
-        let before = self.read(file, layout, from - back, back)?;
-        let line = memchr::memrchr(b'\n', &before).map_or(before.as_slice(), |at| &before[at + 1..]);
-        let window = ((window_chars * BYTES_PER_CHAR) as u64).max(WHOLE_BYTES);
-        let shown = clean(line, self.origin, layout.last_size);
-        if total - from <= window {
-            let fresh = self.read(file, layout, from, total - from)?;
-            let all = clean(&[line, &fresh].concat(), self.origin, layout.last_size);
-            return Ok(Text::Whole(all.strip_prefix(&shown).map_or(all.clone(), str::to_owned)));
+        let begin = self.quiet_before(file, layout, from)?;
+        let before = Self { is_over: false, ..self.clone() };
+        let shown = before.transcribed(file, layout, begin, from)?;
+        let whole = usize::try_from(WHOLE_BYTES).unwrap_or(usize::MAX);
+        let window = window_chars.saturating_mul(BYTES_PER_CHAR).max(whole);
+        if total - begin <= window as u64 {
+            let all = self.transcribed(file, layout, begin, total)?;
+            return Ok(Text::Whole(all).without(&shown));
         }
-        let head = clean(&self.read(file, layout, from, window)?, self.origin, layout.last_size);
-        let tail = self.read(file, layout, total - window, window)?;
-        let lines = (self.count(file, layout, None)? + 1).checked_sub(self.line_at_now(at)?);
-        Ok(Text::Ends { head, tail: clean(after_line(&tail), self.origin, layout.last_size), lines })
+        let rest = layout.since(begin);
+        Ok(self.ends(file, &rest, None, window)?.without(&shown))
+    }
+
+    /// Returns the last place before one of a stream's own offsets where a line begins, outside of any string, and on
+    /// the primary screen.
+    fn quiet_before(&self, file: &File, layout: &Layout, from: u64) -> Result<u64, Error> {
+        let read = |range: Range<u64>| self.read(file, layout, range.start, range.end - range.start);
+        let mut begin = from;
+        if self.origin == Origin::Tty {
+            let back = from.saturating_sub(SWITCH_BYTES);
+            let before = read(back..from)?;
+            if let Some((at, true)) = terminal::last_switch(&before) {
+                begin = back + at as u64;
+            }
+        }
+        begin = terminal::open_string(begin, read)?.unwrap_or(begin);
+        let back = begin.saturating_sub(LINE_BYTES);
+        let before = read(back..begin)?;
+        let line = memchr::memrchr(b'\n', &before).map_or(back, |at| back + at as u64 + 1);
+        Ok(terminal::open_string(line, read)?.unwrap_or(line))
     }
 
     fn artifact_now(&self, stream: Stream) -> Result<PathBuf, Error> {
@@ -304,78 +315,6 @@ impl Output {
     }
 }
 
-impl Layout {
-    fn of(marks: &[Mark], wanted: (Stream, Origin), end: u64) -> Self {
-        let mut layout = Self::default();
-        let ends = marks.iter().skip(1).map(|mark| mark.offset.min(end)).chain(std::iter::once(end));
-        let mut current = None;
-        let mut gap = 0;
-        for (at, (mark, next)) in marks.iter().zip(ends).enumerate() {
-            match mark.kind {
-                MarkKind::Chunk(stream) => {
-                    current = Some(stream);
-                    if belongs(stream, wanted) && gap > 0 {
-                        layout.dropped += gap;
-                        layout.gaps.push((layout.segments.len(), gap));
-                    }
-                    gap = 0;
-                }
-                MarkKind::Resize(size) => {
-                    layout.last_size = size;
-                    if at == 0 {
-                        layout.first_size = size;
-                    }
-                }
-                MarkKind::Gap { dropped } => gap = dropped,
-            }
-            if next > mark.offset {
-                match current {
-                    Some(stream) if belongs(stream, wanted) => layout.push(mark.offset, next - mark.offset),
-                    _ => layout.shared = true,
-                }
-            }
-        }
-        layout
-    }
-
-    /// Returns the length of the stream as far as it is stored.
-    fn total(&self) -> u64 {
-        self.segments.iter().map(|(_, length)| length).sum()
-    }
-
-    /// Appends a gap of bytes that were not kept.
-    fn followed_by_gap(mut self, bytes: u64) -> Self {
-        self.gaps.extend((bytes > 0).then_some((self.segments.len(), bytes)));
-        self
-    }
-
-    /// Returns how many bytes of the stream come before an offset in the log.
-    fn before(&self, offset: u64) -> u64 {
-        let parts = self.segments.iter().map(|&(start, length)| offset.saturating_sub(start).min(length));
-        parts.sum()
-    }
-
-    fn push(&mut self, start: u64, length: u64) {
-        let is_behind_gap = self.gaps.last().is_some_and(|(before, _)| *before == self.segments.len());
-        match self.segments.last_mut() {
-            Some((last, size)) if *last + *size == start && !is_behind_gap => *size += length,
-            _ => self.segments.push((start, length)),
-        }
-    }
-}
-
-fn belongs(stream: terminal::Stream, (wanted, origin): (Stream, Origin)) -> bool {
-    if stream == terminal::Stream::Tty && origin == Origin::Pipe {
-        // From a terminal beside the streams: shown to the operator, and to nobody else.
-        return false;
-    }
-    match wanted {
-        Stream::Merged => true,
-        Stream::Stdout => stream != terminal::Stream::Stderr,
-        Stream::Stderr => stream == terminal::Stream::Stderr,
-    }
-}
-
 fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
     let of = |stream| io.live_tail(stream).filter(|_| stream != terminal::Stream::Tty || io.tty);
     match stream {
@@ -385,11 +324,6 @@ fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
             .into_iter()
             .find_map(of),
     }
-}
-
-/// Returns what follows the first line feed, or everything if there is none.
-fn after_line(bytes: &[u8]) -> &[u8] {
-    memchr::memchr(b'\n', bytes).map_or(bytes, |at| &bytes[at + 1..])
 }
 
 async fn blocking<T: Send + 'static>(

@@ -4,7 +4,7 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use super::csi::Csi;
-use super::scanner::{Scanner, Sink};
+use super::scanner::{Scanner, Sink, label};
 
 /// The longest incomplete sequence that is waited for.
 const MOST_WAITED: usize = 64;
@@ -34,9 +34,21 @@ pub(super) fn reach(bytes: &[u8]) -> Reach {
             }
             None => Reach::Screen,
         },
-        // Character sets, strings and their terminators, the saved cursor, the keypad.
-        [_, b'(' | b')' | b']' | b'P' | b'X' | b'^' | b'_' | b'\\' | b'7' | b'=' | b'>', ..] => Reach::Line,
+        [_, b']' | b'P' | b'X' | b'^' | b'_', content @ ..] => string_reach(bytes[1], content),
+        // Character sets, the terminator of a string, the saved cursor, the keypad.
+        [_, b'(' | b')' | b'\\' | b'7' | b'=' | b'>', ..] => Reach::Line,
         _ => Reach::Screen,
+    }
+}
+
+/// Returns what a string can change: the line feeds in it are none, so that its line does not end where it seems to.
+fn string_reach(kind: u8, content: &[u8]) -> Reach {
+    let is_end = |byte: &u8| matches!(byte, 0x1b | 0x18 | 0x1a) || kind == b']' && *byte == 0x07;
+    let end = content.iter().position(is_end);
+    match content[..end.unwrap_or(content.len())].contains(&b'\n') {
+        true => Reach::Screen,
+        false if end.is_some() => Reach::Line,
+        false => Reach::Unknown,
     }
 }
 
@@ -192,6 +204,10 @@ impl Sink for Lines {
     }
 
     fn osc(&mut self, _: &[u8]) {}
+
+    fn picture(&mut self, bytes: usize) {
+        self.prints(label(bytes).len());
+    }
 }
 
 #[cfg(test)]
@@ -200,17 +216,19 @@ mod tests {
 
     #[test]
     fn what_stays_in_its_line_and_what_does_not() {
-        for local in ["[31m", "[K", "[?25l", "[?2004h", "[J", "]0;title", "(0", "7", "[6n", "[3J", "[1 q"] {
+        for local in ["[31m", "[K", "[?25l", "[?2004h", "[J", "]0;title\x07", "(0", "7", "[6n", "[3J", "[1 q"]
+        {
             assert_eq!(reach(format!("\x1b{local}x").as_bytes()), Reach::Line, "{local}");
         }
         for far in ["[A", "[2;5H", "[H", "[2J", "[?1049h", "[4h", "[?7l", "[3;9r", "M", "8", "c", "[S", "[B"]
         {
             assert_eq!(reach(format!("\x1b{far}x").as_bytes()), Reach::Screen, "{far}");
         }
+        assert_eq!(reach(b"\x1bPq#0\n~~\x1b\\"), Reach::Screen, "the line feed is none");
         for clear in ["[H\x1b[2J", "[1;1H\x1b[J", "[;f\x1b[0J"] {
             assert_eq!(reach(format!("\x1b{clear}").as_bytes()), Reach::Clears, "{clear}");
         }
-        for begun in ["", "[", "[12;"] {
+        for begun in ["", "[", "[12;", "]0;title", "_G;AAAA"] {
             assert_eq!(reach(format!("\x1b{begun}").as_bytes()), Reach::Unknown, "{begun}");
         }
     }

@@ -251,6 +251,10 @@ mod tests {
             1 => fixed("\x1b(0"),
             1 => fixed("\x1b(B"),
             1 => Just(b"\xff\xc3".to_vec()),
+            1 => fixed("\x1bPq#0\n~~\n--\x1b\\"),
+            1 => fixed("\x1b_Ga=T;AAAA\x1b\\"),
+            1 => fixed("\x1b]1337;File=:AAAA\x07"),
+            1 => fixed("\x1bPstray\n\n"),
         ]
     }
 

@@ -1,15 +1,18 @@
 //! Splits a byte stream into text, controls and escape sequences, however it is cut into pieces, without
-//! knowing what they mean. A string ends at the latest at the end of its line or after 4 KiB, so an
-//! unterminated one cannot hide output.
+//! knowing what they mean. A string (OSC, DCS, APC, SOS, PM) is swallowed up to its terminator. One that has
+//! none, because another sequence or the end of the stream comes first or it is too long, is shown as text:
+//! a stray introducer in a log hides nothing.
+
+mod patience;
+mod strings;
 
 use super::csi::{self, Csi};
+pub(super) use patience::Patience;
+pub(super) use strings::label;
+use strings::{Ended, Held};
 
-/// The length at which an unterminated string (OSC, DCS, SOS, PM, APC) is abandoned; what follows is text
-/// again.
-const MAX_STRING: usize = 4096;
-
-/// The longest OSC that is passed on; anything longer is unterminated or hostile.
-const MAX_OSC: usize = 1000;
+/// The longest string, in bytes; one that is longer is shown as text.
+pub(super) const MAX_STRING: usize = 4 << 20;
 
 /// Receives what the scanner finds.
 pub(super) trait Sink {
@@ -25,6 +28,8 @@ pub(super) trait Sink {
     fn csi(&mut self, csi: Csi<'_>);
     /// An operating system command, without introducer and terminator.
     fn osc(&mut self, content: &[u8]);
+    /// A picture that took this many bytes (sixel, kitty, iTerm2).
+    fn picture(&mut self, bytes: usize);
 }
 
 /// The state of scanning a stream.
@@ -33,8 +38,8 @@ pub(super) struct Scanner {
     state: State,
     /// The unfinished sequence, or the beginning of a character.
     pending: Vec<u8>,
-    /// The length of the current string so far.
-    string_len: usize,
+    /// The current string, or the last one.
+    held: Held,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -46,16 +51,42 @@ enum State {
     Escape,
     /// After ESC [; `pending` holds the sequence from ESC on.
     Csi,
-    /// After ESC ]; `pending` holds the content.
-    Osc,
-    /// In a string that is ignored.
-    Ignored,
+    /// In a string; `held` has its content.
+    String,
+    /// After ESC in a string.
+    StringEscape,
 }
 
 impl Scanner {
+    /// Returns a scanner that keeps only the end of a long string, for a screen, which has no room for more.
+    pub(super) fn for_screen() -> Self {
+        Self { held: Held::for_screen(), ..Self::default() }
+    }
+
     /// Tells whether the next byte starts something new.
     pub(super) fn is_idle(&self) -> bool {
         self.state == State::Text && self.pending.is_empty()
+    }
+
+    /// Returns the number of the string that has begun and not ended; each has another.
+    pub(super) fn open_string(&self) -> Option<u64> {
+        matches!(self.state, State::String | State::StringEscape).then(|| self.held.number())
+    }
+
+    /// Shows the content of an open string as text. What follows is text again.
+    pub(super) fn give_up_string(&mut self, sink: &mut impl Sink) {
+        if self.open_string().is_some() {
+            let content = self.held.give_up();
+            self.enter(State::Text);
+            self.show(&content, false, sink);
+        }
+    }
+
+    /// Forgets an unfinished sequence or character. A string goes on.
+    pub(super) fn drop_unfinished(&mut self) {
+        if self.open_string().is_none() {
+            self.enter(State::Text);
+        }
     }
 
     /// Scans bytes and passes the results to `sink`.
@@ -73,16 +104,37 @@ impl Scanner {
         match self.state {
             State::Text if !self.pending.is_empty() => self.complete_character(*first, sink),
             State::Text => self.text(bytes, sink),
-            _ => self.step(*first, sink),
+            State::String => self.string(bytes, sink),
+            State::StringEscape => self.string_escape(*first, sink),
+            State::Escape | State::Csi => self.step(*first, sink),
         }
     }
 
-    /// Ends the stream: an incomplete character is invalid.
+    /// Ends the stream: an incomplete character is invalid, and an open string is shown as text.
     pub(super) fn finish(&mut self, sink: &mut impl Sink) {
+        self.give_up_string(sink);
+        if let Some(picture) = self.held.end_pictures() {
+            sink.picture(picture);
+        }
+        self.end_characters(sink);
+        self.enter(State::Text);
+    }
+
+    fn end_characters(&mut self, sink: &mut impl Sink) {
         if self.state == State::Text && !self.pending.is_empty() {
             sink.invalid();
+            self.pending.clear();
         }
-        *self = Self::default();
+    }
+
+    /// Shows the content of a string as text, with its ESC left out. Cannot begin another string: that would
+    /// take quadratic time. `last` means that nothing can complete a character at its end.
+    fn show(&mut self, content: &[u8], last: bool, sink: &mut impl Sink) {
+        let mut pieces = content.split(|byte| *byte == 0x1b).peekable();
+        while let Some(piece) = pieces.next() {
+            let cut_off = self.characters(piece, last || pieces.peek().is_some(), sink);
+            self.pending.extend_from_slice(cut_off);
+        }
     }
 
     /// Scans text up to the next ESC, and the sequence that begins there; returns the number of bytes
@@ -156,21 +208,8 @@ impl Scanner {
     /// Scans one byte of a sequence; returns how many bytes were consumed: 1 or 0.
     fn step(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
         match (self.state, byte) {
-            (_, 0x1b) => {
-                self.end_string(sink);
-                self.enter(State::Escape);
-            }
+            (_, 0x1b) => self.enter(State::Escape),
             (_, 0x18 | 0x1a) => self.enter(State::Text),
-            (State::Osc, 0x07) => {
-                self.end_string(sink);
-                self.enter(State::Text);
-            }
-            // Abandoned at the end of the line: whatever follows must be visible.
-            (State::Osc | State::Ignored, b'\r' | b'\n') => {
-                self.enter(State::Text);
-                return 0;
-            }
-            (State::Osc | State::Ignored, _) => self.string(byte),
             (_, 0..=0x1f) => sink.control(byte),
             (State::Escape, _) => self.escape(byte, sink),
             (_, 0x20..=0x7e) => self.csi(byte, sink),
@@ -181,22 +220,53 @@ impl Scanner {
 
     fn enter(&mut self, state: State) {
         self.state = state;
-        self.string_len = 0;
         self.pending.clear();
     }
 
-    fn string(&mut self, byte: u8) {
-        self.string_len += 1;
-        if self.string_len > MAX_STRING {
-            self.enter(State::Text);
-        } else if self.state == State::Osc && byte >= 0x20 && self.pending.len() <= MAX_OSC {
-            self.pending.push(byte);
+    /// Scans the content of a string up to what may end it; returns the number of bytes consumed.
+    fn string(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
+        let end = self.held.end_in(bytes).unwrap_or(bytes.len());
+        let content = end.min(MAX_STRING - self.held.len());
+        self.held.push(&bytes[..content]);
+        if content < end {
+            self.give_up_string(sink);
+            return content;
         }
+        let Some(&last) = bytes.get(end) else { return content };
+        match last {
+            0x1b => self.state = State::StringEscape,
+            0x07 => self.end_string(sink),
+            // Cancelled (CAN, SUB).
+            _ => self.give_up_string(sink),
+        }
+        content + 1
     }
 
+    /// Scans the byte after an ESC in a string; returns how many bytes were consumed: 1 or 0.
+    fn string_escape(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
+        if byte == b'\\' {
+            self.end_string(sink);
+            return 1;
+        }
+        if byte == 0x1b && self.held.doubles_escapes() && self.held.len() + 2 <= MAX_STRING {
+            self.held.push(b"\x1b\x1b");
+            self.state = State::String;
+            return 1;
+        }
+        // Another sequence begins: this string has no terminator.
+        self.give_up_string(sink);
+        self.end_characters(sink);
+        self.enter(State::Escape);
+        0
+    }
+
+    /// Ends a string that has its terminator.
     fn end_string(&mut self, sink: &mut impl Sink) {
-        if self.state == State::Osc && self.pending.len() <= MAX_OSC {
-            sink.osc(&self.pending);
+        self.enter(State::Text);
+        match self.held.end() {
+            Ended::Osc(content) => sink.osc(content),
+            Ended::Picture(bytes) => sink.picture(bytes),
+            Ended::Nothing => {}
         }
     }
 
@@ -208,8 +278,10 @@ impl Scanner {
                 self.enter(State::Csi);
                 self.pending.extend_from_slice(b"\x1b[");
             }
-            (b']', []) => self.enter(State::Osc),
-            (b'P' | b'X' | b'^' | b'_', []) => self.enter(State::Ignored),
+            (b']' | b'P' | b'X' | b'^' | b'_', []) => {
+                self.enter(State::String);
+                self.held.begin(byte);
+            }
             (0x30..=0x7e, intermediates) => {
                 match intermediates {
                     [] => sink.escape(0, byte),
@@ -270,6 +342,9 @@ mod tests {
         fn osc(&mut self, content: &[u8]) {
             self.0.push(format!("osc {}", String::from_utf8_lossy(content)));
         }
+        fn picture(&mut self, bytes: usize) {
+            self.0.push(format!("picture {bytes}"));
+        }
     }
 
     fn scanned(pieces: &[&[u8]]) -> Vec<String> {
@@ -295,9 +370,8 @@ mod tests {
                 "osc 0;t",
                 "t:c",
                 "osc 2;u",
-                "escape 0 \\",
                 "t:d",
-                "escape 0 \\",
+                "picture 2",
                 "t:e",
                 "invalid",
                 "t:z"
@@ -306,17 +380,93 @@ mod tests {
     }
 
     #[test]
-    fn an_unterminated_string_ends_at_the_line_or_at_four_kib() {
-        assert_eq!(scanned(&[b"\x1b]0;hidden\r\nseen"]), ["t:\r\nseen"]);
-        assert_eq!(scanned(&[b"\x1bPhidden\nseen"]), ["t:\nseen"]);
-        let long = [b"\x1b]0;", vec![b'x'; 5000].as_slice()].concat();
-        assert_eq!(scanned(&[&long]), [format!("t:{}", "x".repeat(5000 - 4096 + 1))]);
+    fn f58_a_string_is_swallowed_to_its_terminator() {
+        let long = "x".repeat(100_000);
+        for string in [
+            format!("\x1b]0;a\r\nb{long}\x07"),
+            format!("\x1b]52;c;{long}\x1b\\"),
+            format!("\x1bX{long}\n\x07{long}\x1b\\"),
+            format!("\x1b^{long}\x1b\\"),
+            format!("\x1b_{long}\x1b\\"),
+            format!("\x1bP+q{long}\x1b\\"),
+            format!("\x1bPtmux;\x1b\x1b]52;c;{long}\x07\x1b\\"),
+            format!("\x1bPtmux;\x1b\x1b]52;c;{long}\x1b\x1b\\\x1b\\"),
+        ] {
+            assert_eq!(scanned(&[b"a", string.as_bytes(), b"z"]), ["t:az"], "{}", &string[1..9]);
+        }
+        let most = [b"\x1b_".as_slice(), &vec![b'x'; MAX_STRING], b"\x1b\\seen"].concat();
+        assert_eq!(scanned(&[&most]), ["t:seen"]);
     }
 
     #[test]
-    fn an_oversize_osc_is_dropped() {
-        let long = [b"\x1b]0;", vec![b'x'; 1000].as_slice(), b"\x07y"].concat();
-        assert_eq!(scanned(&[&long]), ["t:y"]);
+    fn f58_a_string_without_a_terminator_is_shown_as_text() {
+        assert_eq!(scanned(&[b"\x1b]0;title\r\nseen"]), ["t:0;title\r\nseen"], "by the end");
+        assert_eq!(
+            scanned(&[b"\x1bPan error\n\x1b[31mred"]),
+            ["t:an error\n", "csi 31m", "t:red"],
+            "a sequence"
+        );
+        assert_eq!(scanned(&[b"\x1bPsaid\x18next"]), ["t:saidnext"], "cancelled");
+        assert_eq!(scanned(&[b"\x1b_a\xc3\x1b[m"]), ["t:a", "invalid", "csi m"], "half a character");
+        assert_eq!(scanned(&[b"\x1b_a\xc3\xa9"]), ["t:a\u{e9}"]);
+        let long = [b"\x1bP".as_slice(), &vec![b'x'; MAX_STRING + 5], b"\x1b\\"].concat();
+        assert_eq!(scanned(&[&long]), [&*format!("t:{}", "x".repeat(MAX_STRING + 5)), "escape 0 \\"]);
+        // Nothing in a string that is shown begins another one.
+        let nested =
+            b"\x1bPtmux;".iter().chain(b"\x1b\x1bPtmux;".repeat(1_000).iter()).copied().collect::<Vec<_>>();
+        assert_eq!(scanned(&[&nested]), [format!("t:tmux;{}", "Ptmux;".repeat(1_000))]);
+    }
+
+    #[test]
+    fn a_screen_keeps_the_end_of_a_long_string() {
+        let (mut scanner, mut record) = (Scanner::for_screen(), Record::default());
+        scanner.scan(b"\x1bP", &mut record);
+        for line in 0..100_000 {
+            scanner.scan(format!("line {line}\n").as_bytes(), &mut record);
+        }
+        assert!(scanner.held.capacity() <= 1 << 20, "{}", scanner.held.capacity());
+        scanner.give_up_string(&mut record);
+        assert!(record.0[0].ends_with("line 99998\nline 99999\n") && record.0[0].len() > 100_000);
+        scanner.scan(b"next", &mut record);
+        assert!(record.0[0].ends_with("line 99999\nnext"));
+    }
+
+    #[test]
+    fn f58_a_picture_is_one_piece_however_it_is_sent() {
+        let data = "A".repeat(50_000);
+        for (picture, bytes) in [
+            (format!("\x1bP0;0;0q#0;2;0;0;0\n{data}\x1b\\"), data.len() + 17),
+            (format!("\x1b]1337;File=inline=1:{data}\x07"), data.len() + 19),
+            (format!("\x1b_Ga=T,f=100;{data}\x1b\\"), data.len() + 11),
+            (
+                format!("\x1b_Ga=T,m=1;{data}\x1b\\\x1b_Gm=1;{data}\x1b\\\x1b_Gm=0;{data}\x1b\\"),
+                3 * data.len() + 19,
+            ),
+            (
+                format!(
+                    "\x1b]1337;MultipartFile=inline=1\x07\x1b]1337;FilePart={data}\x07\x1b]1337;FileEnd\x07"
+                ),
+                data.len() + 26,
+            ),
+            (format!("\x1bPtmux;\x1b\x1b_Ga=T;{data}\x1b\x1b\\\x1b\\"), data.len() + 16),
+        ] {
+            let mut found = scanned(&[b"a", picture.as_bytes(), b"z"]);
+            found.retain(|found| !found.starts_with("osc"));
+            assert_eq!(found, ["t:a", &format!("picture {bytes}"), "t:z"]);
+        }
+        for none in [
+            "\x1b_Ga=d\x1b\\",
+            "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\",
+            "\x1bP$qm\x1b\\",
+            "\x1b]1337;CurrentDir=/\x07",
+        ] {
+            assert!(
+                !scanned(&[none.as_bytes()]).iter().any(|found| found.starts_with("picture")),
+                "{none:?}"
+            );
+        }
+        // A program that was killed in the middle of one.
+        assert_eq!(scanned(&[b"\x1b_Ga=T,m=1;AAAA\x1b\\"]), ["picture 13"]);
     }
 
     #[test]
@@ -335,8 +485,8 @@ mod tests {
         #[test]
         fn pieces_do_not_matter(
             bytes in proptest::collection::vec(prop_oneof![
-                Just(0x1b_u8), Just(b'['), Just(b']'), Just(b'P'), Just(0x07), Just(b'\n'), Just(0x18), Just(b';'),
-                Just(b'm'), Just(b'?'), Just(b'\\'), Just(0xe4), Just(0xbd), Just(0xa0), any::<u8>()], 0..200),
+                Just(0x1b_u8), Just(b'['), Just(b']'), Just(b'P'), Just(b'_'), Just(b'G'), Just(0x07), Just(b'\n'),
+                Just(0x18), Just(b';'), Just(b'm'), Just(b'?'), Just(b'\\'), Just(0xe4), Just(0xbd), Just(0xa0), any::<u8>()], 0..200),
             cuts in proptest::collection::vec(0_usize..200, 0..20),
         ) {
             let mut cuts: Vec<_> = cuts.into_iter().filter(|cut| *cut < bytes.len()).collect();

@@ -123,6 +123,8 @@ fn line_local(bytes: &[u8]) -> Option<(usize, bool)> {
             }
         }
         [0x1b, b'(' | b')', b' '..=b'~', ..] => Some((3, true)),
+        // The file of a picture is drawn as a label.
+        [0x1b, b']', b'1', b'3', b'3', b'7', b';', ..] => None,
         [0x1b, b']', body @ ..] => {
             let end = body.iter().take(1000).position(|byte| matches!(byte, 0..=0x1f))?;
             match body[end..] {

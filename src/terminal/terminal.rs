@@ -13,6 +13,7 @@ use super::osc::Properties;
 use super::read_rows::{ReadRows, stays_in_row};
 use super::recent::Recent;
 use super::row::Row;
+use super::scanner::Patience;
 use super::size::Size;
 use super::skimmer::{Lines, skim};
 
@@ -73,6 +74,7 @@ pub struct Terminal {
     /// The end of the output, if the screen is shown at other widths too.
     recent: Option<Recent>,
     read: ReadRows,
+    patience: Patience,
 }
 
 impl Terminal {
@@ -90,6 +92,7 @@ impl Terminal {
             lost: false,
             recent: None,
             read: ReadRows::default(),
+            patience: Patience::default(),
         }
     }
 
@@ -122,6 +125,38 @@ impl Terminal {
         })
     }
 
+    /// Notes the time, in milliseconds: to be called before and after output that has just come. If the program
+    /// has written on for two seconds in a string (OSC, DCS, APC, SOS, PM), that is shown as text.
+    pub fn note_time(&mut self, now_ms: u64) {
+        if self.patience.is_over(self.normaliser.open_string(), now_ms) {
+            self.show_open_string();
+        }
+    }
+
+    /// Shows an open string as text: its terminator will not come.
+    pub fn show_open_string(&mut self) {
+        if self.normaliser.open_string().is_none() {
+            return;
+        }
+        self.read.forget();
+        let shown = contained(|| self.normaliser.give_up_string(&mut self.emulator));
+        if shown.is_none() {
+            self.start_over(self.size());
+            self.lost = true;
+        } else if let Some(recent) = &mut self.recent {
+            // Redrawn from its bytes, it would be an open string again.
+            recent.leave(&[]);
+        }
+    }
+
+    /// Feeds sequences that are not the program's own. A string of the program that is open stays open.
+    pub(super) fn feed_aside(&mut self, bytes: &[u8]) {
+        self.read.forget();
+        if contained(|| self.normaliser.feed_aside(bytes, &mut self.emulator)).is_none() {
+            self.start_over(self.size());
+        }
+    }
+
     fn forget_what_changes(&mut self, bytes: &[u8]) {
         let Cursor { row, col, .. } = self.emulator.cursor();
         if self.normaliser.is_plain() && stays_in_row(bytes, col, self.size().cols()) {
@@ -136,7 +171,7 @@ impl Terminal {
         let Some(recent) = &mut self.recent else { return bytes.len() };
         let feed = memchr::memchr(b'\n', bytes.get(PIECE..).unwrap_or_default());
         let length = feed.map_or(bytes.len(), |at| PIECE + at + 1);
-        if self.emulator.is_alternate() {
+        if self.emulator.is_alternate() || self.normaliser.open_string().is_some() {
             recent.leave(&bytes[..length]);
         } else {
             let style = self.normaliser.is_plain().then(|| self.emulator.style());

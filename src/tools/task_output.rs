@@ -31,7 +31,7 @@ pub(super) struct TaskOutput;
 pub(super) struct Input {
     /// `task_…`, as ExecCommand gave it.
     task_id: String,
-    /// Only these lines, from 1: "20000-20050", "20000-", or "-50" for the last 50.
+    /// Only these lines, from 1: "20000-20050", "20000-", "-50" for the last 50, or "7:200-" for line 7 from its character 200.
     lines: Option<String>,
     /// Only lines with this regular expression, of all or of `lines`.
     r#match: Option<String>,

@@ -96,7 +96,13 @@ fn bytes_not_kept_are_a_row() {
     let page = history.page(0, Size::clamped(40, 9)).unwrap();
     assert_eq!(
         text(&page),
-        rows(&[("head", 0), ("half a li", 1), ("[1234 bytes dropped (log limit)]", 1), ("", 1), ("last", 2)])
+        rows(&[
+            ("head", 0),
+            ("half a li", 1),
+            ("[1234 bytes dropped (log limit)]", 1),
+            ("0;ne tail", 2),
+            ("last", 2)
+        ])
     );
 }
 

@@ -199,11 +199,22 @@ fn bells_are_counted_and_never_passed_on() {
 }
 
 #[test]
-fn an_unterminated_title_hides_no_output() {
-    let mut terminal = Terminal::new(Size::default(), Origin::Tty);
-    terminal.feed(b"\x1b]0;hidden\r\nseen");
-    assert_eq!(terminal.screen_text(), "\nseen");
+fn f58_an_unterminated_title_hides_no_output() {
+    let mut terminal = Terminal::kept(Size::default(), Origin::Tty);
+    for (now, text) in [(0, "\x1b]0;stray\r\nseen"), (1_000, "\r\nmore"), (2_000, "\r\nlast")] {
+        terminal.note_time(now);
+        terminal.feed(text.as_bytes());
+        terminal.note_time(now);
+    }
+    assert_eq!(
+        terminal.screen_text(),
+        "0;stray\nseen\nmore\nlast",
+        "the program has written on for two seconds"
+    );
     assert_eq!(terminal.title(), None);
+    terminal.feed(b"\r\n\x1bPstray \x1b[1mand bold");
+    assert!(terminal.screen_text().ends_with("stray and bold"));
+    assert!(terminal.excerpt(40).is_none(), "its bytes would be an open string again");
 }
 
 #[test]

@@ -63,6 +63,10 @@ fn task(answer: &Answer) -> &Value {
     &result(answer)["task"]
 }
 
+fn task_id(answer: &Answer) -> String {
+    result(answer)["task_handle"]["task_id"].as_str().expect("a task").to_owned()
+}
+
 fn output_id(result: &Value) -> String {
     result["output_id"].as_str().expect("an id").to_owned()
 }
@@ -237,4 +241,106 @@ async fn output_that_is_gone_is_refused_with_the_reason() {
     let read = bench.read(&output_id(result(&ran)), json!({"lines": "1-5"})).await;
     assert!(read.envelope.is_error() && read.receipt.contains(" is gone"), "{}", read.receipt);
     assert!(read.receipt.contains("hint: run the command again"), "{}", read.receipt);
+}
+
+/// A panic on the alternate screen could not be read by any argument, and a switch on a pipe hid what followed.
+#[tokio::test]
+async fn f58_what_was_printed_on_an_alternate_screen_can_be_read() {
+    let bench = Bench::start();
+    let cmd = r"printf '\033[?1049h\033[2J\033[H'; echo boom; exit 101";
+    let ran = bench.call("ExecCommand", json!({"cmd": cmd, "shell": "/bin/sh", "tty": true})).await;
+    let end = "[the alternate screen, still on at the end]\nboom";
+    assert!(ran.receipt.contains(end), "{}", ran.receipt);
+    let ran = bench.run(r"printf 'a\n\033[?1049hb\n'; echo FAILED").await;
+    assert!(ran.receipt.contains("a\nb\nFAILED"), "{}", ran.receipt);
+    let started = json!({"cmd": cmd.replace("exit", "read x; exit"), "shell": "/bin/sh", "tty": true, "yield_time_ms": 0});
+    let id = task_id(&bench.call("ExecCommand", started).await);
+    bench.read(&id, json!({"since": "c0", "timeout_ms": 20_000})).await;
+    let before = bench.read(&id, json!({"view": "transcript", "block": false})).await;
+    let since = task(&before)["next_cursor"].clone();
+    bench.call("TaskInput", json!({"task_id": id, "input": "\n"})).await;
+    let found = bench.read(&id, json!({"match": "boom", "block": true, "timeout_ms": 20_000})).await;
+    assert_eq!(task(&found)["reading"]["matches"], 1, "{}", found.receipt);
+    let rest = bench.read(&id, json!({"since": since, "view": "transcript", "timeout_ms": 20_000})).await;
+    assert!(rest.receipt.contains(end), "{}", rest.receipt);
+}
+
+/// An image of iTerm2 put 35,000 characters of base64 before a model.
+#[tokio::test]
+async fn f58_a_picture_of_any_size_is_one_piece_in_every_answer() {
+    let bench = Bench::start();
+    let picture = |kilobytes: u32| {
+        format!(
+            r"printf 'a\033]1337;File=inline=1:'; head -c {kilobytes}000 /dev/zero | tr '\0' A; printf '\007b\n'"
+        )
+    };
+    for kilobytes in [3, 53, 2_500] {
+        let ran = bench.run(&picture(kilobytes)).await;
+        let shown = if kilobytes < 1_000 {
+            format!("a[image {kilobytes} kB]b")
+        } else {
+            "a[image 2.5 MB]b".to_owned()
+        };
+        assert!(ran.receipt.ends_with(&shown) && !ran.receipt.contains("AAA"), "{}", ran.receipt);
+    }
+    // In the middle of it, and of a clipboard.
+    let cmd = format!("printf 'x\\033]52;c;'; read x; {}; printf '\\033[m'; read x", picture(80));
+    let cmd = cmd.replace("printf 'a\\033]1337;File=inline=1:'; ", "");
+    let input = json!({"cmd": cmd, "shell": "/bin/sh", "yield_time_ms": 0, "accepts_input": true});
+    let id = task_id(&bench.call("ExecCommand", input).await);
+    let mut cursor = json!("c0");
+    while task(&bench.read(&id, json!({"since": cursor, "timeout_ms": 20_000})).await)["next_cursor"] == "c0"
+    {
+    }
+    let first = bench.read(&id, json!({"block": false})).await;
+    assert_eq!(task(&first)["output_preview"], "x");
+    cursor = task(&first)["next_cursor"].clone();
+    bench.call("TaskInput", json!({"task_id": id, "input": "\n"})).await;
+    let mut read = String::new();
+    while !read.contains('b') {
+        let more = bench.read(&id, json!({"since": cursor, "timeout_ms": 20_000})).await;
+        read.push_str(task(&more)["output_preview"].as_str().unwrap_or_default());
+        cursor = task(&more)["next_cursor"].clone();
+    }
+    assert_eq!(read.trim_end(), "b", "of the clipboard, nothing");
+    bench.call("TaskStop", json!({"task_id": id, "force": true})).await;
+}
+
+/// `lines: "1"` said +230,222 characters for 2 MB and for 5 MB; `match` said 0 of 2 lines.
+#[tokio::test]
+async fn f58_numbers_of_long_lines_are_of_what_was_printed() {
+    let bench = Bench::start();
+    for millions in [2_u64, 5] {
+        let cmd = format!("head -c {millions}000000 /dev/zero | tr '\\0' x; echo NEEDLE; echo next");
+        let ran = bench.run(&cmd).await;
+        let (id, all) = (output_id(result(&ran)), millions * 1_000_000 + 6);
+        assert!(
+            ran.receipt.contains(&format!(" of {} characters", all + 5)),
+            "{}",
+            &ran.receipt[ran.receipt.len() - 300..]
+        );
+        assert!(ran.receipt.contains("xxxNEEDLE\nnext"), "the true end");
+        let line = bench.read(&id, json!({"lines": "1"})).await;
+        let (shown, rest) =
+            task(&line)["output_preview"].as_str().expect("text").split_once(" …(+").expect("a rest");
+        let shown = shown.trim_start_matches("1: ").len() as u64;
+        assert!(rest.starts_with(&format!("{} characters", all - shown)), "{rest}");
+        assert_eq!(task(&line)["reading"]["more"], format!("1:{}-", shown + 1));
+        let mut searched = bench.read(&id, json!({"match": "NEEDLE"})).await;
+        assert!(
+            searched.receipt.contains("1 long line was not searched to its end: lines \"1:"),
+            "{}",
+            searched.receipt
+        );
+        let mut searches = 1;
+        while task(&searched)["reading"]["matches"] == 0 {
+            let next = task(&searched)["reading"]["search_on"].clone();
+            assert!(next.is_string(), "{}", searched.receipt);
+            searched = bench.read(&id, json!({"match": "NEEDLE", "lines": next})).await;
+            searches += 1;
+        }
+        assert!(searches < 25, "{searches}");
+        let end = bench.read(&id, json!({"lines": format!("1:{}-", all - 8)})).await;
+        assert_eq!(task(&end)["output_preview"], format!("1:{}: xxxNEEDLE", all - 8));
+    }
 }

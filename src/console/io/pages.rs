@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::SignedDuration;
 
 use crate::envelope::TaskId;
-use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
+use crate::runtime::{Output, Playback, StoredLog, TaskView};
 use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
 
 use super::driver::Driver;
@@ -119,9 +119,11 @@ pub(in crate::console) fn prompt(
 /// # Errors
 /// When the log cannot be read.
 pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bool)> {
-    let log = File::open(log_path(&task.folder))?;
-    let length = log.len();
-    let bytes = log.read_range(length.saturating_sub(MOST_COPIED)..length)?;
+    let log = StoredLog::open(task)?;
+    let length = log.file.len();
+    let begin = length.saturating_sub(MOST_COPIED);
+    let begin = log.history().open_string(begin)?.unwrap_or(begin);
+    let bytes = log.file.read_range(begin..length)?;
     let origin = Origin::of(task.tty);
     let part = last_part(&bytes);
     Ok((clean(part.unwrap_or(&bytes), origin, task.size), part.is_some()))
@@ -153,13 +155,18 @@ fn last_part(bytes: &[u8]) -> Option<&[u8]> {
 /// # Errors
 /// When the log cannot be read.
 pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) -> io::Result<Reading> {
-    let log = File::open(log_path(&task.folder))?;
-    let length = log.len();
+    let log = StoredLog::open(task)?;
+    let (length, history) = (log.file.len(), log.history());
     let begin = from.max(length.saturating_sub(MOST_READ)).min(length);
-    let mut bytes = log.read_range(begin..length)?;
-    let is_cut = purpose == Purpose::Watched && !task.status.is_terminal();
-    if purpose == Purpose::Followed || is_cut {
+    // Never from the middle of a string, and up to its beginning while its end may still come.
+    let begin = history.open_string(begin)?.unwrap_or(begin);
+    let mut bytes = log.file.read_range(begin..length)?;
+    let is_live = !task.status.is_terminal();
+    if purpose == Purpose::Followed || purpose == Purpose::Watched && is_live {
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
+    }
+    if let Some(open) = history.open_string(begin + bytes.len() as u64)?.filter(|_| is_live) {
+        bytes.truncate(usize::try_from(open.saturating_sub(begin)).unwrap_or(0));
     }
     let next = begin + bytes.len() as u64;
     let text = clean(&bytes, Origin::of(task.tty), task.size);

@@ -118,7 +118,8 @@ fn a_json_document_is_laid_out_before_it_is_cut() {
 
 #[test]
 fn a_text_known_by_its_ends_is_always_marked() {
-    let text = Text::Ends { head: "a\nb\npart".into(), tail: "ial\ny\nz\n".into(), lines: Some(9) };
+    let text =
+        Text::Ends { head: "a\nb\npart".into(), tail: "ial\ny\nz\n".into(), lines: Some(9), chars: Some(99) };
     assert_eq!(
         cut(&text, 1000).unwrap().text,
         "a\nb\n...\n[output truncated: showing first 2 and last 2 of 9 lines]\n...\ny\nz\n"

@@ -204,8 +204,11 @@ impl Parsers {
 
     fn feed(&self, io: &Arc<TaskIo>, bytes: &[u8], slice: &mut Slice) {
         let started = self.clock.now().mono;
+        let now_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
         let fed = io.screen.feed(|terminal| {
+            terminal.note_time(now_ms);
             let fed = terminal.feed(bytes);
+            terminal.note_time(now_ms);
             if fed.reset {
                 terminal.rebuild(&log_tail(io));
             }

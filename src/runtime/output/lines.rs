@@ -4,16 +4,31 @@ use std::fs::File;
 
 use super::{Error, Layout, Output, Stream, WHOLE_BYTES, blocking, live_tail};
 use crate::envelope::preview::laid_out;
-use crate::terminal::{LogBytes as _, Origin, Size, Transcript, clean};
+use crate::terminal::{LogBytes as _, Origin, Size, Transcript};
 
-/// Bytes of one line that are read; a longer line ends with a note of how many more there are.
+/// Bytes of one line that are held, and bytes of its end; the rest of a longer line is counted.
 const LINE_BYTES: usize = 256 << 10;
+/// Bytes of plain text that wait for more before they are taken to be final.
+const PLAIN_BYTES: usize = 1 << 20;
+
+/// A line, cleaned, without its line ending: all of it, or of a long one a part and the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldLine<'a> {
+    /// The part that is held.
+    pub text: &'a str,
+    /// Characters of the line before that part.
+    pub before: u64,
+    /// Characters of the line after that part.
+    pub after: u64,
+    /// The last of those.
+    pub end: &'a str,
+}
 
 /// An element of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// A line, cleaned, without its line ending.
-    Line(&'a str),
+    /// A line.
+    Line(HeldLine<'a>),
     /// A gap where output was not kept.
     Gap {
         /// The number of bytes.
@@ -23,23 +38,53 @@ pub enum Piece<'a> {
     },
 }
 
+/// The part of a long line that is asked for: the number of the line and of the first character, from 1.
+pub type LinePart = (u64, u64);
+
+impl<'a> HeldLine<'a> {
+    /// Returns a line all of which is held.
+    #[must_use]
+    pub fn whole(text: &'a str) -> Self {
+        Self { text, before: 0, after: 0, end: "" }
+    }
+
+    /// Returns the same line from one of its characters on, from 1.
+    fn from(self, first: u64) -> Self {
+        let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
+        let at = self.text.char_indices().nth(skipped).map_or(self.text.len(), |(at, _)| at);
+        let (before, text) = self.text.split_at(at);
+        Self { text, before: count(before), ..self }
+    }
+
+    /// Returns the number of characters of the whole line.
+    #[must_use]
+    pub fn chars(&self) -> u64 {
+        self.before + count(self.text) + self.after
+    }
+}
+
+fn count(text: &str) -> u64 {
+    text.chars().count() as u64
+}
+
 impl Output {
     /// Passes each line of a stream to `take`, along with a state, until it returns false; returns the state. The
     /// lines are those that previews of the whole stream show: JSON documents are laid out, and overwritten text
-    /// shows what was written last.
+    /// shows what was written last. Of the line named by `part`, what is held begins there.
     ///
     /// # Errors
     /// When the log cannot be read.
     pub async fn fold_lines<S: Send + 'static>(
         &self,
         stream: Stream,
+        part: Option<LinePart>,
         state: S,
         mut take: impl FnMut(&mut S, Piece<'_>) -> bool + Send + 'static,
     ) -> Result<S, Error> {
         let own = self.clone();
         blocking(move || {
             let mut state = state;
-            own.lines_now(stream, &mut |piece| take(&mut state, piece))?;
+            own.lines_now(stream, part, &mut |piece| take(&mut state, piece))?;
             Ok(state)
         })
         .await
@@ -55,7 +100,7 @@ impl Output {
     }
 
     pub(super) fn line_at_now(&self, offset: u64) -> Result<u64, Error> {
-        let before = Self { end: self.end.min(offset), io: None, ..self.clone() };
+        let before = Self { end: self.end.min(offset), io: None, is_over: false, ..self.clone() };
         let layout = before.layout(Stream::Merged)?;
         let file = before.open()?;
         let last = layout.total().checked_sub(1);
@@ -67,24 +112,14 @@ impl Output {
         let is_behind = layout.gaps.iter().any(|(before, _)| *before < layout.segments.len());
         let all = self.layout(Stream::Merged)?;
         let missing = if is_behind { self.lines_missing(&file, &all, None)? } else { 0 };
-        let lines = before.count_with(&file, &layout, None, missing)?;
+        let lines = before.count(&file, &layout, missing)?;
         Ok(lines + u64::from(ends_line))
     }
 
-    /// Counts the lines of a stream.
-    pub(super) fn count(&self, file: &File, layout: &Layout, live: Option<&[u8]>) -> Result<u64, Error> {
-        self.count_with(file, layout, live, self.lines_missing(file, layout, live)?)
-    }
-
-    fn count_with(
-        &self,
-        file: &File,
-        layout: &Layout,
-        live: Option<&[u8]>,
-        missing: u64,
-    ) -> Result<u64, Error> {
+    /// Counts the lines of a stream, `missing` of which were not kept.
+    fn count(&self, file: &File, layout: &Layout, missing: u64) -> Result<u64, Error> {
         let mut all = 0;
-        self.read_lines(file, layout, (live, missing), &mut |piece| {
+        self.read_lines(file, layout, (None, missing), None, &mut |piece| {
             all += match piece {
                 Piece::Line(_) => 1,
                 Piece::Gap { lines, .. } => lines,
@@ -96,7 +131,12 @@ impl Output {
 
     /// Returns how many lines were not kept, where that can be known: for a single gap in a stream that makes up the
     /// whole log.
-    fn lines_missing(&self, file: &File, layout: &Layout, live: Option<&[u8]>) -> Result<u64, Error> {
+    pub(super) fn lines_missing(
+        &self,
+        file: &File,
+        layout: &Layout,
+        live: Option<&[u8]>,
+    ) -> Result<u64, Error> {
         if layout.gaps.len() != 1 || layout.shared {
             return Ok(0);
         }
@@ -116,51 +156,66 @@ impl Output {
         Ok(self.line_feeds.saturating_sub(kept).saturating_sub(u64::from(!ends_line)))
     }
 
-    fn lines_now(&self, stream: Stream, take: &mut dyn FnMut(Piece<'_>) -> bool) -> Result<(), Error> {
+    fn lines_now(
+        &self,
+        stream: Stream,
+        part: Option<LinePart>,
+        take: &mut dyn FnMut(Piece<'_>) -> bool,
+    ) -> Result<(), Error> {
         let (layout, file) = (self.layout(stream)?, self.open()?);
         let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
         if layout.dropped > 0 || live.is_some() || layout.total() > WHOLE_BYTES {
             let missing = self.dropped(stream)?.saturating_sub(layout.dropped);
             let layout = layout.followed_by_gap(missing);
             let missing = self.lines_missing(&file, &layout, live.as_deref())?;
-            return self.read_lines(&file, &layout, (live.as_deref(), missing), take);
+            return self.read_lines(&file, &layout, (live.as_deref(), missing), part, take);
         }
-        let bytes = self.read(&file, &layout, 0, layout.total())?;
-        let text = clean(&bytes, self.origin, layout.first_size);
-        laid_out(&text).lines().all(|line| take(Piece::Line(line)));
+        let text = self.transcribed(&file, &layout, 0, layout.total())?;
+        for (number, line) in (1..).zip(laid_out(&text).lines()) {
+            let line = HeldLine::whole(line);
+            let first = part.filter(|(wanted, _)| *wanted == number).map(|(_, first)| first);
+            if !take(Piece::Line(first.map_or(line, |first| line.from(first)))) {
+                break;
+            }
+        }
         Ok(())
     }
 
-    fn read_lines(
+    pub(super) fn read_lines(
         &self,
         file: &File,
         layout: &Layout,
         (live, missing): (Option<&[u8]>, u64),
+        part: Option<LinePart>,
         take: &mut dyn FnMut(Piece<'_>) -> bool,
     ) -> Result<(), Error> {
         let transcript = |size: Size| Transcript::new(self.origin, size);
-        let mut lines = Lines::new(self.origin, layout.first_size, take);
+        let mut lines = Lines::new(self.origin, layout.first_size, part, take);
         for at in 0..=layout.segments.len() {
             let gap = layout.gaps.iter().find(|(before, _)| *before == at);
             if let Some((_, bytes)) = gap
-                && !(lines.end(transcript(layout.last_size))
-                    && (lines.take)(Piece::Gap { bytes: *bytes, lines: missing }))
+                && !(lines.end(transcript(layout.last_size), true) && lines.gap(*bytes, missing))
             {
                 return Ok(());
             }
             let Some(&(start, length)) = layout.segments.get(at) else { break };
-            let mut goes_on = true;
-            let read = file.for_each_block(start..start + length, |_, block| {
-                goes_on = lines.feed(block);
-                goes_on
-            });
-            read.map_err(Error::io("read", self.log()))?;
-            if !goes_on {
-                return Ok(());
+            for (begin, end, now_ms) in layout.timed(start, start + length) {
+                if let Some(now_ms) = now_ms {
+                    lines.transcript.note_time(now_ms.into());
+                }
+                let mut goes_on = true;
+                let read = file.for_each_block(begin..end, |_, block| {
+                    goes_on = lines.feed(block);
+                    goes_on
+                });
+                read.map_err(Error::io("read", self.log()))?;
+                if !goes_on {
+                    return Ok(());
+                }
             }
         }
         if lines.feed(live.unwrap_or_default()) {
-            lines.end(transcript(layout.last_size));
+            lines.end(transcript(layout.last_size), self.is_over);
         }
         Ok(())
     }
@@ -173,104 +228,116 @@ struct Lines<'a> {
     /// later sequence could still change is fed to the transcript.
     plain: Option<String>,
     rows: usize,
-    /// Final text of a line that is still incomplete.
+    /// The part of the current line that is held.
     text: String,
-    /// Bytes since the current line was started or restarted.
-    run: usize,
+    /// Its characters before and after that part, so far.
+    before: u64,
+    after: u64,
+    /// The last of those after it.
+    tail: String,
+    /// The number of the current line.
+    number: u64,
+    part: Option<LinePart>,
     take: &'a mut dyn FnMut(Piece<'_>) -> bool,
 }
 
 impl<'a> Lines<'a> {
-    fn new(origin: Origin, size: Size, take: &'a mut dyn FnMut(Piece<'_>) -> bool) -> Self {
-        let plain = (origin == Origin::Pipe).then(String::new);
-        let transcript = Transcript::new(origin, size);
-        Self { transcript, plain, rows: usize::from(size.rows()), text: String::new(), run: 0, take }
+    fn new(
+        origin: Origin,
+        size: Size,
+        part: Option<LinePart>,
+        take: &'a mut dyn FnMut(Piece<'_>) -> bool,
+    ) -> Self {
+        Self {
+            transcript: Transcript::new(origin, size),
+            plain: (origin == Origin::Pipe).then(String::new),
+            rows: usize::from(size.rows()),
+            text: String::new(),
+            before: 0,
+            after: 0,
+            tail: String::new(),
+            number: 1,
+            part,
+            take,
+        }
     }
 
     /// Feeds bytes and passes on the lines that are final. Returns whether more are wanted.
     fn feed(&mut self, bytes: &[u8]) -> bool {
-        let first = memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len());
-        // Whether no line in `bytes` exceeds the limit.
-        let is_short = bytes.len() <= LINE_BYTES && self.run + first <= LINE_BYTES;
-        let mut fresh = None;
         if let Some(mut plain) = self.plain.take() {
-            match str::from_utf8(bytes).ok().filter(|_| is_short && bytes.iter().all(is_plain)) {
-                Some(text) => {
-                    plain.push_str(text);
-                    let end = memchr::memrchr_iter(b'\n', plain.as_bytes()).nth(self.rows);
-                    self.plain = Some(plain.split_off(end.map_or(0, |end| end + 1)));
-                    fresh = Some(plain);
-                }
-                None => self.transcript.feed(plain.as_bytes()),
+            let is_short = plain.len() + bytes.len() <= PLAIN_BYTES;
+            if let Some(text) = str::from_utf8(bytes).ok().filter(|_| is_short && bytes.iter().all(is_plain))
+            {
+                plain.push_str(text);
+                let end = memchr::memrchr_iter(b'\n', plain.as_bytes()).nth(self.rows);
+                self.plain = Some(plain.split_off(end.map_or(0, |end| end + 1)));
+                return self.hand_on(&plain);
             }
+            self.transcript.feed(plain.as_bytes());
         }
-        if is_short {
-            let begun = memchr::memrchr2(b'\n', b'\r', bytes).map(|at| bytes.len() - at - 1);
-            self.run = begun.unwrap_or(self.run + bytes.len());
-        }
-        let fresh = fresh.unwrap_or_else(|| {
-            if is_short {
-                self.transcript.feed(bytes)
-            } else {
-                self.feed_by_lines(bytes)
-            }
-            self.transcript.take_final()
-        });
+        self.transcript.feed(bytes);
+        let fresh = self.transcript.take_final();
         self.hand_on(&fresh)
-    }
-
-    /// Feeds bytes, leaving out whatever exceeds the limit of a line.
-    fn feed_by_lines(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-            let (run, after) = rest.split_at(end);
-            let kept = run.len().min(LINE_BYTES.saturating_sub(self.run));
-            self.transcript.feed(&run[..kept]);
-            self.run += run.len();
-            let (line_end, later) = after.split_at(after.len().min(1));
-            if !line_end.is_empty() {
-                self.say_what_is_missing();
-                self.transcript.feed(line_end);
-                self.run = 0;
-            }
-            rest = later;
-        }
-    }
-
-    fn say_what_is_missing(&mut self) {
-        if let Some(missing @ 1..) = self.run.checked_sub(LINE_BYTES) {
-            self.transcript.feed(format!(" …(+{missing} bytes)").as_bytes());
-        }
     }
 
     /// Passes on complete lines.
     fn hand_on(&mut self, fresh: &str) -> bool {
         for part in fresh.split_inclusive('\n') {
-            self.text.push_str(part.trim_end_matches('\n'));
-            // Rows of a terminal that wrap endlessly are not one line.
-            if part.ends_with('\n') || self.text.len() > 4 * LINE_BYTES {
-                let goes_on = (self.take)(Piece::Line(&self.text));
-                self.text.clear();
-                if !goes_on {
-                    return false;
-                }
+            self.hold(part.trim_end_matches('\n'));
+            if part.ends_with('\n') && !self.give() {
+                return false;
             }
         }
         true
     }
 
-    /// Passes on what is left and starts over.
-    fn end(&mut self, next: Transcript) -> bool {
-        self.say_what_is_missing();
-        self.run = 0;
-        let ended = std::mem::replace(&mut self.transcript, next);
-        let rest = self.plain.take().unwrap_or_else(|| ended.finish());
-        if !self.hand_on(&rest) {
-            return false;
+    /// Adds to the current line, as far as it is held.
+    fn hold(&mut self, text: &str) {
+        let first = self.part.filter(|(line, _)| *line == self.number).map_or(1, |(_, first)| first);
+        let skipped =
+            usize::try_from(first.saturating_sub(1).saturating_sub(self.before)).unwrap_or(usize::MAX);
+        let from = match skipped {
+            0 => 0,
+            skipped => text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at),
+        };
+        let (passed, rest) = text.split_at(from);
+        self.before += count(passed);
+        let room = if self.after > 0 { 0 } else { LINE_BYTES.saturating_sub(self.text.len()) };
+        let (held, after) = rest.split_at(rest.floor_char_boundary(room));
+        self.text.push_str(held);
+        if !after.is_empty() {
+            self.after += count(after);
+            self.tail.push_str(after);
+            if self.tail.len() > 2 * LINE_BYTES {
+                let from = self.tail.ceil_char_boundary(self.tail.len() - LINE_BYTES);
+                self.tail.drain(..from);
+            }
         }
-        let last = std::mem::take(&mut self.text);
-        last.is_empty() || (self.take)(Piece::Line(&last))
+    }
+
+    /// Passes on the current line, which has ended.
+    fn give(&mut self) -> bool {
+        let Self { text, before, after, tail, .. } = self;
+        let line = HeldLine { text, before: *before, after: *after, end: tail };
+        let goes_on = (self.take)(Piece::Line(line));
+        self.text.clear();
+        self.tail.clear();
+        (self.before, self.after) = (0, 0);
+        self.number += 1;
+        goes_on
+    }
+
+    /// Passes on a gap, which is between two lines.
+    fn gap(&mut self, bytes: u64, lines: u64) -> bool {
+        self.number += lines;
+        (self.take)(Piece::Gap { bytes, lines })
+    }
+
+    /// Passes on what is left and starts over; `is_over` says that the output has ended.
+    fn end(&mut self, next: Transcript, is_over: bool) -> bool {
+        let ended = std::mem::replace(&mut self.transcript, next);
+        let rest = self.plain.take().unwrap_or_else(|| if is_over { ended.finish() } else { ended.so_far() });
+        self.hand_on(&rest) && (self.text.is_empty() && self.before == 0 || self.give())
     }
 }
 
@@ -285,24 +352,34 @@ mod tests {
 
     use super::*;
     use crate::runtime::log::{LogFiles, OutputLog};
+    use crate::terminal::clean;
 
     /// Reads bytes line by line, feeding `piece` bytes at a time.
     fn read(bytes: &[u8], piece: usize) -> Vec<String> {
         let mut all = Vec::new();
         let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
             all.extend(match piece {
-                Piece::Line(line) => Some(line.to_owned()),
+                Piece::Line(line) => Some(line.text.to_owned()),
                 Piece::Gap { .. } => None,
             });
             true
         };
+        read_with(bytes, piece, None, take);
+        all
+    }
+
+    fn read_with(
+        bytes: &[u8],
+        piece: usize,
+        part: Option<LinePart>,
+        take: &mut dyn FnMut(Piece<'_>) -> bool,
+    ) {
         let size = Size::clamped(20, 3);
-        let mut lines = Lines::new(Origin::Pipe, size, take);
+        let mut lines = Lines::new(Origin::Pipe, size, part, take);
         for piece in bytes.chunks(piece) {
             assert!(lines.feed(piece));
         }
-        lines.end(Transcript::new(Origin::Pipe, size));
-        all
+        lines.end(Transcript::new(Origin::Pipe, size), true);
     }
 
     proptest! {
@@ -324,12 +401,12 @@ mod tests {
         let mut all = Vec::new();
         let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
             all.push(match piece {
-                Piece::Line(line) => line.to_owned(),
+                Piece::Line(line) => line.text.to_owned(),
                 Piece::Gap { bytes, lines } => format!("+{bytes} ({lines})"),
             });
             true
         };
-        output.lines_now(stream, take).expect("read");
+        output.lines_now(stream, None, take).expect("read");
         all
     }
 
@@ -351,12 +428,37 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_no_more_room_than_it_may() {
-        let long = [b"x".repeat(LINE_BYTES + 5), b"\nnext\n".to_vec(), b"y".repeat(LINE_BYTES + 7)].concat();
-        let lines = read(&long, 4_000);
-        assert_eq!(lines.len(), 3);
-        assert!(lines[0].len() < LINE_BYTES + 20 && lines[0].ends_with("x …(+5 bytes)"));
-        assert!(lines[1] == "next" && lines[2].ends_with("y …(+7 bytes)"));
+    fn f58_a_line_without_end_takes_no_more_room_than_it_may_and_is_counted() {
+        let most = LINE_BYTES as u64;
+        let long =
+            [b"x".repeat(LINE_BYTES * 9), b"NEEDLE\nnext\n".to_vec(), "é".repeat(LINE_BYTES).into_bytes()]
+                .concat();
+        for piece in [4_000, 1 << 20] {
+            let mut seen = Vec::new();
+            let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
+                let Piece::Line(line) = piece else { panic!("a gap") };
+                let end: String = line.end.chars().rev().take(6).collect();
+                seen.push((line.text.len(), line.before, line.after, end.chars().rev().collect::<String>()));
+                true
+            };
+            read_with(&long, piece, None, take);
+            let half = most / 2;
+            assert_eq!(
+                seen,
+                [
+                    (LINE_BYTES, 0, 8 * most + 6, "NEEDLE".to_owned()),
+                    (4, 0, 0, String::new()),
+                    (LINE_BYTES, 0, half, "éééééé".to_owned()),
+                ]
+            );
+            let mut part = None;
+            read_with(&long, piece, Some((1, 9 * most - 1)), &mut |piece| {
+                let Piece::Line(line) = piece else { panic!("a gap") };
+                part.get_or_insert((line.text.to_owned(), line.before, line.after));
+                true
+            });
+            assert_eq!(part, Some(("xxNEEDLE".to_owned(), 9 * most - 2, 0)));
+        }
         let bar = "working 10%\r".repeat(LINE_BYTES / 4);
         assert_eq!(read(bar.as_bytes(), 4_000), ["working 10%"]);
     }

@@ -4,6 +4,7 @@ mod log;
 mod page;
 mod prompts;
 mod search;
+mod strings;
 mod times;
 
 use std::io;

@@ -8,6 +8,7 @@ use crate::terminal::cell::Cell;
 use crate::terminal::dialogue::Dialogue;
 use crate::terminal::reach::Measure;
 use crate::terminal::size::Size;
+use crate::terminal::switch::last_switch;
 use crate::terminal::terminal::{Origin, Terminal};
 
 /// Number of lines read before the page, for the colours and modes they set.
@@ -93,6 +94,9 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             if measure.leaves() || measure.is_redrawn() {
                 return None;
             }
+            if let Some(now_ms) = self.came(offset) {
+                sheet.terminal.note_time(now_ms.into());
+            }
             sheet.begin_line(next_line);
             let end = offset + line.len() as u64;
             let mut rest = line;
@@ -109,6 +113,9 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             if all || next_line == first_line {
                 next_line += 1;
             }
+        }
+        if offset >= self.log.len() {
+            sheet.terminal.show_open_string();
         }
         Some(Page { rows: sheet.into_rows(), first_line, next_line })
     }
@@ -134,15 +141,23 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             Terminal::new(Size::clamped(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
         let context = self.start_of(first_line.saturating_sub(CONTEXT_LINES))?.unwrap_or(start);
         let context = context.max(start.saturating_sub(CONTEXT_BYTES));
+        let context = self.open_string(context)?.unwrap_or(context);
         if self.is_alternate_at(context)? {
-            terminal.feed(b"\x1b[?1049h");
+            terminal.feed_aside(b"\x1b[?1049h");
         }
-        terminal.feed(&self.log.read_range(context..start)?);
+        let mut from = context;
+        let inside = self.marks.iter().filter(|mark| (context..start).contains(&mark.offset));
+        for (until, now_ms) in inside.map(|mark| (mark.offset, mark.at_ms)) {
+            terminal.feed(&self.log.read_range(from..until)?);
+            terminal.note_time(now_ms.into());
+            from = until;
+        }
+        terminal.feed(&self.log.read_range(from..start)?);
         let is_alternate = terminal.modes().alternate_screen;
         // Keep the colours, but do not paint the empty sheet with them.
-        terminal.feed(b"\x18\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
+        terminal.feed_aside(b"\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
         if is_alternate {
-            terminal.feed(b"\x1b[?1049h");
+            terminal.feed_aside(b"\x1b[?1049h");
         }
         Ok(Sheet { terminal, rows: size.rows(), begun: Vec::new(), line: first_line })
     }
@@ -150,16 +165,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     /// Tells whether the program was on the alternate screen when it wrote the byte at `offset`.
     fn is_alternate_at(&self, offset: u64) -> io::Result<bool> {
         let before = self.log.read_range(offset.saturating_sub(ALTERNATE_BYTES)..offset)?;
-        let switch = memchr::memrchr_iter(0x1b, &before).find_map(|at| {
-            let mode = before.get(at..)?.strip_prefix(b"\x1b[?")?;
-            let rest = [&b"1049"[..], b"1047", b"47"].iter().find_map(|number| mode.strip_prefix(*number))?;
-            match rest.first() {
-                Some(b'h') => Some(true),
-                Some(b'l') => Some(false),
-                _ => None,
-            }
-        });
-        Ok(switch.unwrap_or(false))
+        Ok(last_switch(&before).is_some_and(|(_, is_alternate)| is_alternate))
     }
 }
 
@@ -207,16 +213,16 @@ impl Sheet {
 
     /// Draws a note about missing bytes on a row of its own; the output before them may be cut off anywhere.
     fn gap(&mut self, dropped: u64) {
-        self.terminal.feed(b"\x18\x1b[?47l\x1b[m\x1b(B\x0f");
+        self.terminal.feed_aside(b"\x1b[?47l\x1b[m\x1b(B\x0f");
         if self.terminal.cursor().col > 0 {
-            self.terminal.feed(b"\r\n");
+            self.terminal.feed_aside(b"\r\n");
         }
         self.begin_row();
-        self.terminal.feed(format!("[{dropped} bytes dropped (log limit)]\r\n").as_bytes());
+        self.terminal.feed_aside(format!("[{dropped} bytes dropped (log limit)]\r\n").as_bytes());
     }
 
     fn into_rows(mut self) -> Vec<PageRow> {
-        self.terminal.feed(b"\x18\x1b[?47l");
+        self.terminal.feed_aside(b"\x1b[?47l");
         let mut rows = Vec::new();
         let mut line = self.begun.first().copied().flatten().unwrap_or(self.line);
         for row in 0..self.rows {

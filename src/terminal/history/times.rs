@@ -31,7 +31,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     }
 
     /// Returns when the byte at an offset arrived: the time of the last mark at or before it.
-    fn came(&self, offset: u64) -> Option<u32> {
+    pub(super) fn came(&self, offset: u64) -> Option<u32> {
         let count = self.marks.partition_point(|mark| mark.offset <= offset);
         self.marks.get(count.checked_sub(1)?).map(|mark| mark.at_ms)
     }

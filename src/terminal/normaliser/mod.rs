@@ -81,7 +81,7 @@ struct Margins {
 impl Normaliser {
     /// Returns a normaliser for a fresh emulator.
     pub(super) fn new(size: Size, origin: Origin) -> Self {
-        Self { scanner: Scanner::default(), state: State::new(size, origin) }
+        Self { scanner: Scanner::for_screen(), state: State::new(size, origin) }
     }
 
     /// Feeds output of the program to the emulator.
@@ -100,6 +100,28 @@ impl Normaliser {
         }
         pass.flush();
         fed.hold_frames = self.state.hold_frames;
+    }
+
+    /// Returns the number of the string that has begun and not ended.
+    pub(super) fn open_string(&self) -> Option<u64> {
+        self.scanner.open_string()
+    }
+
+    /// Shows the content of an open string as text.
+    pub(super) fn give_up_string(&mut self, emulator: &mut Vt100) {
+        let mut fed = Fed::default();
+        let mut pass = Pass { state: &mut self.state, emulator, fed: &mut fed };
+        self.scanner.give_up_string(&mut pass);
+        pass.flush();
+    }
+
+    /// Feeds sequences that are not the program's. A string of the program that is open stays open; any other
+    /// unfinished sequence is dropped.
+    pub(super) fn feed_aside(&mut self, bytes: &[u8], emulator: &mut Vt100) {
+        self.scanner.drop_unfinished();
+        let own = std::mem::replace(&mut self.scanner, Scanner::for_screen());
+        self.feed(bytes, emulator, &mut Fed::default());
+        self.scanner = own;
     }
 
     /// Adapts to a new size.

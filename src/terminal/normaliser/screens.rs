@@ -5,6 +5,7 @@ use super::{Margins, Pass};
 use crate::terminal::csi::{Csi, Parameter};
 use crate::terminal::modes::{MouseEncoding, MouseMode};
 use crate::terminal::replies;
+use crate::terminal::terminal::Origin;
 
 impl Pass<'_> {
     /// Sets or resets ANSI modes.
@@ -29,6 +30,8 @@ impl Pass<'_> {
                     self.pass_mode(6, on);
                 }
                 7 => self.state.no_wrap = !on,
+                // On a pipe there is no other screen to come back from.
+                47 | 1047 | 1049 if self.state.origin == Origin::Pipe => {}
                 47 | 1047 | 1049 if on => self.enter_alternate(mode),
                 47 | 1047 | 1049 => self.leave_alternate(mode),
                 1004 => self.state.focus_events = on,

@@ -7,7 +7,7 @@
 use super::Pass;
 use crate::terminal::csi::Csi;
 use crate::terminal::replies;
-use crate::terminal::scanner::Sink;
+use crate::terminal::scanner::{Sink, label};
 
 impl Sink for Pass<'_> {
     fn text(&mut self, text: &str) {
@@ -52,6 +52,13 @@ impl Sink for Pass<'_> {
             Some(answer) => self.reply(answer),
             None => self.state.properties.osc(content),
         }
+    }
+
+    /// Prints what stands for a picture, as far as it fits in the row.
+    fn picture(&mut self, bytes: usize) {
+        let room = usize::from(self.state.size.cols() - self.look().col);
+        let label = label(bytes);
+        self.take_text(&label[..label.len().min(room)]);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The transcript: what was printed, as text. Carriage returns, backspaces, cursor motion and erasing are
 //! resolved as a terminal would, and escape sequences are removed. Rows that would still be on screen can
-//! change; all rows above are final. Output on the alternate screen is left out. Text that was cleared had
-//! been printed, so it stays.
+//! change; all rows above are final. Text that was cleared had been printed, so it stays. Output on the
+//! alternate screen is left out, unless that screen is still on at the end: then it follows, marked, as it was.
+//! On a pipe, there is no alternate screen.
 
 mod row;
 mod rows;
@@ -10,7 +11,7 @@ mod sequences;
 use unicode_width::UnicodeWidthChar;
 
 use super::charset::Charsets;
-use super::scanner::Scanner;
+use super::scanner::{Patience, Scanner};
 use super::size::Size;
 use super::terminal::Origin;
 use rows::Rows;
@@ -20,7 +21,13 @@ use rows::Rows;
 pub struct Transcript {
     scanner: Scanner,
     screen: TextScreen,
+    patience: Patience,
 }
+
+/// The line before an alternate screen that was still on at the end.
+const STILL_ON: &str = "[the alternate screen, still on at the end]\n";
+/// The columns of a row on a pipe. A longer line continues in the next row, as on a terminal.
+const PIPE_COLUMNS: usize = 1 << 18;
 
 /// A screen without colours and attributes.
 #[derive(Debug, Default)]
@@ -32,7 +39,10 @@ struct TextScreen {
     saved: Place,
     /// The first and last row of the scroll region, unless it is the whole screen.
     region: Option<(usize, usize)>,
-    alternate: bool,
+    /// The alternate screen, while it is on.
+    alternate: Option<Box<TextScreen>>,
+    /// Whether this is that screen.
+    is_alternate: bool,
     /// The character that REP repeats.
     last: Option<char>,
 }
@@ -51,12 +61,20 @@ impl Transcript {
     #[must_use]
     pub fn new(origin: Origin, size: Size) -> Self {
         let screen = TextScreen { size, origin, ..TextScreen::default() };
-        Self { scanner: Scanner::default(), screen }
+        Self { scanner: Scanner::default(), screen, patience: Patience::default() }
     }
 
     /// Feeds output of the program. How it is split into pieces makes no difference.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.scanner.scan(bytes, &mut self.screen);
+    }
+
+    /// Notes the time at which the following output came, in milliseconds. If the program has written on for two
+    /// seconds in a string (OSC, DCS, APC, SOS, PM), that is text.
+    pub fn note_time(&mut self, now_ms: u64) {
+        if self.patience.is_over(self.scanner.open_string(), now_ms) {
+            self.scanner.give_up_string(&mut self.screen);
+        }
     }
 
     /// Changes the size from here on.
@@ -69,10 +87,26 @@ impl Transcript {
         self.screen.rows.take_final()
     }
 
-    /// Returns the remaining text; its only control characters are line feeds and tabs.
+    /// Returns the remaining text of output that has ended; its only control characters are line feeds and tabs.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.scanner.finish(&mut self.screen);
+        let alternate = self.screen.alternate.take().map(|screen| screen.rows.into_text());
+        let mut text = self.screen.rows.into_text();
+        if let Some(alternate) = alternate.filter(|alternate| !alternate.trim().is_empty()) {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(STILL_ON);
+            text.push_str(&alternate);
+        }
+        text
+    }
+
+    /// Returns the remaining text of output that goes on: without a string that may still end, and without the
+    /// alternate screen.
+    #[must_use]
+    pub fn so_far(self) -> String {
         self.screen.rows.into_text()
     }
 }
@@ -86,7 +120,12 @@ pub fn clean(bytes: &[u8], origin: Origin, size: Size) -> String {
 }
 
 impl TextScreen {
-    /// Returns the column at which text wraps.
+    /// Returns the columns of a row.
+    fn columns(&self) -> usize {
+        self.width().unwrap_or(PIPE_COLUMNS)
+    }
+
+    /// Returns the number of columns of the terminal; a pipe has none.
     fn width(&self) -> Option<usize> {
         (self.origin == Origin::Tty).then_some(usize::from(self.size.cols()))
     }
@@ -96,6 +135,9 @@ impl TextScreen {
     }
 
     fn resize(&mut self, size: Size) {
+        if let Some(alternate) = &mut self.alternate {
+            alternate.resize(size);
+        }
         self.size = size;
         self.region = None;
         while self.rows.len() > self.height() {
@@ -126,7 +168,7 @@ impl TextScreen {
         while !rest.is_empty() {
             self.make_room(1);
             let col = self.cursor.col;
-            let room = self.width().map_or(rest.len(), |width| width - col).min(rest.len());
+            let room = self.columns().saturating_sub(col).min(rest.len());
             let (piece, later) = rest.split_at(room);
             self.rows.at(self.cursor.row).put_ascii(col, piece);
             self.cursor.col += room;
@@ -136,10 +178,16 @@ impl TextScreen {
     }
 
     fn print_one(&mut self, c: char) {
-        let (row, col) = (self.cursor.row, self.cursor.col);
+        let row = self.cursor.row;
         match c.width() {
             None => {}
-            Some(0) => self.rows.at(row).mark(col, c),
+            Some(0) => {
+                if self.rows.at(row).is_heavy() {
+                    self.wrap();
+                }
+                let Place { row, col, .. } = self.cursor;
+                self.rows.at(row).mark(col, c);
+            }
             Some(columns) => {
                 self.make_room(columns);
                 let Place { row, col, .. } = self.cursor;
@@ -153,14 +201,19 @@ impl TextScreen {
     /// Wraps if `columns` more columns do not fit.
     fn make_room(&mut self, columns: usize) {
         let Place { row, col, .. } = self.cursor;
-        if self.width().is_some_and(|width| col + columns > width) {
-            self.rows.at(row).wrapped = true;
-            self.line_feed();
-            self.cursor.col = 0;
+        if col + columns > self.columns() {
+            self.wrap();
         } else if !self.rows.at(row).can_edit(col) {
             self.line_feed();
             self.cursor.col = 0;
         }
+    }
+
+    /// Goes on in the next row.
+    fn wrap(&mut self) {
+        self.rows.at(self.cursor.row).wrapped = true;
+        self.line_feed();
+        self.cursor.col = 0;
     }
 
     fn control(&mut self, byte: u8) {
@@ -259,14 +312,54 @@ mod tests {
     }
 
     #[test]
+    fn f58_an_alternate_screen_that_is_on_at_the_end_follows_as_it_was() {
+        let end = |screen: &str| format!("a\n[the alternate screen, still on at the end]\n{screen}");
+        assert_eq!(tty("a\r\n\x1b[?1049h\x1b[2J\x1b[Hboom\r\n"), end("boom\n"));
+        assert_eq!(tty("a\x1b[?1049h\x1b[2J\x1b[Hone\x1b[2J\x1b[Htwo"), end("two"), "not what was cleared");
+        let lines: String = (0..9).map(|line| format!("at {line}\r\n")).collect();
+        assert_eq!(
+            tty(&format!("a\x1b[?1049h\x1b[H{lines}")),
+            end(&lines.replace('\r', "")),
+            "more than a screen"
+        );
+        assert_eq!(tty("a\r\n\x1b[?1049h\x1b[2J\x1b[H"), "a\n", "an empty one");
+        let mut going_on = Transcript::new(Origin::Tty, Size::clamped(10, 4));
+        going_on.feed(b"a\x1b[?1049hboom");
+        assert_eq!(going_on.so_far(), "a");
+        // What a program prints without end takes no more room than it may.
+        let flood = "0123456789".repeat(100_000);
+        assert!(tty(&format!("\x1b[?1049h{flood}")).len() < 300_000);
+    }
+
+    #[test]
+    fn f58_on_a_pipe_the_switch_to_the_alternate_screen_hides_nothing() {
+        assert_eq!(pipe("a\n\x1b[?1049hb\nFAILED\n"), "a\nb\nFAILED\n");
+        assert_eq!(pipe("a\n\x1b[?1049h\x1b[2J\x1b[Hb\n\x1b[?1049lc\n"), "a\nb\nc\n");
+    }
+
+    #[test]
+    fn f58_a_string_in_which_the_program_writes_on_is_text() {
+        let mut transcript = Transcript::new(Origin::Pipe, Size::default());
+        for (now, text) in [(0, "a\x1bPstray\n"), (100, "one\n"), (1_500, "two\n"), (2_200, "three\n")] {
+            transcript.note_time(now);
+            transcript.feed(text.as_bytes());
+        }
+        assert_eq!(transcript.so_far(), "astray\none\ntwo\nthree\n");
+        let mut open = Transcript::new(Origin::Pipe, Size::default());
+        open.feed(b"a\x1b]1337;File=:AAAA");
+        assert_eq!(open.so_far(), "a", "it may still end");
+    }
+
+    #[test]
     fn cleared_text_was_printed_and_stays() {
         assert_eq!(tty("result\r\n\x1b[H\x1b[2Jnext\r\n"), "result\nnext\n");
         assert_eq!(tty("result\r\n\x1b[H\x1b[Jnext\r\n"), "result\nnext\n");
     }
 
     #[test]
-    fn an_unterminated_string_hides_one_line_at_most() {
-        assert_eq!(tty("a\x1b]0;hidden\r\nseen"), "a\nseen");
+    fn f58_an_unterminated_string_hides_nothing() {
+        assert_eq!(tty("a\x1b]0;title\r\nseen"), "a0;title\nseen");
+        assert_eq!(tty("a\x1bP\r\nan error\x1b[31m!"), "a\nan error!");
     }
 
     #[test]

@@ -5,6 +5,10 @@ use unicode_width::UnicodeWidthChar;
 /// Columns between tab stops.
 const TAB: usize = 8;
 
+/// A row with more bytes than this gets no further combining marks: those take no column, so that they would never
+/// reach its end.
+const HEAVY: usize = 512 << 10;
+
 /// Rows wider than this are not split into cells; see [`Row::can_edit`].
 const MAX_CELLS: usize = 1 << 16;
 
@@ -80,6 +84,11 @@ impl Row {
             }
         }
         text
+    }
+
+    /// Tells whether combining marks have to go on in the next row.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.plain.as_ref().is_some_and(|plain| plain.text.len() > HEAVY)
     }
 
     /// Tells whether text may be put at `col`: a very wide row in which not every byte takes one column can

@@ -8,10 +8,17 @@ use super::row::Row;
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     finished: String,
+    /// How much of the finished text is kept, in bytes; none is all.
+    most: Option<usize>,
     rows: VecDeque<Row>,
 }
 
 impl Rows {
+    /// Returns empty rows that keep only the end of what is finished, of about that many bytes.
+    pub(super) fn keeping(most: usize) -> Self {
+        Self { most: Some(most), ..Self::default() }
+    }
+
     /// Returns a row, creating it if necessary.
     pub(super) fn at(&mut self, row: usize) -> &mut Row {
         if self.rows.len() <= row {
@@ -37,6 +44,10 @@ impl Rows {
             self.finished.push_str(&row.into_text());
             if !wrapped {
                 self.finished.push('\n');
+            }
+            if let Some(most) = self.most.filter(|most| self.finished.len() > 2 * most) {
+                let from = self.finished.ceil_char_boundary(self.finished.len() - most);
+                self.finished.drain(..from);
             }
         }
     }

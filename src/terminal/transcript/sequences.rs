@@ -1,15 +1,20 @@
 //! Escape sequences that move the cursor or change text.
 
 use super::row::Row;
+use super::rows::Rows;
 use super::{Place, TextScreen};
+
+/// How much of what scrolled off the alternate screen is kept, in bytes.
+const ALTERNATE_BYTES: usize = 64 << 10;
 use crate::terminal::csi::{Csi, Parameter};
-use crate::terminal::scanner::Sink;
+use crate::terminal::scanner::{Sink, label};
 use crate::terminal::size::Size;
+use crate::terminal::terminal::Origin;
 
 impl Sink for TextScreen {
     fn text(&mut self, text: &str) {
-        if self.alternate {
-            return;
+        if let Some(alternate) = &mut self.alternate {
+            return alternate.text(text);
         }
         let mut rest = text;
         while let Some(at) = rest.find(|c| c < ' ') {
@@ -31,8 +36,9 @@ impl Sink for TextScreen {
     }
 
     fn control(&mut self, byte: u8) {
-        if !self.alternate {
-            TextScreen::control(self, byte);
+        match &mut self.alternate {
+            Some(alternate) => TextScreen::control(alternate, byte),
+            None => TextScreen::control(self, byte),
         }
     }
 
@@ -40,8 +46,8 @@ impl Sink for TextScreen {
         if (intermediate, last) == (0, b'c') {
             return self.reset();
         }
-        if self.alternate {
-            return;
+        if let Some(alternate) = &mut self.alternate {
+            return alternate.escape(intermediate, last);
         }
         match (intermediate, last) {
             (0, b'7') => self.saved = self.cursor,
@@ -60,7 +66,10 @@ impl Sink for TextScreen {
         if csi.marker == b'?' && matches!(csi.last, b'h' | b'l') {
             return self.modes(&csi, csi.last == b'h');
         }
-        if self.alternate || csi.intermediate != 0 {
+        if let Some(alternate) = &mut self.alternate {
+            return alternate.csi(csi);
+        }
+        if csi.intermediate != 0 {
             return;
         }
         match csi.marker {
@@ -72,26 +81,31 @@ impl Sink for TextScreen {
     }
 
     fn osc(&mut self, _: &[u8]) {}
+
+    fn picture(&mut self, bytes: usize) {
+        self.text(&label(bytes));
+    }
 }
 
 impl TextScreen {
     fn modes(&mut self, csi: &Csi<'_>, on: bool) {
         for mode in csi.parameters().map(Parameter::value) {
             match mode {
-                47 | 1047 | 1049 if on && !self.alternate => {
+                47 | 1047 | 1049 if self.origin == Origin::Pipe => {}
+                47 | 1047 | 1049 if on && self.alternate.is_none() => {
                     if mode == 1049 {
                         self.saved = self.cursor;
                     }
-                    self.alternate = true;
+                    self.alternate = Some(Box::new(self.other_screen()));
                 }
-                47 | 1047 | 1049 if !on && self.alternate => {
-                    self.alternate = false;
+                47 | 1047 | 1049 if !on && self.alternate.is_some() => {
+                    self.alternate = None;
                     if mode == 1049 {
                         self.cursor = self.saved;
                     }
                 }
-                1048 if on && !self.alternate => self.saved = self.cursor,
-                1048 if !on && !self.alternate => self.cursor = self.saved,
+                1048 if on && self.alternate.is_none() => self.saved = self.cursor,
+                1048 if !on && self.alternate.is_none() => self.cursor = self.saved,
                 _ => {}
             }
         }
@@ -100,7 +114,22 @@ impl TextScreen {
     fn reset(&mut self) {
         self.rows.finish_all();
         (self.cursor, self.saved) = (Place::default(), Place::default());
-        (self.region, self.alternate) = (None, false);
+        (self.region, self.alternate) = (None, None);
+    }
+
+    /// Returns an empty alternate screen, with the cursor where it is.
+    fn other_screen(&self) -> Self {
+        let (size, origin, cursor) = (self.size, self.origin, self.cursor);
+        let rows = Rows::keeping(ALTERNATE_BYTES);
+        Self { size, origin, rows, cursor, saved: cursor, is_alternate: true, ..Self::default() }
+    }
+
+    /// Clears the screen. What was on the primary one had been printed, and stays.
+    fn clear(&mut self) {
+        match self.is_alternate {
+            true => self.rows = Rows::keeping(ALTERNATE_BYTES),
+            false => self.rows.finish_all(),
+        }
     }
 
     /// Moves the cursor; returns whether the sequence was a cursor motion.
@@ -202,8 +231,8 @@ impl TextScreen {
         let Place { row, col, .. } = self.cursor;
         match what {
             // Equivalent to clearing the whole screen.
-            0 if (row, col) == (0, 0) => self.rows.finish_all(),
-            2 => self.rows.finish_all(),
+            0 if (row, col) == (0, 0) => self.clear(),
+            2 => self.clear(),
             0 => {
                 self.erase_row(0);
                 self.rows.truncate(row + 1);

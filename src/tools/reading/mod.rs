@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use crate::envelope::{ToolError, one_line};
-use crate::runtime::Stream;
+use crate::runtime::{LinePart, Stream};
 
 /// The maximum number of context lines around a match.
 pub(super) const MOST_CONTEXT: u64 = 50;
@@ -56,6 +56,8 @@ pub(super) enum Lines {
     Range(u64, Option<u64>),
     /// The last lines, this many.
     Last(u64),
+    /// One line, from one of its characters to another, inclusive; to its end if that is `None`.
+    Part(u64, u64, Option<u64>),
 }
 
 /// The error for text that does not specify lines.
@@ -73,6 +75,13 @@ impl FromStr for Lines {
             }
             _ => Err(NoLines),
         };
+        if let Some((line, chars)) = text.split_once(':') {
+            let line = number(line)?;
+            return match chars.parse()? {
+                Self::Range(first, last) => Ok(Self::Part(line, first, last)),
+                Self::Last(_) | Self::Part(..) => Err(NoLines),
+            };
+        }
         match text.trim().split_once('-') {
             None => number(text).map(|only| Self::Range(only, Some(only))),
             Some(("", last)) => number(last).map(Self::Last),
@@ -97,6 +106,14 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// Returns the part of a line that is asked for: the numbers of the line and of its first character.
+    fn part(&self) -> Option<LinePart> {
+        match self.lines {
+            Lines::Part(line, first, _) => Some((line, first)),
+            Lines::Range(..) | Lines::Last(_) => None,
+        }
+    }
+
     /// Parses the line-related fields of a call; returns `None` if it does not ask for lines.
     ///
     /// # Errors
@@ -117,7 +134,8 @@ impl Wanted {
         let given = lines.map(str::parse::<Lines>).transpose();
         let Ok(lines_given) = given else {
             let reason = "`lines` must be a range of lines, counted from 1";
-            let hint = "write \"20000-20050\", \"20000-\" for the rest, \"-50\" for the last 50, or \"17\"";
+            let hint = "write \"20000-20050\", \"20000-\" for the rest, \"-50\" for the last 50, \"17\", or \"17:2000-\" \
+                        for line 17 from its character 2000 on";
             return no("lines", reason, hint);
         };
         if pattern.is_some() && matches!(lines_given, Some(Lines::Last(_))) {
@@ -174,6 +192,9 @@ mod tests {
             (" 5 - 9 ", Lines::Range(5, Some(9))),
             ("20000-", Lines::Range(20_000, None)),
             ("-50", Lines::Last(50)),
+            ("7:200-", Lines::Part(7, 200, None)),
+            ("7:200-300", Lines::Part(7, 200, Some(300))),
+            ("7: 200 ", Lines::Part(7, 200, Some(200))),
         ];
         for (text, lines) in cases {
             assert_eq!(text.parse(), Ok(lines), "{text}");
@@ -191,6 +212,12 @@ mod tests {
             "-0",
             "1-+2",
             "1..2",
+            "7:",
+            ":7",
+            "7:-5",
+            "7:1:2",
+            "7-8:1",
+            "0:1",
             "99999999999999999999",
         ];
         for text in bad {

@@ -3,12 +3,19 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use regex::Regex;
+
 use super::{Lines, Wanted};
+use crate::runtime::HeldLine;
 use crate::tools::budget::Room;
 use crate::tools::receipt::safe_size;
 
 /// Characters shown of a long line around a match, and of a long context line.
 const LINE_CHARS: usize = 1_000;
+/// Characters that the parts in which a long line is searched have in common.
+const OVERLAP: u64 = 1_000;
+/// The most characters beside a part of a line: its number, and how to read on.
+const BESIDE_CHARS: usize = 80;
 /// The size of a line ending.
 const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
 
@@ -28,6 +35,10 @@ pub(in crate::tools) struct Page {
     matches: u64,
     /// The first requested line that does not fit.
     no_room: Option<u64>,
+    /// What to request for the rest of the line that was shown in part.
+    rest_of_line: Option<String>,
+    partly_searched: u64,
+    search_on: Option<String>,
     is_stopped: bool,
 }
 
@@ -52,6 +63,10 @@ pub(in crate::tools) struct Filled {
     pub(in crate::tools) matches: Option<u64>,
     /// The value of `lines` with which to request the rest.
     pub(in crate::tools) more: Option<String>,
+    /// The number of lines of which the search did not see all.
+    pub(in crate::tools) lines_partly_searched: u64,
+    /// The value of `lines` with which to search on in the first of them.
+    pub(in crate::tools) search_on: Option<String>,
 }
 
 impl Page {
@@ -66,15 +81,29 @@ impl Page {
             context_to: 0,
             matches: 0,
             no_room: None,
+            rest_of_line: None,
+            partly_searched: 0,
+            search_on: None,
             is_stopped: false,
         }
     }
 
     /// Processes the next line.
-    pub(in crate::tools) fn line(&mut self, line: &str) {
+    pub(in crate::tools) fn line(&mut self, line: HeldLine<'_>) {
         self.seen += 1;
         let at = self.seen;
+        let line = &line;
         match (self.wanted.lines, self.wanted.pattern.clone()) {
+            (Lines::Part(wanted, _, last), None) => {
+                if at == wanted {
+                    self.part(at, line, last);
+                }
+            }
+            (Lines::Part(wanted, ..), Some(pattern)) => {
+                if at == wanted {
+                    self.search(at, line, &pattern);
+                }
+            }
             (Lines::Range(first, last), None) => {
                 if at >= first && last.is_none_or(|last| at <= last) && self.no_room.is_none() {
                     self.whole(at, line);
@@ -82,10 +111,7 @@ impl Page {
             }
             (Lines::Range(first, last), Some(pattern)) => {
                 let is_asked = at >= first && last.is_none_or(|last| at <= last);
-                match pattern.find(line).filter(|_| is_asked) {
-                    Some(found) => self.found(at, line, found.range()),
-                    None => self.beside(at, line),
-                }
+                if is_asked { self.search(at, line, &pattern) } else { self.beside(at, line) }
             }
             (Lines::Last(count), _) => self.newest(at, line, count),
         }
@@ -98,6 +124,7 @@ impl Page {
                 self.seen + lines.max(1) >= first && last.is_none_or(|last| self.seen < last)
             }
             Lines::Last(_) => true,
+            Lines::Part(..) => false,
         };
         if is_in_range && self.wanted.pattern.is_none() && self.no_room.is_none() {
             self.push(Shown::Beside, format!("({bytes} bytes were not kept here)"));
@@ -135,7 +162,9 @@ impl Page {
                 let end = shown.map_or(self.seen, |(begin, _)| begin - 1);
                 (first <= end).then(|| format!("{first}-{end}"))
             }
+            Lines::Part(..) => None,
         };
+        let more = more.or(self.rest_of_line);
         let texts: Vec<&str> = self.shown.iter().map(|(_, text)| text.as_str()).collect();
         Filled {
             text: texts.join("\n"),
@@ -143,29 +172,65 @@ impl Page {
             total: (!self.is_stopped).then_some(self.seen),
             matches: self.wanted.pattern.is_some().then_some(self.matches),
             more,
+            lines_partly_searched: self.partly_searched,
+            search_on: self.search_on,
+        }
+    }
+
+    /// Searches what is held of a line.
+    fn search(&mut self, at: u64, line: &HeldLine<'_>, pattern: &Regex) {
+        if line.after > 0 {
+            self.partly_searched += 1;
+            let end = line.chars() - line.after;
+            self.search_on.get_or_insert_with(|| format!("{at}:{}-", end.saturating_sub(OVERLAP).max(1)));
+        }
+        match pattern.find(line.text) {
+            Some(found) => self.found(at, line, found.range()),
+            None => self.beside(at, line),
+        }
+    }
+
+    /// Shows a part of a line.
+    fn part(&mut self, at: u64, line: &HeldLine<'_>, last: Option<u64>) {
+        if line.text.is_empty() {
+            return;
+        }
+        let most = last.map_or(u64::MAX, |last| last.saturating_sub(line.before));
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let chars = self.room.chars.min(self.room.bytes).saturating_sub(BESIDE_CHARS);
+        for part in [1, 2, 4, 8] {
+            let cut = Cut::of(line, 0, most.min(chars / part));
+            if self.push(Shown::Line(at), format!("{at}:{}: {}", line.before + 1, cut.text)) {
+                let is_all = cut.left == 0 || last.is_some_and(|last| cut.next > last);
+                let to = last.map(|last| last.to_string()).unwrap_or_default();
+                self.rest_of_line = (!is_all).then(|| format!("{at}:{}-{to}", cut.next));
+                return;
+            }
         }
     }
 
     /// Shows a line, or the start of a line too long for any page.
-    fn whole(&mut self, at: u64, line: &str) {
-        if self.push(Shown::Line(at), format!("{at}: {line}")) {
+    fn whole(&mut self, at: u64, line: &HeldLine<'_>) {
+        if line.after == 0 && self.push(Shown::Line(at), format!("{at}: {}", line.text)) {
             return;
         }
         if !self.shown.iter().any(|(shown, _)| *shown != Shown::Beside) {
-            let chars = self.room.chars.min(self.room.bytes).saturating_sub(60);
+            let chars = self.room.chars.min(self.room.bytes).saturating_sub(BESIDE_CHARS);
             // The visible name of a hidden character takes up to eight times its room.
-            let mut parts =
-                [1, 2, 4, 8].map(|part| format!("{at}: {}", beginning(line, chars / part))).into_iter();
-            if parts.any(|text| self.push(Shown::Line(at), text)) {
-                return;
+            for part in [1, 2, 4, 8] {
+                let cut = Cut::of(line, 0, chars / part);
+                if self.push(Shown::Line(at), format!("{at}: {}", cut.told(at))) {
+                    self.rest_of_line = Some(format!("{at}:{}-", cut.next));
+                    return;
+                }
             }
         }
         self.no_room = Some(at);
     }
 
     /// Shows a line of the last `count` lines; the oldest lines are dropped to make room for it.
-    fn newest(&mut self, at: u64, line: &str, count: u64) {
-        let text = format!("{at}: {line}");
+    fn newest(&mut self, at: u64, line: &HeldLine<'_>, count: u64) {
+        let text = format!("{at}: {}", line.text);
         let needed = safe_size(&text).plus(LINE_END);
         let is_many = |page: &Self| page.shown.len() as u64 >= count;
         while is_many(self) || (!self.has_room(needed) && !self.shown.is_empty()) {
@@ -176,7 +241,7 @@ impl Page {
     }
 
     /// Shows a match with the context lines before it.
-    fn found(&mut self, at: u64, line: &str, found: Range<usize>) {
+    fn found(&mut self, at: u64, line: &HeldLine<'_>, found: Range<usize>) {
         self.matches += 1;
         if self.no_room.is_some() {
             return;
@@ -188,7 +253,7 @@ impl Page {
         if self.wanted.context > 0 && !self.shown.is_empty() && first > shown_to + 1 {
             texts.insert(0, (Shown::Beside, "--".to_owned()));
         }
-        texts.push((Shown::Line(at), format!("{at}: {}", around(line, found))));
+        texts.push((Shown::Line(at), format!("{at}: {}", around(at, line, found))));
         let needed =
             texts.iter().map(|(_, text)| safe_size(text).plus(LINE_END)).fold(Room::NONE, Room::plus);
         if self.has_room(needed) {
@@ -196,18 +261,18 @@ impl Page {
             self.shown.extend(texts);
             self.context_to = at + self.wanted.context;
         } else if self.shown.is_empty() {
-            self.whole(at, &around(line, 0..0));
+            self.whole(at, &HeldLine::whole(&around(at, line, 0..0)));
         } else {
             self.no_room = Some(at);
         }
     }
 
     /// Shows a context line after a match, or keeps it for the next match.
-    fn beside(&mut self, at: u64, line: &str) {
+    fn beside(&mut self, at: u64, line: &HeldLine<'_>) {
         if self.wanted.context == 0 || self.no_room.is_some() {
             return;
         }
-        let text = format!("{at}- {}", beginning(line, LINE_CHARS));
+        let text = format!("{at}- {}", Cut::of(line, 0, LINE_CHARS).told(at));
         if at <= self.context_to {
             if !self.push(Shown::Beside, text) {
                 self.context_to = at - 1;
@@ -235,27 +300,44 @@ impl Page {
     }
 }
 
-/// Returns a line, or its start and how much follows.
-fn beginning(line: &str, chars: usize) -> String {
-    match line.char_indices().nth(chars) {
-        None => line.to_owned(),
-        Some((end, _)) => {
-            let (shown, rest) = line.split_at(end);
-            format!("{shown} …(+{} characters)", rest.chars().count())
+/// A part of a line, and what follows it.
+struct Cut<'a> {
+    text: &'a str,
+    /// The number of the first character after it, from 1.
+    next: u64,
+    /// Characters after it.
+    left: u64,
+}
+
+impl<'a> Cut<'a> {
+    /// Cuts at most `chars` characters out of what is held of a line, from a byte on.
+    fn of(line: &HeldLine<'a>, start: usize, chars: usize) -> Self {
+        let (passed, rest) = line.text.split_at(start);
+        let end = rest.char_indices().nth(chars).map_or(rest.len(), |(at, _)| at);
+        let (text, rest) = rest.split_at(end);
+        let count = |text: &str| text.chars().count() as u64;
+        let next = line.before + count(passed) + count(text) + 1;
+        Self { text, next, left: count(rest) + line.after }
+    }
+
+    /// Returns it with how much follows, and what to request for that.
+    fn told(&self, at: u64) -> String {
+        match self.left {
+            0 => self.text.to_owned(),
+            left => format!("{} …(+{left} characters, lines \"{at}:{}-\")", self.text, self.next),
         }
     }
 }
 
 /// Returns a line, or the part of a long line around a match.
-fn around(line: &str, found: Range<usize>) -> String {
-    if line.chars().nth(LINE_CHARS).is_none() {
-        return line.to_owned();
+fn around(at: u64, line: &HeldLine<'_>, found: Range<usize>) -> String {
+    if line.text.chars().nth(LINE_CHARS).is_none() && line.before + line.after == 0 {
+        return line.text.to_owned();
     }
-    let before = line.get(..found.start).unwrap_or_default();
+    let before = line.text.get(..found.start).unwrap_or_default();
     let start = before.char_indices().nth_back(LINE_CHARS / 3).map_or(0, |(at, _)| at);
-    let rest = line.get(start..).unwrap_or_default();
-    let left_out = if start > 0 { "… " } else { "" };
-    format!("{left_out}{}", beginning(rest, LINE_CHARS))
+    let left_out = if start > 0 || line.before > 0 { "… " } else { "" };
+    format!("{left_out}{}", Cut::of(line, start, LINE_CHARS).told(at))
 }
 
 #[cfg(test)]
@@ -270,7 +352,7 @@ mod tests {
     }
 
     fn filled(mut page: Page, text: &str) -> Filled {
-        text.lines().for_each(|line| page.line(line));
+        text.lines().for_each(|line| page.line(HeldLine::whole(line)));
         page.fill()
     }
 
@@ -320,7 +402,11 @@ mod tests {
     fn a_line_that_no_page_has_room_for_is_shown_in_part() {
         let text = format!("short\n{}needle{}\nshort\n", "é".repeat(50_000), "b".repeat(50_000));
         let long = filled(page(Some("2-3"), None, None, 2_000), &text);
-        assert!(long.text.starts_with("2: éé") && long.text.contains(" characters)"), "{}", long.text);
+        assert!(
+            long.text.starts_with("2: éé") && long.text.contains(" characters, lines \"2:"),
+            "{}",
+            long.text
+        );
         assert!(long.text.chars().count() <= 2_000 && long.shown.is_some_and(|(first, _)| first == 2));
         let found = filled(page(None, Some("needle"), None, 20_000), &text);
         assert!(found.text.starts_with("2: … éé") && found.text.contains("needlebb"), "{}", found.text);
@@ -328,20 +414,61 @@ mod tests {
     }
 
     #[test]
+    fn f58_the_numbers_of_a_long_line_are_those_of_all_of_it() {
+        let held = "x".repeat(5_000);
+        let line = HeldLine { text: &held, before: 0, after: 2_000_000, end: "NEEDLE" };
+        let read = |lines, pattern, line| {
+            let mut page = page(lines, pattern, None, 1_000);
+            page.line(line);
+            page.fill()
+        };
+        let shown = read(Some("1"), None, line);
+        let rest = shown.more.clone().expect("a rest");
+        assert!(shown.text.ends_with(&format!("(+2004080 characters, lines \"{rest}\")")), "{}", shown.text);
+        assert_eq!((rest.as_str(), shown.shown), ("1:921-", Some((1, 1))));
+        let searched = read(None, Some("NEEDLE"), line);
+        assert_eq!((searched.matches, searched.lines_partly_searched), (Some(0), 1));
+        assert_eq!(searched.search_on.as_deref(), Some("1:4000-"));
+        let end = HeldLine { text: "xxNEEDLE", before: 2_004_992, after: 0, end: "" };
+        let found = read(Some("1:2004993-"), Some("NEEDLE"), end);
+        assert_eq!((found.text.as_str(), found.matches, found.search_on), ("1: … xxNEEDLE", Some(1), None));
+        let part = read(Some("1:2004993-2004996"), None, end);
+        assert_eq!((part.text.as_str(), part.more), ("1:2004993: xxNE", None));
+    }
+
+    #[test]
+    fn f58_a_long_line_is_read_on_to_its_end() {
+        let line: String =
+            (0..9_000_u32).map(|n| char::from(b'a' + u8::try_from(n % 26).expect("a letter"))).collect();
+        let (mut next, mut read, mut pages) = (Some("1:1-".to_owned()), String::new(), 0);
+        while let Some(part) = next {
+            let mut page = page(Some(&part), None, None, 1_000);
+            let (first, _) = part.trim_start_matches("1:").split_once('-').expect("a range");
+            let skipped = first.parse::<usize>().expect("a number") - 1;
+            page.line(HeldLine { text: &line[skipped..], before: skipped as u64, after: 0, end: "" });
+            let filled = page.fill();
+            assert!(filled.text.chars().count() <= 1_000);
+            read.push_str(filled.text.splitn(3, ':').nth(2).expect("text").trim_start());
+            (next, pages) = (filled.more, pages + 1);
+        }
+        assert_eq!((read == line, pages), (true, 10));
+    }
+
+    #[test]
     fn what_was_not_looked_at_and_what_was_not_kept_are_told() {
         let mut stopped = page(None, Some("x"), None, 1_000);
-        ["x", "y"].iter().for_each(|line| stopped.line(line));
+        ["x", "y"].iter().for_each(|line| stopped.line(HeldLine::whole(line)));
         stopped.stop();
         let stopped = stopped.fill();
         assert_eq!((stopped.total, stopped.more.as_deref()), (None, Some("3-")));
         let mut past = page(Some("1-2"), None, None, 1_000);
-        ["x", "y", "z"].iter().for_each(|line| past.line(line));
+        ["x", "y", "z"].iter().for_each(|line| past.line(HeldLine::whole(line)));
         past.stop();
         assert_eq!(past.fill().more, None, "all that was asked for is there");
         let mut gap = page(Some("1-"), None, None, 1_000);
-        gap.line("a");
+        gap.line(HeldLine::whole("a"));
         gap.gap(77, 10);
-        gap.line("b");
+        gap.line(HeldLine::whole("b"));
         assert_eq!(gap.fill().text, "1: a\n(77 bytes were not kept here)\n12: b");
     }
 

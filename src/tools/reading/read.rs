@@ -15,6 +15,7 @@ use crate::tools::budget::{Budget, Room};
 use crate::tools::errors::unusable;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{LEFT_OUT, Line, Receipt};
+use crate::tools::task;
 
 /// The time limit of a reading. A pattern can be slow, and a log long.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -38,6 +39,12 @@ pub struct Reading {
     matches: Option<u64>,
     /// What to give as `lines` for the rest; null when all is shown.
     more: Option<String>,
+    /// How many long lines `match` did not see all of; absent when none.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    lines_partly_searched: u64,
+    /// What to give as `lines` to search on in the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    search_on: Option<String>,
 }
 
 /// Reads the requested lines of a task's output. Also returns the text.
@@ -55,6 +62,7 @@ pub(in crate::tools) async fn read(
     }
     let stream = wanted.stream;
     let room = Room { chars: budget.room.chars.min(budget.chars), ..budget.room };
+    let part = wanted.part();
     let page = Page::new(wanted, room);
     let end = clock.now().mono + LONGEST;
     let take = move |page: &mut Page, piece: Piece<'_>| {
@@ -66,18 +74,27 @@ pub(in crate::tools) async fn read(
             Piece::Line(line) => line,
         };
         page.line(line);
-        let is_look_due = line.len() > LONG_LINE || page.seen().is_multiple_of(LINES_PER_LOOK);
+        let is_look_due = line.text.len() > LONG_LINE || page.seen().is_multiple_of(LINES_PER_LOOK);
         let goes_on = !is_look_due || clock.now().mono < end;
         if !goes_on {
             page.stop();
         }
         goes_on
     };
-    let filled = output.fold_lines(stream.into(), page, take).await?.fill();
-    let Filled { text, shown, total, matches, more } = filled;
+    let filled = output.fold_lines(stream.into(), part, page, take).await?.fill();
+    let Filled { text, shown, total, matches, more, lines_partly_searched, search_on } = filled;
     let (first_line, last_line) = shown.unzip();
     let preview = Some(Preview { text, truncated: more.is_some() });
-    let reading = Reading { stream, first_line, last_line, total_lines: total, matches, more };
+    let reading = Reading {
+        stream,
+        first_line,
+        last_line,
+        total_lines: total,
+        matches,
+        more,
+        lines_partly_searched,
+        search_on,
+    };
     Ok((reading, StreamPreview { preview, ..StreamPreview::default() }))
 }
 
@@ -93,6 +110,7 @@ impl Reading {
         Receipt::new(Line::new(self.outcome(id)).from(["task/reading"]))
             .line(format!("The task {stands}."))
             .output("Output", "task/output_preview", preview.or(left_out))
+            .block(self.search_on())
             .block(self.more())
     }
 
@@ -121,6 +139,16 @@ impl Reading {
             }
         };
         format!("{said}{stopped}")
+    }
+
+    /// Says what of long lines was not searched, and how to search on.
+    fn search_on(&self) -> Option<String> {
+        let lines = self.search_on.as_ref()?;
+        let said = match self.lines_partly_searched {
+            1 => "1 long line was not searched to its end".to_owned(),
+            many => format!("{many} long lines were not searched to their ends; the first"),
+        };
+        Some(format!("{said}: lines \"{lines}\" with the same match searches on"))
     }
 
     /// Says how to continue, if anything is left.
