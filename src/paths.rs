@@ -3,12 +3,13 @@
 //! The lock's path depends on no environment variable that an agent's program might lack: every process of one user
 //! in one workspace finds the same lock, and in it the address of the runtime (docs/reliability.md).
 
-use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+
+use crate::files::{self, Access, Links};
 
 /// The prefix of a `.git` file, as found in a worktree or a submodule.
 const GITDIR: &[u8; 7] = b"gitdir:";
@@ -215,9 +216,8 @@ fn is_repository(path: &Path) -> bool {
         return path.join("HEAD").symlink_metadata().is_ok();
     }
     let mut start = [0; GITDIR.len()];
-    facts.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
-        && start == *GITDIR
+    let opened = files::open(path, Links::Followed, Access::Read);
+    opened.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *GITDIR
 }
 
 /// Returns the id of a workspace, given its canonical path.

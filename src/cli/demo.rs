@@ -1,8 +1,8 @@
 //! `pilothouse demo`: a temporary workspace, a console, and a scripted agent that connects to it through the real
 //! socket. If nobody acts in the console, the demo does so after a while.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -147,7 +147,12 @@ struct Folder {
 
 impl Folder {
     fn make(state: &std::path::Path) -> Result<Self> {
-        let root = state.join("demo").join(std::process::id().to_string());
+        let demos = state.join("demo");
+        let root = files::beside(&demos.join("demo"));
+        // Whatever is in a folder that is new may be removed with it.
+        files::create_folder(&demos)
+            .and_then(|()| DirBuilder::new().mode(0o700).create(&root))
+            .wrap_err_with(|| format!("create the folder of the demo {}", root.display()))?;
         let workspace = root.join("harbour");
         let folder = Self { root, workspace };
         let made = files::create_folder(&folder.workspace.join(".git"));

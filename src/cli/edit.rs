@@ -1,6 +1,5 @@
 //! `pilothouse config edit`: opens the settings in the user's editor and checks them afterwards.
 
-use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -10,10 +9,12 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 use super::{Start, print};
 use crate::config::{FILE, Loaded};
 use crate::envelope::SafeText;
-use crate::files;
+use crate::files::{self, Links};
 
 /// The contents of a new file: every key with its default, commented out.
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
+/// The longest file of settings that is compared.
+const MOST_BYTES: u64 = 1 << 20;
 /// The default editor, if neither variable is set.
 const USUAL: &str = "vi";
 
@@ -24,7 +25,8 @@ pub(super) fn run(start: &Start) -> Result<ExitCode> {
         return Err(eyre!("an editor needs a terminal; the file is {}", path.display()));
     }
     create(&path)?;
-    let before = fs::read(&path).wrap_err_with(|| format!("read {}", path.display()))?;
+    let read = || files::read(&path, Links::Followed, MOST_BYTES);
+    let before = read().wrap_err_with(|| format!("read {}", path.display()))?;
     let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
     let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());
     // Uses a shell, as git does: the variable may contain arguments. The path is passed as a separate argument.
@@ -56,7 +58,7 @@ fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
         print::say("not in effect until it is fixed: pilothouse config edit")?;
         return Ok(ExitCode::from(2));
     }
-    let changed = fs::read(path).is_ok_and(|after| after != before);
+    let changed = files::read(path, Links::Followed, MOST_BYTES).is_ok_and(|after| after != before);
     let said = if changed {
         "in effect: for consoles and approval rules at once, the rest when a runtime starts"
     } else {
@@ -70,6 +72,7 @@ fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
 mod tests {
     use super::*;
     use crate::config::{Settings, Source};
+    use std::fs;
 
     fn without_marks(text: &str) -> String {
         // Settings are `# key = value` or `# [table]`; prose is `## …`.

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use super::shell::{DOOR, REAL};
 use super::{print, surroundings};
 use crate::agent::shell::Kind;
+use crate::files::{self, Links};
 use crate::link::{Holder, start_background};
 use crate::paths::Places;
 use crate::process::environment::TASK_KIND;
@@ -62,12 +63,16 @@ fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
     Err(become_program(&program, &args, &variables))
 }
 
+/// The longest file of Codex that is read.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// Returns whether Codex's own file redirects its commands here.
 fn is_codex_adopted() -> bool {
     let named = std::env::var_os("CODEX_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let usual = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex"));
-    let text =
-        named.or_else(usual).and_then(|folder| std::fs::read_to_string(folder.join(ENVIRONMENTS)).ok());
+    let read =
+        |folder: PathBuf| files::read_text(&folder.join(ENVIRONMENTS), Links::Followed, MOST_BYTES).ok();
+    let text = named.or_else(usual).and_then(read);
     let settings = text.and_then(|text| text.parse::<toml::Table>().ok());
     settings
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))

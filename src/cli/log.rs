@@ -9,7 +9,7 @@ use color_eyre::eyre::{Result, WrapErr};
 use tracing_subscriber::EnvFilter;
 
 use crate::envelope::{SafeText, mask};
-use crate::files;
+use crate::files::{self, Access};
 use crate::link::private_folder;
 
 /// The size above which the log is truncated, in bytes.
@@ -24,8 +24,12 @@ pub(super) fn start(state: &Path) -> Result<()> {
     let folder = state.join("logs");
     files::create_folder(&folder).wrap_err("create the folder for logs")?;
     let path = folder.join("pilothouse.log");
-    let large = path.metadata().is_ok_and(|facts| facts.len() > MAX_BYTES);
-    let opened = files::private().create(true).append(!large).write(true).truncate(large).open(&path);
+    let opened = files::open_or_create(&path, Access::Append).and_then(|file| {
+        if file.metadata()?.len() > MAX_BYTES {
+            file.set_len(0)?;
+        }
+        Ok(file)
+    });
     let file = opened.wrap_err_with(|| format!("open the log {}", path.display()))?;
     let asked = std::env::var("PILOTHOUSE_LOG").unwrap_or_else(|_| DEFAULT.to_owned());
     let filter = EnvFilter::try_new(&asked).wrap_err_with(|| format!("read PILOTHOUSE_LOG={asked}"))?;

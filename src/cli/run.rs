@@ -14,6 +14,7 @@ use super::env::Env;
 use super::fields::{self, Source};
 use super::signals::EndSignals;
 use crate::dispatch::{self, Code, Context, Failure, Response};
+use crate::files::{self, Links};
 
 /// The maximum size of input read from standard input or a file, in bytes.
 const MAX_INPUT: u64 = 1 << 20;
@@ -53,10 +54,12 @@ pub(super) fn input(typed: Typed<'_>) -> Result<Value, Failure> {
 }
 
 fn read(source: &Source) -> std::io::Result<String> {
-    let mut text = String::new();
     match source {
-        Source::Stdin => std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text)?,
-        Source::File(path) => std::fs::File::open(path)?.take(MAX_INPUT).read_to_string(&mut text)?,
-    };
-    Ok(text)
+        Source::Stdin => {
+            let mut text = String::new();
+            std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text)?;
+            Ok(text)
+        }
+        Source::File(path) => files::read_text(path.as_ref(), Links::Within, MAX_INPUT),
+    }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use super::approval::{ApprovalRule, Senseless};
 use super::settings::{Settings, schema_of};
 use super::source::{Entry, Fault, Faults, Node, Source};
 use super::units::{Ceiling, Period};
+use crate::files::{self, Access, Links, OWN};
 
 /// The user's file, in the config folder.
 pub const FILE: &str = "config.toml";
@@ -224,7 +225,7 @@ fn mark(entries: &[Entry], path: &str, file: &Path, origins: &mut BTreeMap<Strin
 /// # Errors
 /// When it cannot be read, is too large, or is writable by others: it names programs to run.
 pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
-    let file = match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
+    let file = match files::open(path, Links::Followed, Access::Read) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(source_fault(path, format!("it cannot be read: {error}"))),
@@ -234,32 +235,25 @@ pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
     if facts.mode() & 0o002 != 0 || (facts.uid() != me && facts.uid() != 0) {
         return Err(source_fault(path, "others can write to it, so it is not read: own it, and chmod go-w"));
     }
-    read_text(file, path)
+    read_text(&file, path)
 }
 
 /// Reads a file that anybody may have created; `None` if it does not exist.
 fn read_hostile(path: &Path) -> Result<Option<Source>, Fault> {
-    // A symlink could lead anywhere, and a FIFO could block.
-    let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW;
-    match File::options().read(true).custom_flags(flags).open(path) {
-        Ok(file) => read_text(file, path),
+    match files::open(path, OWN, Access::Read) {
+        Ok(file) => read_text(&file, path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(source_fault(path, format!("it cannot be read: {error}"))),
     }
 }
 
-fn read_text(file: File, path: &Path) -> Result<Option<Source>, Fault> {
-    let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
-    if !facts.is_file() {
-        return Err(source_fault(path, "it is not a file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| source_fault(path, error.to_string()))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(source_fault(path, format!("it is larger than {} KiB", MAX_BYTES >> 10)));
-    }
+fn read_text(file: &File, path: &Path) -> Result<Option<Source>, Fault> {
+    let bytes = files::read_whole(file, MAX_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => {
+            source_fault(path, format!("it is larger than {} KiB", MAX_BYTES >> 10))
+        }
+        _ => source_fault(path, error.to_string()),
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| source_fault(path, "it is not UTF-8"))?;
     Ok(Some(Source { name: path.display().to_string(), text }))
 }
@@ -399,7 +393,7 @@ mod tests {
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a named pipe");
         let loaded = Loaded::read(&home.path().join("none"), home.path()).expect("reads");
-        assert!(loaded.aside[0].to_string().ends_with("it is not a file"), "{:?}", loaded.aside);
+        assert!(loaded.aside[0].to_string().ends_with("it is not a regular file"), "{:?}", loaded.aside);
     }
 
     #[test]

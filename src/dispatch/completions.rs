@@ -1,6 +1,9 @@
 //! `completions` and `man`: documents generated from the command tree.
 
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +15,7 @@ use super::context::Context;
 use super::host::Shell;
 use super::response::Failure;
 use crate::envelope::SafeText;
+use crate::files;
 
 pub(super) struct Completions;
 
@@ -102,7 +106,7 @@ impl Local for Man {
             });
         };
         let written = std::fs::create_dir_all(&folder)
-            .and_then(|()| pages.iter().try_for_each(|(name, page)| std::fs::write(folder.join(name), page)));
+            .and_then(|()| pages.iter().try_for_each(|(name, page)| put(&folder.join(name), page)));
         let told = SafeText::line(&folder.to_string_lossy()).to_string();
         written.map_err(|error| {
             Failure::new(Code::ArgError, format!("The manual cannot be written to {told}."))
@@ -132,4 +136,12 @@ impl Local for Man {
             }
         }
     }
+}
+
+/// Writes a page for everybody to read, in place of an earlier one; through no link.
+fn put(path: &Path, page: &str) -> io::Result<()> {
+    files::replace(path, |file| {
+        file.write_all(page.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(0o644))
+    })
 }

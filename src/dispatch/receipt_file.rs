@@ -1,7 +1,6 @@
 //! `receipt render` and `receipt compact`: a canonical envelope from a file, as a receipt or shortened.
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -14,6 +13,7 @@ use super::context::Context;
 use super::host::Host;
 use super::response::Failure;
 use crate::envelope::{Envelope, SafeText, compact, length};
+use crate::files::{self, Links};
 use crate::tools;
 
 /// The maximum size of a file, in bytes: a batch of twelve items with the largest budgets fits.
@@ -115,27 +115,24 @@ async fn read(cx: &Context, Input { file, budget }: Input) -> Result<(Envelope, 
 }
 
 fn fetch(host: &Arc<dyn Host>, file: &str) -> Result<Vec<u8>, Failure> {
-    let bytes = if file == "-" {
-        host.standard_input(LIMIT_BYTES)?
-    } else {
-        let path = host.cwd()?.join(file);
-        let mut bytes = Vec::new();
-        let reading = File::open(path).and_then(|open| open.take(LIMIT_BYTES + 1).read_to_end(&mut bytes));
-        reading.map_err(|error| unreadable(file, &error))?;
-        bytes
+    let bytes = match file {
+        "-" => host.standard_input(LIMIT_BYTES)?,
+        _ => match files::read(&host.cwd()?.join(file), Links::Within, LIMIT_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(too_large(file)),
+            read => read.map_err(|error| unreadable(file, &error))?,
+        },
     };
-    if bytes.len() as u64 > LIMIT_BYTES {
-        let message = format!("{} is larger than {LIMIT_BYTES} bytes, which no envelope is.", named(file));
-        return Err(Failure::new(Code::ArgError, message)
-            .with("field", "file")
-            .with("limit_bytes", LIMIT_BYTES));
-    }
-    Ok(bytes)
+    if bytes.len() as u64 > LIMIT_BYTES { Err(too_large(file)) } else { Ok(bytes) }
 }
 
-fn unreadable(file: &str, error: &std::io::Error) -> Failure {
+fn too_large(file: &str) -> Failure {
+    let message = format!("{} is larger than {LIMIT_BYTES} bytes, which no envelope is.", named(file));
+    Failure::new(Code::ArgError, message).with("field", "file").with("limit_bytes", LIMIT_BYTES)
+}
+
+fn unreadable(file: &str, error: &io::Error) -> Failure {
     let code = match error.kind() {
-        std::io::ErrorKind::NotFound => Code::NotFound,
+        io::ErrorKind::NotFound => Code::NotFound,
         _ => Code::InputFileUnreadable,
     };
     Failure::new(code, format!("The file {file} cannot be read."))

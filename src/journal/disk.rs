@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
-use crate::files;
+use crate::files::{self, Access, OWN};
 
 /// The file-system operations a journal needs.
 #[expect(clippy::missing_errors_doc, reason = "each fails as the file system does")]
@@ -48,13 +48,11 @@ impl Disk for Os {
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        File::options().append(true).custom_flags(libc::O_NOFOLLOW).open(path)
+        files::open(path, OWN, Access::Append)
     }
 
     fn open_over(&self, path: &Path) -> io::Result<File> {
-        let mut options = files::private();
-        options.read(true).write(true).create(true).truncate(false);
-        options.custom_flags(libc::O_NOFOLLOW).open(path)
+        files::open_or_create(path, Access::Change)
     }
 
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
@@ -78,7 +76,7 @@ impl Disk for Os {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        File::open(folder)?.sync_all()
+        files::sync_folder(folder)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -2,8 +2,7 @@
 //! (where it ends).
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,9 +15,15 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use super::chain::{Hash, VERSION};
 use super::disk::{Disk, write_once};
+use crate::files::{self, Access, OWN};
 
 /// The file that says where a recording ends: its seal.
 pub(super) const HEAD: &str = "head.json";
+/// The file with a recording's description, and that file before it is complete.
+pub(super) const META: &str = "meta.json";
+const META_BESIDE: &str = ".meta.json";
+/// The folder with the torn ends of segments.
+pub(super) const QUARANTINE: &str = "quarantine";
 /// Bytes of `head.json`: always the same number, so that overwriting it leaves nothing of the old contents.
 const HEAD_BYTES: usize = 128;
 /// The size limit for reading small files.
@@ -50,12 +55,18 @@ impl Meta {
     /// Reads the description of a recording; `None` if there is none or it cannot be read.
     #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
-        serde_json::from_slice(&read_small(&recording.join("meta.json")).ok()?).ok()
+        serde_json::from_slice(&read_small(&recording.join(META)).ok()?).ok()
+    }
+
+    /// Returns the name of the recording's folder: when it started, and its runtime's process id.
+    #[must_use]
+    pub fn recording_name(&self) -> String {
+        format!("{}-{}", self.started_at.strftime("%Y%m%dT%H%M%S%.3fZ"), self.pid)
     }
 
     /// Writes the description atomically.
     pub(super) fn write(&self, disk: &dyn Disk, recording: &Path) -> Result<(), Error> {
-        let (path, beside) = (recording.join("meta.json"), recording.join(".meta.json"));
+        let (path, beside) = (recording.join(META), recording.join(META_BESIDE));
         let mut bytes = serde_json::to_vec(self).map_err(Error::Encode)?;
         bytes.push(b'\n');
         let written = disk.create(&beside).and_then(|file| {
@@ -120,13 +131,31 @@ fn pause() {
     let _ = poll(&mut [], Timespec::try_from(PAUSE).ok().as_ref());
 }
 
+/// Tells whether a path in a recording is one of a journal's files or folders.
+#[must_use]
+pub fn is_of_journal(path: &Path, is_folder: bool) -> bool {
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match (parts.as_deref(), is_folder) {
+        (Some([name]), true) => [super::parts::FOLDER, QUARANTINE].contains(name),
+        (Some([name]), false) => [META, META_BESIDE, HEAD].contains(name) || segment_number(name).is_some(),
+        (Some([folder, name]), false) if *folder == super::parts::FOLDER => {
+            let numbers = name.strip_suffix(".json").unwrap_or_default();
+            numbers.split('-').count() == 3 && numbers.split('-').all(digits)
+        }
+        (Some([folder, name]), false) if *folder == QUARANTINE => {
+            name.rsplit_once('.').is_some_and(|(segment, end)| {
+                segment_number(segment).is_some() && (end == "part" || digits(end))
+            })
+        }
+        _ => false,
+    }
+}
+
 /// Tells whether a recording is being written now.
 #[must_use]
 pub fn is_held(recording: &Path) -> bool {
-    let mut options = File::options();
-    let Ok(file) = options.read(true).custom_flags(libc::O_NOFOLLOW).open(head_path(recording)) else {
-        return false;
-    };
+    let Ok(file) = files::open(&head_path(recording), OWN, Access::Read) else { return false };
     // A shared lock, so that two simultaneous checks do not mistake each other for the writer.
     matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
 }
@@ -139,35 +168,23 @@ pub(super) fn segment_name(number: u32) -> String {
     format!("journal-{number:04}.jsonl")
 }
 
+fn segment_number(name: &str) -> Option<u32> {
+    let number = name.strip_prefix("journal-")?.strip_suffix(".jsonl")?.parse().ok()?;
+    (segment_name(number) == name).then_some(number)
+}
+
 pub(super) fn segment_path(recording: &Path, number: u32) -> PathBuf {
     recording.join(segment_name(number))
 }
 
 /// Lists the segments of a recording in order.
 pub(super) fn segments(recording: &Path) -> io::Result<Vec<u32>> {
-    let number = |name: &str| {
-        let number = name.strip_prefix("journal-")?.strip_suffix(".jsonl")?.parse().ok()?;
-        (segment_name(number) == name).then_some(number)
-    };
     let names = fs::read_dir(recording)?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut numbers: Vec<u32> = names.filter_map(|name| number(&name)).collect();
+    let mut numbers: Vec<u32> = names.filter_map(|name| segment_number(&name)).collect();
     numbers.sort_unstable();
     Ok(numbers)
 }
 
-/// Reads a regular file; a folder, FIFO or symbolic link in its place is an error rather than followed or blocked on.
-pub(super) fn read_plain(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let facts = file.metadata()?;
-    if !facts.is_file() || facts.len() > limit {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(facts.len()).unwrap_or_default());
-    file.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 fn read_small(path: &Path) -> io::Result<Vec<u8>> {
-    read_plain(path, SMALL_BYTES)
+    files::read(path, OWN, SMALL_BYTES)
 }

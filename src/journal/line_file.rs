@@ -1,12 +1,15 @@
 //! An append-only file of lines: each line is written completely or not at all, and an incomplete line at the end is
 //! cut off. All of this program's records are written and repaired by this rule.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use super::disk::{Disk, write_once};
+use crate::files::{self, OWN};
+
+/// The longest file that is read back.
+const MOST_BYTES: u64 = 128 << 20;
 
 /// A file of lines, open for appending.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ impl LineFile {
     /// # Errors
     /// If it cannot be read or truncated.
     pub fn repaired(disk: &dyn Disk, file: File, path: &Path) -> io::Result<(Self, Vec<u8>)> {
-        let mut bytes = std::fs::read(path)?;
+        let mut bytes = files::read(path, OWN, MOST_BYTES)?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
         if whole < bytes.len() {
             disk.truncate(&file, whole as u64)?;
@@ -81,14 +84,12 @@ impl LineFile {
 /// # Errors
 /// If it cannot be written; the old file is then unchanged.
 pub fn replace_file(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = OsString::from(path);
-    beside.push(".new");
-    let beside = Path::new(&beside);
-    let file = disk.open_over(beside)?;
-    if file.metadata()?.len() > 0 {
-        // Left behind by a writer that was interrupted here.
-        disk.truncate(&file, 0)?;
+    let beside = files::beside(path);
+    let file = disk.create(&beside)?;
+    let written = write_once(disk, &file, bytes).and_then(|()| disk.rename(&beside, path));
+    if written.is_err() {
+        // A partly written file is useless.
+        let _ = disk.remove(&beside);
     }
-    write_once(disk, &file, bytes)?;
-    disk.rename(beside, path)
+    written
 }

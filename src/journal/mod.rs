@@ -34,7 +34,7 @@ pub use appender::Bounds;
 pub use chain::{Hash, Header};
 pub use disk::{Disk, Os};
 pub use error::Error;
-pub use layout::{Head, META_VERSION, Meta, is_held};
+pub use layout::{Head, META_VERSION, Meta, is_held, is_of_journal};
 pub use line_file::{LineFile, replace_file};
 pub use parts::Part;
 pub use problem::{Problem, ProblemKind};

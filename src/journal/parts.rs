@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::chain::Hash;
 use super::disk::{Disk, write_once};
-use super::layout::read_plain;
+use crate::files::{self, Links};
 
 /// The folder of a recording that holds these files.
-const FOLDER: &str = "parts";
+pub(super) const FOLDER: &str = "parts";
 /// The size limit for reading a part back.
 const READ_BYTES: u64 = 64 << 20;
 
@@ -55,7 +55,7 @@ pub(super) fn spill(
         let path = name();
         let file = match disk.create(&folder.join(&path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                crate::files::create_folder(&folder)?;
+                files::create_folder(&folder)?;
                 disk.create(&folder.join(&path))?
             }
             other => other?,
@@ -96,7 +96,7 @@ pub(super) fn restore(recording: &Path, data: &mut Value, parts: &[Part]) -> Res
         let broken = || part.path.clone();
         let is_plain = !part.path.is_empty() && !part.path.contains('/') && !part.path.starts_with('.');
         let path = recording.join(FOLDER).join(if is_plain { &part.path } else { "?" });
-        let bytes = read_plain(&path, READ_BYTES).map_err(|_| broken())?;
+        let bytes = files::read(&path, Links::NoneIn(2), READ_BYTES).map_err(|_| broken())?;
         if bytes.len() as u64 != part.bytes || Hash::of(&bytes) != part.sha256 {
             return Err(broken());
         }

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::Error;
 use super::chain::{self, Hash, Header, Line};
-use super::layout::{self, read_plain};
+use super::layout;
 use super::parts::{self, Part};
 use super::problem::{Problem, ProblemKind};
+use crate::files::{self, OWN};
 
 /// The size limit for reading a segment; a writer never makes one even half as large.
 const SEGMENT_BYTES: u64 = 64 << 20;
@@ -201,7 +202,7 @@ impl Reader {
         };
         (self.number, self.at) = (number, 0);
         self.repeats = if self.known.hashes.is_empty() { Repeats::Over } else { Repeats::May };
-        match read_plain(&layout::segment_path(&self.recording, number), SEGMENT_BYTES) {
+        match files::read(&layout::segment_path(&self.recording, number), OWN, SEGMENT_BYTES) {
             Ok(bytes) => self.bytes = bytes,
             Err(error) => {
                 tracing::warn!(%error, segment = number, "read a segment");
@@ -315,7 +316,7 @@ impl Iterator for Reader {
 #[must_use]
 pub fn last(recording: &Path) -> Option<Record> {
     let number = layout::segments(recording).ok()?.pop()?;
-    let bytes = read_plain(&layout::segment_path(recording, number), SEGMENT_BYTES).ok()?;
+    let bytes = files::read(&layout::segment_path(recording, number), OWN, SEGMENT_BYTES).ok()?;
     let whole = bytes.strip_suffix(b"\n")?;
     let start = memchr::memrchr(b'\n', whole).map_or(0, |at| at + 1);
     let line = whole.get(start..)?.to_vec();

@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 
 use super::appender::{Appender, End, own_row};
 use super::disk::{Disk, Os, write_once};
-use super::layout::{self, Head, Hold, read_plain};
+use super::layout::{self, Head, Hold};
 use super::problem::{Problem, ProblemKind};
 use super::reader::{Item, Reader};
 use super::verify::end_of;
 use super::{Error, Journal};
 use crate::clock::Clock;
-use crate::files;
+use crate::files::{self, Access, OWN};
 
 /// The size limit for keeping a torn end: a line is shorter, and a segment is no longer than this.
 const TORN_BYTES: u64 = 64 << 20;
@@ -78,7 +78,8 @@ pub(super) fn repair_with(
             let length = fs::metadata(&path).map_err(Error::io("measure", &path))?.len();
             end.segment = Some((number, length));
         } else {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o400))
+            files::open(&path, OWN, Access::Read)
+                .and_then(|file| file.set_permissions(fs::Permissions::from_mode(0o400)))
                 .map_err(Error::io("seal", &path))?;
             repaired.sealed = Some(layout::segment_name(number));
         }
@@ -97,10 +98,10 @@ pub(super) fn repair_with(
 /// Moves a torn end to `quarantine/` and truncates the segment.
 fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, PathBuf), Error> {
     let path = recording.join(&problem.segment);
-    let bytes = read_plain(&path, TORN_BYTES).map_err(Error::io("read", &path))?;
+    let bytes = files::read(&path, OWN, TORN_BYTES).map_err(Error::io("read", &path))?;
     let offset = usize::try_from(problem.offset).unwrap_or(usize::MAX);
     let torn = bytes.get(offset..).unwrap_or_default();
-    let folder = recording.join("quarantine");
+    let folder = recording.join(layout::QUARANTINE);
     let kept = folder.join(format!("{}.{offset}", problem.segment));
     files::create_folder(&folder)
         .and_then(|()| keep(disk, &kept, torn))

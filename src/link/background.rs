@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Error;
-use crate::files;
+use crate::files::{self, Access, OWN};
 use crate::paths::Places;
 use crate::process::{Lineage, ancestry, keep_descriptors};
 
@@ -56,7 +56,7 @@ pub(super) fn last_failure(places: &Places) -> Option<Error> {
 }
 
 fn failure(log: &Path) -> Option<Error> {
-    let said = std::fs::read_to_string(log).unwrap_or_default();
+    let said = files::read_text(log, OWN, LOG_BYTES).unwrap_or_default();
     let last = said.lines().rfind(|line| !line.trim().is_empty())?;
     Some(Error::Failed { said: last.trim_start_matches("pilothouse: ").to_owned(), log: log.to_owned() })
 }
@@ -66,6 +66,8 @@ pub(super) fn log_path(places: &Places) -> PathBuf {
     places.state_dir.join("logs").join(format!("serve-{}.log", places.id))
 }
 
+/// The longest log that is read.
+const LOG_BYTES: u64 = 1 << 20;
 /// What a runtime writes before it serves anyone fits into this many bytes.
 const ROOM_BYTES: u64 = 1 << 20;
 
@@ -88,7 +90,7 @@ pub fn check_room(places: &Places) -> Result<(), Error> {
 pub(super) fn open_log(log: &Path) -> io::Result<File> {
     let folder = log.parent().unwrap_or(log);
     files::create_folder(folder)?;
-    files::private().create(true).append(true).open(log)
+    files::open_or_create(log, Access::Append)
 }
 
 /// Starts the runtime of a workspace: `program __detach` leaves the caller's session and starts the server, which has

@@ -1,20 +1,20 @@
 //! The lock that ensures one runtime per workspace, and the address stored in it: a process that finds the lock held
 //! connects to that address, whatever its own environment variables say.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::socket::distrust;
-use crate::files;
+use crate::files::{self, Access, OWN};
 use crate::paths::Places;
 
 /// Size limit of an address, in bytes.
@@ -70,9 +70,7 @@ impl Holder {
 
     /// Like [`Self::of`], for a lock's file.
     pub(super) fn at(lock: &Path) -> Self {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-        let Ok(file) = options.open(lock) else { return Self::Nobody };
+        let Ok(file) = files::open(lock, OWN, Access::Read) else { return Self::Nobody };
         // A shared lock, so that two simultaneous checks do not mistake each other for a runtime.
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Err(Errno::WOULDBLOCK) => Self::Runtime(read(&file)),
@@ -124,7 +122,8 @@ impl Lock {
         let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.clone(), source };
         make_folder(path.parent().unwrap_or(path))?;
         for attempt in 1.. {
-            let file = open(path).map_err(failed("open the lock of the workspace"))?;
+            let opened = files::open_or_create(path, Access::Change);
+            let file = opened.map_err(failed("open the lock of the workspace"))?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) if attempt < ATTEMPTS => {
@@ -166,12 +165,6 @@ impl Drop for Lock {
         // Closing the file is not enough: a process that another thread is just forking has a copy of it.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = files::private();
-    options.read(true).write(true).create(true).truncate(false);
-    options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
 }
 
 /// Creates the folder of the lock, or checks that no other user can replace its contents.

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 
@@ -193,9 +193,15 @@ pub(super) fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static 
 /// its file, so that it depends neither on the process's umask nor on a later change.
 fn bind(path: &Path) -> Result<UnixListener, Error> {
     let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
-    match std::fs::remove_file(path) {
+    // Anything but a socket was put there by somebody else.
+    let stale = match path.symlink_metadata() {
+        Ok(facts) if facts.file_type().is_socket() => std::fs::remove_file(path),
+        Ok(_) => Err(io::Error::other("it is not a socket")),
+        Err(error) => Err(error),
+    };
+    match stale {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(failed("remove the stale socket")(error));
+            return Err(failed("replace the stale socket")(error));
         }
         _ => {}
     }

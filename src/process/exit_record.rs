@@ -1,7 +1,7 @@
 //! `exit.json`: how a command ended, written atomically to the task's folder by its host. It is read by a runtime
 //! that was not running when the command ended.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::ExitStatus;
 
-use crate::files;
+use crate::files::{self, Links};
 
 const FILE: &str = "exit.json";
+/// The longest record that is read.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// The end of a command as its host saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +59,7 @@ impl ExitRecord {
     /// # Errors
     /// If the file cannot be read or is not a valid record.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
-        match fs::read(folder.join(FILE)) {
+        match files::read(&folder.join(FILE), Links::NoneIn(3), MOST_BYTES) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -101,6 +103,7 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;

@@ -5,13 +5,12 @@
 //! login shell is preceded by one that restores the caller's `PATH`.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::editor::PROFILE;
-use crate::files;
+use crate::files::{self, Links};
 
 /// The file with the command's text, in the task's folder.
 const COMMAND: &str = "command";
@@ -37,8 +36,7 @@ pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
 /// replaced its shell or removed its directory.
 #[must_use]
 pub fn final_directory(folder: &Path) -> Option<PathBuf> {
-    let mut report = Vec::new();
-    File::open(folder.join(REPORT)).ok()?.take(REPORT_BYTES).read_to_end(&mut report).ok()?;
+    let report = files::read(&folder.join(REPORT), Links::NoneIn(3), REPORT_BYTES).ok()?;
     // An incomplete report has no final line feed.
     let path = report.strip_suffix(b"\n")?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));

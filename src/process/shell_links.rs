@@ -47,7 +47,7 @@ impl ShellLinks {
             files::create_folder(link.parent().unwrap_or(&link))?;
             // An agent may be starting a command through the old link: replace it atomically, so that it is never
             // missing.
-            let fresh = link.with_extension(std::process::id().to_string());
+            let fresh = files::beside(&link);
             symlink(program, &fresh)?;
             std::fs::rename(&fresh, &link)?;
         }

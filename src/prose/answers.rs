@@ -8,7 +8,11 @@ use serde::Deserialize;
 use toml::Value as Given;
 
 use super::run::Error;
+use crate::files::{self, Links};
 use crate::runtime::{AnswerValue, QuestionKind};
+
+/// The longest file that is read.
+const MOST_BYTES: u64 = 4 << 20;
 
 /// The answers in a file, in order. An answer is taken by the first question that matches all its criteria.
 #[derive(Debug, Default)]
@@ -84,7 +88,8 @@ impl Answers {
     /// # Errors
     /// When it cannot be read or is not valid.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(Error::io("read the answers in", path))?;
+        let text = files::read_text(path, Links::Within, MOST_BYTES);
+        let text = text.map_err(Error::io("read the answers in", path))?;
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let broken = |reason: String| Error::Answers { path: path.to_owned(), reason };
         Self::parse(&text, is_json).map_err(broken)

@@ -5,40 +5,61 @@
 //! kept. Nothing here interprets the bytes.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::Error;
 use super::tail::Tail;
 use super::view::{OutputView, TaskView};
-use crate::files;
+use crate::files::{self, Access, Links};
 use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
 
 /// Bytes after which a new mark is written even if the stream stays the same.
 const MARK_EVERY: u64 = 64 << 10;
 /// Milliseconds after which a new mark is written, so that a recording can be replayed at its original pace.
 const MARK_EVERY_MS: u32 = 50;
+/// The file with a task's raw log, and the one with the log's marks.
+pub(super) const LOG: &str = "output.log";
+pub(super) const MARKS: &str = "output.marks";
+/// How far below its recording a file of a task is: `tasks`, the task's folder, the file. No link leads there.
+pub(super) const IN_RECORDING: Links = Links::NoneIn(3);
+/// The longest log that is read: somewhat more than the longest one that is written.
+pub(super) const MOST_BYTES: u64 = 256 << 20;
+/// How much of the marks is read: those of a log whose stream changes with every line.
+const MARKS_BYTES: u64 = 24 << 20;
 /// The longer a task lives, the rarer its marks: at most one per this fraction of its age.
 const MARK_EVERY_PART: u32 = 5_000;
 
 /// Returns the path of the raw log in a task's folder.
 #[must_use]
 pub fn log_path(folder: &Path) -> PathBuf {
-    folder.join("output.log")
+    folder.join(LOG)
 }
 
 pub(super) fn marks_path(folder: &Path) -> PathBuf {
-    folder.join("output.marks")
+    folder.join(MARKS)
 }
 
-/// Reads all complete marks of a task.
+/// Opens the log in a task's folder for reading: a command may have put anything in its place.
+///
+/// # Errors
+/// When it is not there, is no regular file, or a link leads to it.
+pub fn open_log(folder: &Path) -> io::Result<File> {
+    files::open(&log_path(folder), IN_RECORDING, Access::Read)
+}
+
+/// Reads the complete marks of a task, as many as are kept in memory.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
     let path = marks_path(folder);
-    let bytes = std::fs::read(&path).map_err(Error::io("read the marks", &path))?;
+    let failed = Error::io("read the marks", &path);
+    let mut bytes = Vec::new();
+    let read = files::open(&path, IN_RECORDING, Access::Read)
+        .and_then(|file| file.take(MARKS_BYTES).read_to_end(&mut bytes));
+    read.map_err(failed)?;
     let (whole, _torn) = bytes.as_chunks::<24>();
     Ok(whole.iter().filter_map(Mark::decode).collect())
 }
@@ -61,7 +82,7 @@ impl StoredLog {
     /// # Errors
     /// When it cannot be read.
     pub fn open(task: &TaskView) -> io::Result<Self> {
-        let file = File::open(log_path(&task.folder))?;
+        let file = open_log(&task.folder)?;
         let marks = read_marks(&task.folder).map_err(io::Error::other)?;
         let size = initial_size(&marks).unwrap_or(task.size);
         Ok(Self { file, marks, origin: Origin::of(task.tty), size })
@@ -76,7 +97,7 @@ impl StoredLog {
 
 impl LogBytes for File {
     fn len(&self) -> u64 {
-        self.metadata().map_or(0, |metadata| metadata.len())
+        self.metadata().map_or(0, |metadata| metadata.len().min(MOST_BYTES))
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
@@ -87,7 +108,8 @@ impl LogBytes for File {
 /// Syncs the log of an ended task to disk. Blocks.
 pub(super) fn sync(folder: &Path) {
     for path in [log_path(folder), marks_path(folder)] {
-        if let Err(error) = File::open(&path).and_then(|file| file.sync_data()) {
+        let opened = files::open(&path, IN_RECORDING, Access::Read);
+        if let Err(error) = opened.and_then(|file| file.sync_data()) {
             tracing::warn!(%error, path = %path.display(), "sync the log of a task");
         }
     }
@@ -95,14 +117,14 @@ pub(super) fn sync(folder: &Path) {
 
 /// Counts a log's contents, for a task whose counts were never recorded.
 pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
-    let Ok(file) = File::open(log_path(folder)) else { return known };
+    let Ok(file) = open_log(folder) else { return known };
     let gaps = read_marks(folder).unwrap_or_default().into_iter().map(|mark| match mark.kind {
         MarkKind::Gap { dropped } => dropped,
         _ => 0,
     });
     let dropped_bytes = gaps.sum::<u64>();
     let (mut bytes, mut lines) = (0, 0);
-    let _ = file.for_each_block(0..u64::MAX, |_, block| {
+    let _ = file.for_each_block(0..LogBytes::len(&file), |_, block| {
         bytes += block.len() as u64;
         lines += memchr::memchr_iter(b'\n', block).count() as u64;
         true

@@ -1,7 +1,6 @@
 //! Reads and copies a task's log in pieces, for a reader on another machine. Both of its files only ever grow, so a
 //! copy is updated by appending what follows its end.
 
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -9,14 +8,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::log::{log_path, marks_path};
-use crate::files;
+use super::log::{IN_RECORDING, LOG, MARKS, MOST_BYTES};
+use crate::files::{self, Access};
 use crate::terminal::LogBytes;
 
 /// Bytes per piece.
 const PIECE: u64 = 256 << 10;
-/// The size limit for a copied file: somewhat more than the longest possible log.
-const MOST: u64 = 256 << 20;
 
 /// One of the files of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,11 +38,17 @@ impl LogPart {
     /// Both files in copying order: no mark is copied before the bytes it refers to.
     pub const ALL: [Self; 2] = [Self::Bytes, Self::Marks];
 
-    fn path(self, folder: &Path) -> PathBuf {
+    /// Returns the name of the file in a task's folder.
+    #[must_use]
+    pub fn file_name(self) -> &'static str {
         match self {
-            Self::Bytes => log_path(folder),
-            Self::Marks => marks_path(folder),
+            Self::Bytes => LOG,
+            Self::Marks => MARKS,
         }
+    }
+
+    fn path(self, folder: &Path) -> PathBuf {
+        folder.join(self.file_name())
     }
 
     /// Reads a piece starting at an offset. Blocks.
@@ -53,7 +56,7 @@ impl LogPart {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(self, folder: &Path, from: u64) -> io::Result<LogPiece> {
-        let file = File::open(self.path(folder))?;
+        let file = files::open(&self.path(folder), IN_RECORDING, Access::Read)?;
         let length = file.len();
         let begin = from.min(length);
         let bytes = file.read_range(begin..length.min(begin.saturating_add(PIECE)))?;
@@ -63,7 +66,7 @@ impl LogPart {
     /// Returns how many bytes of the file a copy already has.
     #[must_use]
     pub fn copied(self, folder: &Path) -> u64 {
-        std::fs::metadata(self.path(folder)).map_or(0, |file| file.len())
+        std::fs::symlink_metadata(self.path(folder)).map_or(0, |file| file.len())
     }
 
     /// Appends a piece to a copy, and returns whether there is more to come. Blocks. Pieces are untrusted input: one
@@ -74,11 +77,11 @@ impl LogPart {
     pub fn append(self, folder: &Path, piece: &LogPiece) -> io::Result<bool> {
         let bytes = STANDARD.decode(&piece.bytes).map_err(io::Error::other)?;
         let (have, new) = (self.copied(folder), bytes.len() as u64);
-        if new > PIECE || have + new > MOST {
+        if new > PIECE || have + new > MOST_BYTES {
             return Err(io::Error::other("more of a log came than there can be"));
         }
         files::create_folder(folder)?;
-        files::private().append(true).create(true).open(self.path(folder))?.write_all(&bytes)?;
+        files::open_or_create(&self.path(folder), Access::Append)?.write_all(&bytes)?;
         Ok(new > 0 && have + new < piece.length)
     }
 }

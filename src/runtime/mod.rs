@@ -57,7 +57,7 @@ pub use exposition::prometheus;
 pub use gauge::{Gauge, Limit};
 pub use handle::{AgentNotices, Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
-pub use log::{StoredLog, log_path, read_marks};
+pub use log::{StoredLog, log_path, open_log, read_marks};
 pub use log_copy::{LogPart, LogPiece};
 pub use metrics::{Metrics, MetricsReport};
 pub use native::{Native, NativeRequest, Stage};

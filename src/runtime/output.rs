@@ -77,8 +77,8 @@ impl Output {
         let log = log::log_path(&folder);
         let end = match &io {
             Some(io) => io.stored(),
-            None => match std::fs::metadata(&log) {
-                Ok(facts) => facts.len(),
+            None => match std::fs::symlink_metadata(&log) {
+                Ok(facts) => facts.len().min(log::MOST_BYTES),
                 // Nothing is left to read, but how the task ended is still known.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
                 Err(error) => return Err(Error::io("measure", &log)(error)),
@@ -264,17 +264,18 @@ impl Output {
         };
         let path = self.folder.join(name);
         let file = self.open()?;
-        let created = files::private().create(true).write(true).truncate(true).open(&path);
-        let mut artifact = created.map_err(Error::io("create", &path))?;
-        for &(start, length) in &layout.segments {
-            let mut written = Ok(());
-            let read = file.for_each_block(start..start + length, |_, block| {
-                written = artifact.write_all(block);
-                written.is_ok()
-            });
-            read.map_err(Error::io("read", self.log()))?;
-            written.map_err(Error::io("write", &path))?;
-        }
+        let written = files::replace(&path, |artifact| {
+            for &(start, length) in &layout.segments {
+                let mut written = Ok(());
+                let read = file.for_each_block(start..start + length, |_, block| {
+                    written = artifact.write_all(block);
+                    written.is_ok()
+                });
+                read.and(written)?;
+            }
+            Ok(())
+        });
+        written.map_err(Error::io("write", &path))?;
         Ok(path)
     }
 
@@ -310,8 +311,7 @@ impl Output {
     }
 
     fn open(&self) -> Result<File, Error> {
-        let path = self.log();
-        File::open(&path).map_err(Error::io("open the output log", path))
+        log::open_log(&self.folder).map_err(Error::io("open the output log", self.log()))
     }
 }
 

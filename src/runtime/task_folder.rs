@@ -2,18 +2,26 @@
 //! wait for a file system: creating files may take milliseconds (docs/decisions/61-hosts-that-are-used-again.md).
 
 use std::collections::VecDeque;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::ResolveFlags;
 
 use super::Error;
-use super::log::LogFiles;
+use super::log::{LOG, LogFiles, MARKS};
 use crate::envelope::TaskId;
-use crate::files;
+use crate::files::{self, HeldFolder, KnownTree};
 use crate::process::SPARES;
 use crate::terminal::Size;
 
+/// The folder of a recording with a folder for each task.
+pub(super) const TASKS: &str = "tasks";
+/// The files of a task: those of its log, its end, its streams as artifacts, and those around a program's command.
+const FILES: [&str; 9] =
+    [LOG, MARKS, "output.tail", "exit.json", "stdout.log", "stderr.log", "merged.log", "command", "cwd"];
 /// The most folders kept for future tasks: for spare hosts, and for hosts that callers were promised but have not taken.
 const KEPT: usize = 2 * SPARES;
 
@@ -32,7 +40,8 @@ impl TaskFolder {
     /// If the recording is gone, or the folder or a file cannot be created.
     pub(super) fn create(recording: &Path, id: &TaskId, size: Size) -> Result<Self, Error> {
         let path = path_of(recording, id)?;
-        files::create_folder(&path).map_err(Error::io("create the task's folder", &path))?;
+        // A folder that is there already was made by somebody else, who keeps it.
+        DirBuilder::new().mode(0o700).create(&path).map_err(Error::io("create the task's folder", &path))?;
         let mut folder = Self { path, files: None, is_kept: false };
         folder.files = Some(LogFiles::create(&folder.path)?);
         folder.set_size(size)?;
@@ -66,15 +75,43 @@ impl TaskFolder {
 impl Drop for TaskFolder {
     fn drop(&mut self) {
         if !self.is_kept
-            && let Err(error) = std::fs::remove_dir_all(&self.path)
+            && let Err(error) = remove(&self.path)
         {
             tracing::warn!(%error, folder = %self.path.display(), "remove the folder of a task that was not started");
         }
     }
 }
 
+/// Removes a task's folder, unless something is in it that does not belong there.
+fn remove(path: &Path) -> io::Result<()> {
+    let (above, name) = (path.parent().unwrap_or(path), Path::new(path.file_name().unwrap_or_default()));
+    let tasks = HeldFolder::open(above)?;
+    let is_known = |path: &Path, is_folder: bool| !is_folder && path.to_str().is_some_and(is_file_of_task);
+    KnownTree::read(&tasks, name, is_known)?.remove(&tasks, name, Path::new(""))
+}
+
+/// Tells whether a path in a recording is the folder of tasks, one of them, or one of its files.
+pub(super) fn is_of_tasks(path: &Path, is_folder: bool) -> bool {
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    match (parts.as_deref(), is_folder) {
+        (Some([TASKS]), true) => true,
+        (Some([TASKS, id]), true) => id.parse::<TaskId>().is_ok(),
+        (Some([TASKS, id, name]), false) => id.parse::<TaskId>().is_ok() && is_file_of_task(name),
+        _ => false,
+    }
+}
+
+/// Tells whether a name is that of a task's file, or of one that was about to replace it.
+fn is_file_of_task(name: &str) -> bool {
+    let replaced = || {
+        let (name, end) = name.strip_prefix('.')?.rsplit_once('.')?;
+        end.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(name)
+    };
+    FILES.contains(&replaced().unwrap_or(name))
+}
+
 fn path_of(recording: &Path, id: &TaskId) -> Result<PathBuf, Error> {
-    let tasks = recording.join("tasks");
+    let tasks = recording.join(TASKS);
     if !tasks.exists() {
         // A folder created here would look like a recording, but contain nothing that happened before.
         let reason = "the recording was removed or moved away".to_owned();

@@ -48,6 +48,7 @@ mod e2e_demo;
 mod e2e_detach;
 mod e2e_environment;
 mod e2e_exhausted;
+mod e2e_files;
 mod e2e_fleet;
 mod e2e_flood;
 mod e2e_forged;

@@ -1,15 +1,15 @@
 //! What a console saves between runs: its arrangement and what it remembers. None of it is essential: an
 //! unreadable file counts as empty.
 
+use std::io;
 use std::io::Write as _;
 use std::path::Path;
-use std::{fs, io};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::console::app::typing::KEPT;
-use crate::files;
+use crate::files::{self, OWN};
 
 /// The file with what is remembered, in the state folder.
 pub(in crate::console) const MEMORY: &str = "console.json";
@@ -20,8 +20,7 @@ const MOST_COMMANDS_BYTES: usize = 60 << 10;
 
 /// Reads a saved value; falls back to the default if there is nothing usable.
 pub(in crate::console) fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
-    let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
-    let text = if is_small { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    let text = files::read_text(path, OWN, MOST_BYTES).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
@@ -65,6 +64,7 @@ mod tests {
     use crate::console::app::task_list::{Grouping, Listing, Sort};
     use crate::console::app::tiling::{ListPlace, Panes, Saved, Tiling, Tilings};
     use crate::envelope::TaskId;
+    use std::fs;
 
     #[test]
     fn what_was_kept_reads_back_and_nonsense_is_the_usual() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Agent, Environment, Scope};
+use super::{Agent, Environment, Scope, text};
 use crate::dispatch::host::Host;
 use crate::dispatch::merge::SERVER_NAME;
 
@@ -34,7 +34,7 @@ impl Agent {
             let is_known = self.row().scopes.contains(&scope);
             let target = self.targets(scope, "", &workspace).into_iter().next().filter(|_| is_known)?;
             let file = target.place.path(host)?;
-            let text = std::fs::read_to_string(&file).ok()?;
+            let text = text(&file)?;
             let settings = target.place.format().read(&text).ok()?;
             let found = keys(&target.connect).iter().try_fold(&settings, |at, key| at.get(key))?;
             Entry::read(file, scope, found)

@@ -8,6 +8,7 @@ use self::Base::{Config, Home, Own, Workspace};
 use super::{Agent, Scope};
 use crate::dispatch::host::{Host, on_path};
 use crate::dispatch::merge::Format;
+use crate::files::{self, Links};
 
 /// The location of a file: a folder, and the names it may have there, the usual one first.
 #[derive(Debug, Clone, Copy)]
@@ -218,6 +219,14 @@ impl Agent {
         }
         own.to_string_lossy().into_owned()
     }
+}
+
+/// The longest file of an agent that is read.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Reads a file of an agent: its settings, its rules; `None` if there is none that can be read.
+pub(in crate::dispatch) fn text(path: &Path) -> Option<String> {
+    files::read_text(path, Links::Followed, MOST_BYTES).ok()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use strum::IntoStaticStr;
 use crate::tools::clients;
 
 pub(super) use self::entry::Entry;
-pub(super) use self::files::{Base, Place};
+pub(super) use self::files::{Base, Place, text};
 pub(super) use self::shell::{CodexExecutor, codex_environments};
 
 /// An agent that can be connected.

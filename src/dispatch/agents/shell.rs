@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::files::Base;
+use super::files::{Base, text};
 use super::{Agent, Place};
 use crate::dispatch::host::{Host, on_path};
 use crate::dispatch::merge::SERVER_NAME;
@@ -28,7 +28,7 @@ impl ShellSetting {
 
     /// Returns the shell that the file names.
     pub(in crate::dispatch) fn read(self, host: &dyn Host) -> Option<String> {
-        let text = std::fs::read_to_string(self.place.path(host)?).ok()?;
+        let text = text(&self.place.path(host)?)?;
         let settings = self.place.format().read(&text).ok()?;
         let found = self.keys.iter().try_fold(&settings, |at, key| at.get(key))?;
         Some(found.as_str()?.to_owned())
@@ -54,7 +54,7 @@ impl CodexExecutor {
     /// Reads the settings; `None` if our executor is not the default there.
     pub(in crate::dispatch) fn read(host: &dyn Host) -> Option<Self> {
         let place = codex_environments();
-        let text = std::fs::read_to_string(place.path(host)?).ok()?;
+        let text = text(&place.path(host)?)?;
         let settings = place.format().read(&text).ok()?;
         let is_ours = |one: &&Value| one["id"] == SERVER_NAME;
         let ours = settings["environments"].as_array()?.iter().find(is_ours)?;

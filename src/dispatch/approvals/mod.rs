@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::agents::Place;
+use super::agents::{Place, text};
 use super::code::Code;
 use super::command::{Danger, Example, Local};
 use super::context::Context;
@@ -164,7 +164,7 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
     let places = cx.host.places()?;
     let (mut rules, mut read) = (Rules::default(), Vec::new());
     for path in files(cx, agent) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Some(text) = text(&path) else { continue };
         let name = path.display().to_string();
         if let Err(fault) = agent.translate(&name, &text, &mut rules) {
             rules.skip(&name, &format!("it cannot be read: {fault}"));

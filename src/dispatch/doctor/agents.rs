@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::Area::Agents;
 use super::Finding;
 use crate::config::Loaded;
-use crate::dispatch::agents::{Agent, Entry, Environment};
+use crate::dispatch::agents::{self, Agent, Entry, Environment};
 use crate::dispatch::host::{Host, on_path};
 use crate::paths::Places;
 
@@ -217,7 +217,7 @@ fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) ->
     let (mut missing, mut shell) = (Vec::new(), None);
     for target in agent.targets(entry.scope, &entry.command, &places.workspace) {
         let path = target.place.path(host);
-        let text = path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        let text = path.and_then(|path| agents::text(&path)).unwrap_or_default();
         let lacking = |settings: &Value| match target.place.format().add(&text, settings) {
             Ok(merged) => merged.added.iter().map(|added| added.path.join(".")).chain(merged.kept).collect(),
             Err(_) => vec!["a file that can be read".to_owned()],

@@ -2,14 +2,18 @@
 //! read as it grows.
 
 use std::io::{self, Cursor};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::PathBuf;
 
 use tokio::fs::File;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::net::unix::pipe::OpenOptions;
 
 use super::line::MAX_LINE;
 use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
 use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
+use crate::files::{self, Access, Links};
 
 /// The number of bytes read from a file at once.
 const CHUNK: usize = 64 << 10;
@@ -42,7 +46,7 @@ impl Feed {
         Ok(Self::new(Cursor::new(all)))
     }
 
-    /// Opens a file. A FIFO waits for its writer.
+    /// Opens a file. A FIFO waits for its writer, and gives its lines as they are written. Nothing else is opened.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -53,11 +57,20 @@ impl Feed {
                 .with("input_file", path)
                 .fix("check the path and its permissions")
         };
-        let file = File::open(path).await.map_err(unreadable)?;
-        if file.metadata().await.is_ok_and(|facts| facts.is_dir()) {
-            return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+        let named = PathBuf::from(path);
+        let file = tokio::task::spawn_blocking(move || {
+            let is_fifo = named.metadata()?.file_type().is_fifo();
+            if is_fifo { Ok(None) } else { files::open(&named, Links::Followed, Access::Read).map(Some) }
+        });
+        match file.await.map_err(io::Error::other).flatten().map_err(unreadable)? {
+            Some(file) => Ok(Self::new(BufReader::with_capacity(CHUNK, File::from_std(file)))),
+            None => {
+                let fifo = OpenOptions::new().open_receiver(path).map_err(unreadable)?;
+                // Until there was a writer, it would read as ended.
+                fifo.readable().await.map_err(unreadable)?;
+                Ok(Self::new(BufReader::with_capacity(CHUNK, fifo)))
+            }
         }
-        Ok(Self::new(BufReader::with_capacity(CHUNK, file)))
     }
 
     fn new(reader: impl AsyncBufRead + Send + Unpin + 'static) -> Self {

@@ -4,6 +4,7 @@
 mod elf;
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::command::{Danger, Example, Local};
 use super::context::Context;
 use super::response::Failure;
 use super::{Code, link_failure};
+use crate::files::{self, Links};
 use crate::link::{RemoteHost, RemoteOutput};
 use elf::{Machine, Program};
 
@@ -178,11 +180,9 @@ async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Ve
     let unreadable = |why: String| {
         Failure::new(Code::InputFileUnreadable, format!("{} cannot be read.", path.display())).detail(why)
     };
-    let length = tokio::fs::metadata(&path).await.map_err(|error| unreadable(error.to_string()))?.len();
-    if length > MOST_BYTES {
-        return Err(unreadable(format!("it has {length} bytes")));
-    }
-    let bytes = tokio::fs::read(&path).await.map_err(|error| unreadable(error.to_string()))?;
+    let named = path.clone();
+    let read = tokio::task::spawn_blocking(move || files::read(&named, Links::Followed, MOST_BYTES)).await;
+    let bytes = read.map_err(io::Error::other).flatten().map_err(|error| unreadable(error.to_string()))?;
     let build = format!("`.ci/release {}`, then `--from` with the program that it names", machine.target());
     match Program::of(&bytes) {
         None => Err(Failure::new(Code::Precondition, format!("{} is not a Linux program.", path.display()))),

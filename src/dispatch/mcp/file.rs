@@ -1,13 +1,13 @@
 //! Other programs' files: read only if they are regular files of this user, and replaced atomically.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, Permissions};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
-use crate::files;
+use crate::files::{self, OWN};
 
 /// The maximum size of a file to change, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -41,10 +41,8 @@ pub(in crate::dispatch) fn read(path: &Path) -> Result<Option<String>, Failure> 
     if facts.len() > MAX_BYTES {
         return Err(refused("is too large"));
     }
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
-    read.map_err(|error| refused(&format!("cannot be read ({error})")))?;
-    Ok(Some(text))
+    let text = files::read_text(path, OWN, MAX_BYTES);
+    text.map(Some).map_err(|error| refused(&format!("cannot be read ({error})")))
 }
 
 /// Replaces a file, keeping its mode, or creates it with `mode`; it must still contain what was read.
@@ -57,10 +55,7 @@ pub(in crate::dispatch) fn write(
     text: &str,
     mode: u32,
 ) -> Result<(), Failure> {
-    if read(path)?.as_deref() != was {
-        let message = format!("{} was changed in the meantime; it was left as it is.", path.display());
-        return Err(Failure::running(Code::Precondition, message).fix("try again"));
-    }
+    unchanged(path, was)?;
     let mode = fs::metadata(path).map_or(mode, |facts| facts.mode() & 0o7777);
     files::replace(path, |file| {
         file.write_all(text.as_bytes())?;
@@ -68,6 +63,14 @@ pub(in crate::dispatch) fn write(
         file.sync_all()
     })
     .map_err(|error| failed("write", path, &error))
+}
+
+fn unchanged(path: &Path, was: Option<&str>) -> Result<(), Failure> {
+    if read(path)?.as_deref() == was {
+        return Ok(());
+    }
+    let message = format!("{} was changed in the meantime; it was left as it is.", path.display());
+    Err(Failure::running(Code::Precondition, message).fix("try again"))
 }
 
 /// Copies a file to one beside it, under an unused name.
@@ -101,11 +104,13 @@ pub(super) fn make_folders(path: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok(missing)
 }
 
-/// Removes a file, and the empty folders above it up to the topmost one created for it.
+/// Removes a file, and the empty folders above it up to the topmost one created for it; it must still contain what was
+/// read.
 ///
 /// # Errors
-/// When the file cannot be removed.
-pub(super) fn remove(path: &Path, created_folder: Option<&Path>) -> Result<(), Failure> {
+/// When it has changed since, or cannot be removed.
+pub(super) fn remove(path: &Path, was: Option<&str>, created_folder: Option<&Path>) -> Result<(), Failure> {
+    unchanged(path, was)?;
     fs::remove_file(path).map_err(|error| failed("remove", path, &error))?;
     let Some(created_folder) = created_folder else { return Ok(()) };
     for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(created_folder)) {

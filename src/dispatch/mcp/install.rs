@@ -255,7 +255,7 @@ pub(super) fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
     for step in steps.iter().filter(|step| step.is_change()) {
         match &step.after {
             Some(after) => file::write(&step.path, step.before.as_deref(), after, step.mode)?,
-            None => file::remove(&step.path, step.created_folder.as_deref())?,
+            None => file::remove(&step.path, step.before.as_deref(), step.created_folder.as_deref())?,
         }
         if let Some(backup) = &step.used_backup {
             // Ignores a backup that is already gone.

@@ -12,6 +12,7 @@ use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local, Reach};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
+use crate::files::{self, OWN};
 use crate::prose::run::folder;
 
 /// `prose gate approve` and `reject`: opens a gate, or keeps it closed.
@@ -173,17 +174,25 @@ impl Local for ProseGateLog {
     }
 }
 
+/// The longest file of a gate that is read.
+const GATE_BYTES: u64 = 1 << 20;
+
 /// Reads the gates of a program's folder, and of the programs it has used. Anything unreadable is skipped: the log of
 /// a run in progress is read while it is being written.
 fn gather(path: &Path, events: &mut Vec<Event>) {
-    let entries = |name: &str| std::fs::read_dir(path.join(name)).into_iter().flatten().flatten();
-    for file in entries("gates") {
-        let text = std::fs::read_to_string(file.path()).unwrap_or_default();
+    let entries = |name: &str| {
+        let folder = path.join(name);
+        let is_real = folder.symlink_metadata().is_ok_and(|facts| facts.is_dir());
+        is_real.then(|| std::fs::read_dir(folder)).into_iter().flatten().flatten().flatten()
+    };
+    let is_whole = |file: &std::fs::DirEntry| !file.file_name().as_encoded_bytes().starts_with(b".");
+    for file in entries("gates").filter(is_whole) {
+        let text = files::read_text(&file.path(), OWN, GATE_BYTES).unwrap_or_default();
         if let Ok(facts) = serde_json::from_str::<GateFile>(&text) {
             events.extend(facts.events());
         }
     }
-    for used in entries("imports") {
+    for used in entries("imports").filter(|used| used.file_type().is_ok_and(|kind| kind.is_dir())) {
         gather(&used.path(), events);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::aside::aside;
 use super::error::Error;
 use super::registry::Registry;
 use super::{Request, SharedDisk};
@@ -27,18 +28,27 @@ pub(super) async fn with_used(
     runtime: &Handle,
     by: &Actor,
     request: &Request,
-    load: impl Fn(&Registry) -> Result<Library, Error>,
+    load: impl Fn(&Registry) -> Result<Library, Error> + Send + Sync + 'static,
 ) -> Result<Library, Error> {
     let disk: SharedDisk = Arc::new(Os);
-    let mut registry = Registry::read(runtime.workspace(), request.path.clone())?;
+    let (workspace, path, load) = (runtime.workspace().to_owned(), request.path.clone(), Arc::new(load));
+    let mut registry = aside(move || Registry::read(&workspace, path)).await?;
     let mut tried = Vec::new();
     loop {
-        match load(&registry) {
+        let load = load.clone();
+        let (read, loaded) = aside(move || {
+            let loaded = load(&registry);
+            Ok((registry, loaded))
+        })
+        .await?;
+        registry = read;
+        match loaded {
             Err(Error::NotLocal { url: Some(url), .. })
                 if request.allow_fetch && tried.len() < MOST_FETCHED && !tried.contains(&url) =>
             {
                 let text = fetch(runtime, by, &url, &request.cwd).await?;
-                registry.keep(&disk, &url, &text)?;
+                let (disk, address) = (disk.clone(), url.clone());
+                registry = aside(move || registry.keep(&disk, &address, &text).map(|()| registry)).await?;
                 tried.push(url);
             }
             loaded => return loaded,

@@ -1,9 +1,9 @@
 //! The folder of a run: `.prose/runs/ID/` in the workspace, readable only by its owner.
 
 use std::fs::DirBuilder;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -12,13 +12,15 @@ use super::SharedDisk;
 use super::error::Error;
 use super::journal::Line;
 use super::state;
-use crate::files;
+use crate::files::{self, HeldFolder, Links};
 use crate::journal::{LineFile, replace_file};
 
 /// The folder of a project that contains its runs and its agents' memory.
 pub const PROJECT: &str = ".prose";
 
 const STATE: &str = "state.md";
+/// The longest file of a run that is read.
+const MOST_BYTES: u64 = 16 << 20;
 const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The folder of a run, or of a program it uses.
@@ -42,12 +44,12 @@ impl Folder {
         at: Timestamp,
     ) -> Result<(Self, String), Error> {
         let runs = runs(workspace);
-        make(&runs)?;
-        keep_out_of_git(disk, &runs);
+        let held = make(&runs)?;
+        keep_out_of_git(disk, &held);
         loop {
             let id = run_id(at);
             let path = runs.join(&id);
-            match DirBuilder::new().mode(0o700).create(&path) {
+            match DirBuilder::new().mode(0o700).create(held.path(Path::new(&id))) {
                 Ok(()) => {
                     let folder = Self::populated(disk.clone(), path, &id, program, source)?;
                     return Ok((folder, id));
@@ -73,9 +75,11 @@ impl Folder {
     pub fn reopen(disk: &SharedDisk, path: PathBuf, last: Option<&Line>) -> Result<Self, Error> {
         let folder = Self::open(disk.clone(), path)?;
         match last {
-            Some(Line { of: Some(used), text, times }) => {
+            // Only what is inside the run is written to, whatever its journal says.
+            Some(Line { of: Some(used), text, times }) if used.starts_with(&folder.path) => {
                 Self::open(disk.clone(), used.clone())?.note_unless_there(text, *times)?;
             }
+            Some(Line { of: Some(_), .. }) => {}
             Some(Line { of: None, text, times }) => folder.note_unless_there(text, *times)?,
             None => {}
         }
@@ -83,19 +87,21 @@ impl Folder {
     }
 
     fn open(disk: SharedDisk, path: PathBuf) -> Result<Self, Error> {
-        let state = path.join(STATE);
-        let file = match disk.open(&state) {
-            Err(error) if error.kind() == ErrorKind::NotFound => disk.create(&state),
-            opened => opened,
-        };
-        let lines = file.and_then(|file| LineFile::repaired(&*disk, file, &state));
-        let (lines, _) = lines.map_err(Error::io("open", state))?;
+        let lines = hold(&path).and_then(|held| {
+            let state = held.path(Path::new(STATE));
+            let file = match disk.open(&state) {
+                Err(error) if error.kind() == ErrorKind::NotFound => disk.create(&state),
+                opened => opened,
+            };
+            LineFile::repaired(&*disk, file?, &state)
+        });
+        let (lines, _) = lines.map_err(Error::io("open", path.join(STATE)))?;
         Ok(Self { path, state: Mutex::new(lines), disk })
     }
 
     fn note_unless_there(&self, text: &str, times: usize) -> Result<(), Error> {
         let path = self.path.join(STATE);
-        let lines = std::fs::read(&path).map_err(Error::io("read", path))?;
+        let lines = Inside::new(&self.path, &path).read().map_err(Error::io("read", path))?;
         let there = lines.split(|byte| *byte == b'\n').filter(|line| *line == text.as_bytes());
         if there.count() < times { self.note(text) } else { Ok(()) }
     }
@@ -108,9 +114,11 @@ impl Folder {
         source: &str,
     ) -> Result<Self, Error> {
         make(&path.join("bindings"))?;
-        let copy = path.join("program.prose");
-        if !copy.exists() {
-            replace_file(&*disk, &copy, source.as_bytes()).map_err(Error::io("write", &copy))?;
+        let held = make(&path)?;
+        let copy = Path::new("program.prose");
+        if held.facts(copy).is_err() {
+            let written = replace_file(&*disk, &held.path(copy), source.as_bytes());
+            written.map_err(Error::io("write", path.join(copy)))?;
         }
         let folder = Self::open(disk, path)?;
         if folder.state().length() == 0 {
@@ -157,25 +165,30 @@ impl Folder {
     /// When it cannot be written.
     pub fn write(&self, file: &Path, text: &str) -> Result<(), Error> {
         let path = self.path.join(file);
-        if let Some(parent) = path.parent() {
-            make(parent)?;
-        }
-        replace_file(&*self.disk, &path, text.as_bytes()).map_err(Error::io("write", path))
+        let name = Path::new(path.file_name().unwrap_or_default());
+        let made = Inside::new(&self.path, path.parent().unwrap_or(&self.path)).make();
+        let written = made.and_then(|held| replace_file(&*self.disk, &held.path(name), text.as_bytes()));
+        written.map_err(Error::io("write", path))
     }
 
     /// Reads a file; paths as in [`write`](Self::write).
     pub fn read(&self, file: &Path) -> Option<String> {
-        std::fs::read_to_string(self.path.join(file)).ok()
+        String::from_utf8(Inside::new(&self.path, &self.path.join(file)).read().ok()?).ok()
     }
 
     /// Returns whether a file exists; paths as in [`write`](Self::write).
     pub fn has(&self, file: &Path) -> bool {
-        self.path.join(file).exists()
+        self.path.join(file).symlink_metadata().is_ok()
     }
 
     /// Removes one of its files, if it exists.
     pub fn remove(&self, file: &Path) {
-        if let Err(error) = self.disk.remove(&self.path.join(file))
+        let path = self.path.join(file);
+        let removed = Inside::new(&self.path, path.parent().unwrap_or(&self.path)).hold().and_then(|held| {
+            let name = Path::new(path.file_name().unwrap_or_default());
+            self.disk.remove(&held.path(name))
+        });
+        if let Err(error) = removed
             && error.kind() != ErrorKind::NotFound
         {
             tracing::warn!(%error, file = %file.display(), "remove a file of a run");
@@ -188,16 +201,67 @@ pub fn runs(workspace: &Path) -> PathBuf {
     workspace.join(PROJECT).join("runs")
 }
 
-/// Creates a folder that only its owner can enter, and its missing parents.
-fn make(path: &Path) -> Result<(), Error> {
-    files::create_folder(path).map_err(Error::io("create the folder", path))
+/// A path that is split where the files of a project begin: below that, no link is followed, because it may have come
+/// with the project.
+struct Inside {
+    root: PathBuf,
+    path: PathBuf,
+}
+
+impl Inside {
+    /// Splits a path: at the project of the run in the folder `run`, or else at the one it names itself (an agent's
+    /// memory in the home folder), or else at its own folder.
+    fn new(run: &Path, path: &Path) -> Self {
+        let path = lexical(path);
+        let named =
+            |path: &Path| Some(path.ancestors().find(|above| above.ends_with(PROJECT))?.parent()?.to_owned());
+        let own = named(run).filter(|root| path.starts_with(root));
+        let root = own.or_else(|| named(&path)).or_else(|| path.parent().map(Path::to_owned));
+        let root = root.unwrap_or_else(|| path.clone());
+        Self { path: path.strip_prefix(&root).unwrap_or(Path::new("")).to_owned(), root }
+    }
+
+    fn hold(&self) -> io::Result<HeldFolder> {
+        HeldFolder::open(&self.root)?.folder(&self.path)
+    }
+
+    fn make(&self) -> io::Result<HeldFolder> {
+        files::create_folder(&self.root)?;
+        HeldFolder::open(&self.root)?.make_folder(&self.path)
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let links = Links::NoneIn(self.path.components().count());
+        files::read(&self.root.join(&self.path), links, MOST_BYTES)
+    }
+}
+
+/// Resolves the `..` of a path by its text alone.
+fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut whole, part| {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            other => whole.push(other),
+        }
+        whole
+    })
+}
+
+/// Opens the folder of a run.
+pub(super) fn hold(path: &Path) -> io::Result<HeldFolder> {
+    Inside::new(path, path).hold()
+}
+
+/// Opens a folder of a project's runs or programs; what is missing of it is created, for its owner only.
+pub(super) fn make(path: &Path) -> Result<HeldFolder, Error> {
+    Inside::new(path, path).make().map_err(Error::io("create the folder", path))
 }
 
 /// Excludes the runs from git: they are not part of the project's history.
-fn keep_out_of_git(disk: &SharedDisk, runs: &Path) {
-    let ignore = runs.join(".gitignore");
-    if !ignore.exists()
-        && let Err(error) = replace_file(&**disk, &ignore, b"*\n")
+fn keep_out_of_git(disk: &SharedDisk, runs: &HeldFolder) {
+    let ignore = Path::new(".gitignore");
+    if runs.facts(ignore).is_err()
+        && let Err(error) = replace_file(&**disk, &runs.path(ignore), b"*\n")
     {
         tracing::info!(%error, "runs will show in git");
     }

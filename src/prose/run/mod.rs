@@ -1,6 +1,7 @@
 //! Runs of programs: started or resumed, up to their outcome.
 
 mod answerable;
+mod aside;
 pub mod binding;
 mod error;
 mod fetch;
@@ -11,6 +12,7 @@ mod outcome;
 mod preflight;
 pub mod program_file;
 pub mod registry;
+mod resumed;
 pub mod state;
 
 mod runtime_effects;
@@ -27,13 +29,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use self::answerable::{answerable, answerers};
+use self::aside::aside;
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::journal::{Key, Row, RunJournal, RunRow};
-use self::load::{load, read};
+use self::load::load;
 use self::outcome::{Conclusion, conclude};
 pub use self::outcome::{Outcome, RunEnd};
 use self::preflight::{check_inputs, preflight};
+use self::resumed::Resumed;
 use self::runtime_effects::RuntimeEffects;
 use super::Profile;
 use super::answers::Answers;
@@ -128,18 +132,20 @@ impl Run {
     ) -> Result<Self, Error> {
         let at = Clock::start().now().wall;
         let disk: SharedDisk = Arc::new(Os);
-        let answers = match &request.answers {
-            Some(path) => Answers::read(path)?,
-            None => Answers::default(),
-        };
         let profile = if request.strict { Profile::Strict } else { Profile::Compat };
-        let open = |run| Resumed::open(&disk, runtime.workspace(), run, request.program.as_deref());
-        let resumed = request.resume.as_deref().map(open).transpose()?;
+        let (asked, workspace, on) = (request.clone(), runtime.workspace().to_owned(), disk.clone());
+        let (answers, resumed) = aside(move || {
+            let answers = asked.answers.as_deref().map(Answers::read).transpose()?.unwrap_or_default();
+            let open = |run: &str| Resumed::open(&on, &workspace, run, asked.program.as_deref());
+            Ok((answers, asked.resume.as_deref().map(open).transpose()?))
+        })
+        .await?;
         let begun_with = resumed.as_ref().map(|resumed| resumed.first.program.clone());
         let program = request.program.clone().or(begun_with).unwrap_or_default();
         let text = resumed.as_ref().map(|resumed| resumed.text.clone());
-        let library = fetch::with_used(runtime, &by, &request, |registry| {
-            load(&program, text.clone(), profile, registry)
+        let main = program.clone();
+        let library = fetch::with_used(runtime, &by, &request, move |registry| {
+            load(&main, text.clone(), profile, registry)
         })
         .await?;
         let inputs = match &resumed {
@@ -170,31 +176,31 @@ impl Run {
         let is_resumed = resumed.is_some();
         let input = json!({ "program": program, "resume": request.resume });
         let shell = runtime.step_shell();
-        let (journal, folder, id, cwd) = match resumed {
-            Some(Resumed { journal, folder, first, .. }) => {
+        let first = RunRow {
+            version: RunRow::VERSION,
+            run: String::new(),
+            program: program.clone(),
+            cwd: request.cwd.clone(),
+            shell: shell.clone(),
+            inputs: inputs.clone(),
+            exec: policy.exec,
+            sessions: typed,
+            allow_unenforced,
+            at,
+        };
+        let (workspace, source) = (runtime.workspace().to_owned(), library.source.text().to_owned());
+        let (journal, folder, RunRow { run: id, cwd, .. }) = aside(move || {
+            if let Some(Resumed { journal, folder, first, .. }) = resumed {
                 journal.write(&Row::Resumed { at })?;
                 folder.note(&state::resumed(at))?;
-                (journal, folder, first.run, first.cwd)
+                return Ok((journal, folder, first));
             }
-            None => {
-                let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let (folder, id) =
-                    Folder::create(&disk, runtime.workspace(), &name, library.source.text(), at)?;
-                let first = RunRow {
-                    version: RunRow::VERSION,
-                    run: id.clone(),
-                    program: program.clone(),
-                    cwd: request.cwd.clone(),
-                    shell: shell.clone(),
-                    inputs: inputs.clone(),
-                    exec: policy.exec,
-                    sessions: typed,
-                    allow_unenforced,
-                    at,
-                };
-                (RunJournal::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
-            }
-        };
+            let name = first.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let (folder, run) = Folder::create(&disk, &workspace, &name, &source, at)?;
+            let first = RunRow { run, ..first };
+            Ok((RunJournal::create(disk, folder.path(), first.clone())?, folder, first))
+        })
+        .await?;
         let under_way = runtime.program_under_way();
         let call = runtime.begin_call(&by, PROGRAM_CALL, Durability::Written, &input).await;
         let progress = Progress::new(ProgramView {
@@ -348,35 +354,6 @@ impl Drop for Run {
         self.vm.progress.ended(RunState::Interrupted, None, self.vm.effects.now());
         self.runtime.show_program(self.vm.progress.view());
         self.runtime.abandon_call(self.call);
-    }
-}
-
-/// A run to be resumed.
-struct Resumed {
-    journal: RunJournal,
-    folder: Folder,
-    first: RunRow,
-    text: String,
-}
-
-impl Resumed {
-    fn open(disk: &SharedDisk, workspace: &Path, run: &str, program: Option<&Path>) -> Result<Self, Error> {
-        let runs = folder::runs(workspace);
-        let path = runs.join(run);
-        let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
-        if !is_name || !path.join(journal::JOURNAL).is_file() {
-            return Err(Error::NoRun { run: run.to_owned(), folder: runs });
-        }
-        let (journal, first) = RunJournal::open(disk.clone(), &path, run)?;
-        let copy = path.join("program.prose");
-        let text = read(&copy)?;
-        if let Some(program) = program.filter(|program| **program != *copy)
-            && read(program)? != text
-        {
-            return Err(Error::Changed { path: program.to_owned(), run: run.to_owned() });
-        }
-        let folder = Folder::reopen(disk, path, journal.last_line())?;
-        Ok(Self { journal, folder, first, text })
     }
 }
 

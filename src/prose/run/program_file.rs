@@ -1,12 +1,12 @@
 //! Safe reading and writing of program files: a named pipe never blocks the reader, a file never exhausts the memory,
-//! and a reader sees either the old or the new text while it is being replaced.
+//! no link leads out of its folder, and a reader sees either the old or the new text while it is being replaced.
 
-use std::fs::{File, Permissions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::files;
+use crate::files::{self, Access, Links};
 use crate::prose::source::Source;
 
 /// Reads a program's text.
@@ -14,23 +14,8 @@ use crate::prose::source::Source;
 /// # Errors
 /// Why it cannot be read: it is not a regular file, is too long, or is not text.
 pub fn read_text(path: &Path) -> Result<String, String> {
-    let told = |error: io::Error| error.to_string();
-    // Without `O_NONBLOCK`, opening a pipe that has no writer would block forever.
-    let nonblocking = libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = File::options().read(true).custom_flags(nonblocking).open(path).map_err(told)?;
-    let facts = file.metadata().map_err(told)?;
-    if !facts.is_file() {
-        return Err(if facts.is_dir() { "it is a folder" } else { "it is not a regular file" }.to_owned());
-    }
-    let limit = Source::LIMIT_BYTES as u64;
-    let mut bytes = Vec::new();
-    if facts.len() <= limit {
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(told)?;
-    }
-    if facts.len() > limit || bytes.len() as u64 > limit {
-        return Err(format!("it is longer than the {limit} bytes that are read"));
-    }
-    to_text(bytes)
+    let bytes = files::read(path, Links::Within, Source::LIMIT_BYTES as u64);
+    to_text(bytes.map_err(|error| error.to_string())?)
 }
 
 /// Decodes bytes as the text of a program.
@@ -46,8 +31,9 @@ pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
 /// Replaces a file's text atomically; its mode is kept, and a symlink to it stays one.
 ///
 /// # Errors
-/// When it cannot be written; it is then left as it was.
+/// When it cannot be written, or a link leads out of its folder; it is then left as it was.
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
+    files::open(path, Links::Within, Access::Read)?;
     let path = path.canonicalize()?;
     let mode = path.metadata()?.permissions().mode() & 0o7777;
     files::replace(&path, |file| {
@@ -64,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_regular_file_of_some_length_is_read() {
+    fn f47_only_a_regular_file_of_some_length_is_read() {
         let dir = tempfile::tempdir().expect("temp dir");
         let path = |name: &str| dir.path().join(name);
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
@@ -73,23 +59,25 @@ mod tests {
         assert_eq!(read_text(dir.path()), Err("it is a folder".to_owned()));
         assert_eq!(read_text(Path::new("/dev/zero")), Err("it is not a regular file".to_owned()));
         // Sparse: larger than any memory could hold.
-        let huge = File::create(path("huge")).expect("a file");
+        let huge = fs::File::create(path("huge")).expect("a file");
         huge.set_len(1 << 40).expect("grown");
         assert!(read_text(&path("huge")).is_err_and(|why| why.contains("longer than")));
         fs::write(path("broken"), b"ab\xff").expect("written");
         assert!(read_text(&path("broken")).is_err_and(|why| why.contains("byte 3")));
+        std::os::unix::fs::symlink("/etc/hosts", path("out")).expect("linked");
+        assert!(read_text(&path("out")).is_err_and(|why| why.contains("out of its folder")));
         fs::write(path("p"), "exec \"true\"\n").expect("written");
         assert_eq!(read_text(&path("p")).as_deref(), Ok("exec \"true\"\n"));
     }
 
     #[test]
-    fn a_file_is_replaced_whole_with_its_mode_and_a_link_stays_one() {
+    fn f46_a_file_is_replaced_whole_with_its_mode_and_a_link_stays_one() {
         let dir = tempfile::tempdir().expect("temp dir");
         let (file, link) = (dir.path().join("p.prose"), dir.path().join("link.prose"));
         fs::write(&file, "old").expect("written");
         fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
         std::os::unix::fs::symlink("p.prose", &link).expect("linked");
-        let before = File::open(&file).expect("opens");
+        let before = fs::File::open(&file).expect("opens");
         replace_text(&link, "new").expect("replaced");
         assert_eq!(fs::read_to_string(&file).expect("readable"), "new");
         assert_eq!(file.metadata().expect("there").permissions().mode() & 0o7777, 0o640);
@@ -99,5 +87,11 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing is left beside it");
         fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).expect("set");
         assert!(replace_text(&dir.path().join("nope"), "x").is_err());
+        // Nothing outside is written through a link.
+        let (inner, out) = (dir.path().join("inner"), dir.path().join("inner/out.prose"));
+        fs::create_dir(&inner).expect("made");
+        std::os::unix::fs::symlink(&file, &out).expect("linked");
+        assert!(replace_text(&out, "other").is_err());
+        assert_eq!(fs::read_to_string(&file).expect("readable"), "new");
     }
 }

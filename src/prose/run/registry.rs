@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::SharedDisk;
 use super::error::Error;
-use super::folder::PROJECT;
+use super::folder::{PROJECT, make};
 use super::program_file::read_text;
 use crate::journal::replace_file;
 use crate::prose::ast::UsePath;
@@ -129,9 +129,9 @@ impl Registry {
             None => self.locked.push(Locked { url: url.to_owned(), sha256: sha256.clone() }),
         }
         let stored = self.stored(&sha256);
-        let folder = stored.parent().unwrap_or(&stored).to_owned();
-        std::fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
-        replace_file(&**disk, &stored, text.as_bytes()).map_err(Error::io("write", &stored))?;
+        let folder = make(stored.parent().unwrap_or(&stored))?;
+        let name = Path::new(stored.file_name().unwrap_or_default());
+        replace_file(&**disk, &folder.path(name), text.as_bytes()).map_err(Error::io("write", &stored))?;
         let mut locked = self.locked.clone();
         locked.sort_by(|a, b| a.url.cmp(&b.url));
         let lines = toml::to_string(&Lock { program: locked }).unwrap_or_default();

@@ -1,7 +1,6 @@
 //! The pool of threads that feed terminals from rings: the focused task first, then the others in turn.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
@@ -256,7 +255,7 @@ impl Parsers {
 
 /// Returns the end of a task's log for rebuilding its screen; empty if it cannot be read.
 fn log_tail(io: &TaskIo) -> Vec<u8> {
-    let tail = File::open(log::log_path(&io.folder)).and_then(|file| {
+    let tail = log::open_log(&io.folder).and_then(|file| {
         let length = LogBytes::len(&file);
         file.read_range(length.saturating_sub(REBUILD_BYTES)..length)
     });

@@ -6,7 +6,7 @@
 //! just as well be an editor, a server with a few keys, or a shell: that counts only after an unfinished line of
 //! output, and only as weak evidence.
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::{Driver, asking};
 use crate::envelope::TaskId;
 use crate::facts::{InputEvidence, Need, Waiting};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::log::log_path;
+use crate::runtime::log::open_log;
 use crate::runtime::supervisor::Input;
 use crate::terminal::{Origin, clean};
 
@@ -51,7 +51,7 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
 
 /// Tells whether a task's output ends in text on an unfinished line. Reads the end of its log.
 fn is_at_prompt(io: &TaskIo) -> bool {
-    let Ok(log) = File::open(log_path(&io.folder)) else { return false };
+    let Ok(log) = open_log(&io.folder) else { return false };
     let length = log.metadata().map_or(0, |log| log.len());
     let mut end = vec![0; usize::try_from(length.min(PROMPT_BYTES)).unwrap_or(0)];
     if log.read_exact_at(&mut end, length.saturating_sub(PROMPT_BYTES)).is_err() {

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use crate::files::{self, HeldFolder};
 use crate::journal::{self, META_VERSION, Meta};
 use crate::process::Identity;
 use crate::runtime::Error;
+use crate::runtime::task_folder::TASKS;
 
 pub(super) fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
     let Identity { pid, start, boot_id } = Identity::own();
@@ -13,10 +14,14 @@ pub(super) fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
     Meta { version: META_VERSION, workspace: workspace.to_owned(), pid, start, boot_id, started_at, program }
 }
 
-/// Creates the folder of a new recording, named by the time and this process's id.
-pub(super) fn create_recording(recordings: &Path, at: jiff::Timestamp) -> Result<PathBuf, Error> {
-    let folder = recordings.join(format!("{}-{}", at.strftime("%Y%m%dT%H%M%S%.3fZ"), std::process::id()));
-    files::create_folder(&folder.join("tasks")).map_err(Error::io("create the recording", &folder))?;
+/// Creates the folder of a new recording. The folder of all recordings must be a real one of this user: what is recorded
+/// through a link would be removed through it later.
+pub(super) fn create_recording(recordings: &Path, meta: &Meta) -> Result<PathBuf, Error> {
+    let held = files::create_folder(recordings).and_then(|()| HeldFolder::open_own(recordings));
+    let held = held.map_err(Error::io("record in", recordings))?;
+    let folder = recordings.join(meta.recording_name());
+    let tasks = Path::new(&meta.recording_name()).join(TASKS);
+    held.make_folder(&tasks).map_err(Error::io("create the recording", &folder))?;
     Ok(folder)
 }
 

@@ -97,9 +97,9 @@ impl Handle {
     ) -> Result<Self, Error> {
         let clock = Clock::start();
         let now = clock.now();
-        let recording = folder::create_recording(&options.recordings, now.wall)?;
-        let nudge = Arc::new(Notify::new());
         let meta = folder::meta(&options.workspace, now.wall);
+        let recording = folder::create_recording(&options.recordings, &meta)?;
+        let nudge = Arc::new(Notify::new());
         let journal = create(&recording, &meta, clock.clone(), nudge.clone())
             .map_err(|error| Error::io("create the journal of", &recording)(folder::as_io(error)))?;
         let threads = Error::io("start the byte path of", &recording);

@@ -3,16 +3,16 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 
 use super::{Mark, Marks};
 use crate::clock::Clock;
-use crate::files;
+use crate::files::{self, Access, OWN};
 
 /// Beyond this file size, a command is only counted.
 const DESCRIBED_BYTES: u64 = 64 << 10;
@@ -44,7 +44,7 @@ pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
     line.push(b'\n');
     // The file may be taken away just before the line is written: then it goes into the next one.
     for _ in 0..ATTEMPTS {
-        let file = files::private().append(true).create(true).custom_flags(flags()).open(path)?;
+        let file = files::open_or_create(path, Access::Append)?;
         if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() && append(file, &line)? {
             return Ok(());
         }
@@ -55,9 +55,6 @@ pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
 /// Appends a line to a file of marks; returns whether it is still the one that will be read.
 fn append(mut file: File, line: &[u8]) -> io::Result<bool> {
     let facts = file.metadata()?;
-    if !facts.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     if facts.nlink() == 0 {
         return Ok(false);
     }
@@ -72,7 +69,7 @@ fn append(mut file: File, line: &[u8]) -> io::Result<bool> {
 /// Returns how many commands left a mark in the file at `path` that has not been shown to a person yet.
 #[must_use]
 pub fn untold(path: &Path) -> u64 {
-    let read = |path: &Path| Taken { file: open(path).ok()?, path: path.to_owned() }.read().ok();
+    let read = |path: &Path| Taken::open(path).ok().flatten()?.read().ok();
     let files = [path.to_owned(), aside(path, TAKEN), aside(path, RECORDED)];
     files.iter().filter_map(|path| read(path)).map(|marks| marks.count()).fold(0, u64::saturating_add)
 }
@@ -82,21 +79,10 @@ pub fn untold(path: &Path) -> u64 {
 /// # Errors
 /// If they cannot be read or forgotten.
 pub(in crate::runtime) fn tell(path: &Path) -> io::Result<Marks> {
-    let marks = recorded(path)?;
-    match fs::remove_file(aside(path, RECORDED)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(marks),
-    }
-}
-
-/// Reads the recorded marks that have not been shown to a person yet.
-fn recorded(path: &Path) -> io::Result<Marks> {
-    let path = aside(path, RECORDED);
-    match open(&path) {
-        Ok(file) => Taken { file, path }.read(),
-        // The file is not ours, or missing.
-        Err(_) => Ok(Marks::default()),
-    }
+    let Some(mut recorded) = Taken::open(&aside(path, RECORDED))? else { return Ok(Marks::default()) };
+    let marks = recorded.read()?;
+    fs::remove_file(recorded.path)?;
+    Ok(marks)
 }
 
 /// A file of marks that was moved away: new commands no longer append to it.
@@ -113,23 +99,34 @@ impl Taken {
     /// If something else is in its place, or the file cannot be moved or read.
     pub(in crate::runtime) fn take(path: &Path) -> io::Result<Option<Self>> {
         let aside = aside(path, TAKEN);
-        if aside.symlink_metadata().is_err() {
-            match fs::rename(path, &aside) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                moved => moved?,
+        let taken = match Self::open(&aside)? {
+            Some(taken) => Some(taken),
+            None if Self::open(path)?.is_none() => None,
+            None => {
+                fs::rename(path, &aside)?;
+                Self::open(&aside)?
             }
+        };
+        taken.iter().try_for_each(|taken| nobody_writes(&taken.file))?;
+        Ok(taken)
+    }
+
+    /// Opens a file of marks; `None` if there is none.
+    ///
+    /// # Errors
+    /// If something else is in its place: that stays there, and the marks of later commands where they are.
+    fn open(path: &Path) -> io::Result<Option<Self>> {
+        let file = match files::open(path, OWN, Access::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let is_mine = file.metadata()?.uid() == rustix::process::geteuid().as_raw();
+        let mut begun = vec![0; usize::try_from(READ_BYTES).unwrap_or_default()];
+        let read = file.read_at(&mut begun, 0)?;
+        if !is_mine || !Marks::is_ours(begun.get(..read).unwrap_or_default()) {
+            return Err(io::Error::other("it is not a file of such marks"));
         }
-        match open(&aside) {
-            Ok(file) => {
-                nobody_writes(&file)?;
-                Ok(Some(Self { file, path: aside }))
-            }
-            Err(error) => {
-                // The file is not ours, and blocks the name.
-                fs::remove_file(&aside)?;
-                Err(error)
-            }
-        }
+        Ok(Some(Self { file, path: path.to_owned() }))
     }
 
     /// Reads the marks appended since the last read.
@@ -147,7 +144,10 @@ impl Taken {
     /// # Errors
     /// If the marks cannot be kept or the file cannot be removed.
     pub(in crate::runtime) fn keep(self, marks: &Marks) -> io::Result<()> {
-        let mut all = recorded(&self.path)?;
+        let mut all = match Self::open(&aside(&self.path, RECORDED))? {
+            Some(mut recorded) => recorded.read()?,
+            None => Marks::default(),
+        };
         marks.rows().for_each(|row| all.add(row));
         let lines = all.lines()?;
         files::replace(&aside(&self.path, RECORDED), |file| file.write_all(&lines))?;
@@ -169,16 +169,6 @@ fn nobody_writes(file: &File) -> io::Result<()> {
 
 fn aside(path: &Path, extension: &str) -> PathBuf {
     path.with_extension(extension)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let file = File::options().read(true).custom_flags(flags()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a file")) }
-}
-
-/// Open flags: neither follow a symbolic link nor wait for the other end of a FIFO.
-fn flags() -> i32 {
-    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
 
 #[cfg(test)]
@@ -290,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_removed_and_keeps_nobody_waiting() {
+    fn f45_f47_what_is_no_file_of_marks_stays_and_keeps_nobody_waiting() {
         let place = Place::new();
         let elsewhere = place.path.with_file_name("elsewhere");
         place.leave("one");
@@ -299,12 +289,28 @@ mod tests {
         let refused = || leave_mark(&place.path, mark("claude", "ls")).is_err() && untold(&place.path) == 0;
         assert!(refused());
         assert!(Taken::take(&place.path).is_err());
-        assert!(place.take().is_none());
+        assert!(place.path.is_symlink());
+        fs::remove_file(&place.path).expect("removed");
         let fifo = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(rustix::fs::CWD, &place.path, fifo, rustix::fs::Mode::RUSR, 0).expect("a FIFO");
         assert!(refused());
         assert!(Taken::take(&place.path).is_err());
-        assert!(place.take().is_none());
-        assert!(elsewhere.exists());
+        assert!(elsewhere.exists() && place.path.exists());
+        fs::remove_file(&place.path).expect("removed");
+        // A file of somebody else's by our name, in each of the three places.
+        for extension in ["jsonl", TAKEN, RECORDED] {
+            let foreign = aside(&place.path, extension);
+            fs::write(&foreign, "my notes\n\nare mine\n").expect("written");
+            let taken = Taken::take(&place.path);
+            assert_eq!(taken.is_err(), extension != RECORDED, "{extension}");
+            assert_eq!(tell(&place.path).is_err(), extension == RECORDED, "{extension}");
+            assert_eq!(fs::read(&foreign).expect("it stays"), b"my notes\n\nare mine\n");
+            fs::remove_file(&foreign).expect("removed");
+        }
+        place.leave("two");
+        fs::write(aside(&place.path, RECORDED), "my notes\n").expect("written");
+        let taken = place.take().expect("a file");
+        assert!(taken.keep(&Marks::default()).is_err(), "nothing is replaced either");
+        assert_eq!(fs::read(aside(&place.path, RECORDED)).expect("it stays"), b"my notes\n");
     }
 }

@@ -96,6 +96,13 @@ impl Marks {
         marks
     }
 
+    /// Tells whether the contents of a file are marks: any of its lines is one, or none says anything.
+    fn is_ours(bytes: &[u8]) -> bool {
+        let mut said =
+            bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();
+        said.peek().is_none() || said.any(|line| serde_json::from_slice::<Outside>(line).is_ok())
+    }
+
     /// Returns lines that parse as these marks.
     fn lines(&self) -> serde_json::Result<Vec<u8>> {
         let mut lines = Vec::new();

@@ -1,5 +1,6 @@
 //! Lists recordings and finds the one a name refers to.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::reader;
 use crate::envelope::TaskId;
 use crate::journal::{self, Meta, is_held};
+use crate::runtime::task_folder::TASKS;
 use crate::runtime::view::TaskView;
 
 /// One recording in a list.
@@ -37,6 +39,16 @@ pub enum State {
 }
 
 impl Listed {
+    /// Tells whether this is a recording of this user's, in the folder that its description names: only such a folder
+    /// is ever changed or removed.
+    #[must_use]
+    pub(super) fn is_own(&self) -> bool {
+        let is_named = self.meta.as_ref().is_some_and(|meta| meta.recording_name() == self.name);
+        let me = rustix::process::geteuid().as_raw();
+        let is_mine = |facts: std::fs::Metadata| facts.is_dir() && facts.uid() == me;
+        is_named && self.folder.symlink_metadata().is_ok_and(is_mine)
+    }
+
     /// Returns the recording's state, judging by its last row.
     #[must_use]
     pub fn state(&self) -> State {
@@ -73,17 +85,34 @@ pub enum Finding {
 #[must_use]
 pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<Listed> {
     let entries = std::fs::read_dir(recordings).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let listed = folders.filter_map(|entry| {
+    let listed = entries.filter(is_folder).filter_map(|entry| {
         let (name, folder) = (entry.file_name().into_string().ok()?, entry.path());
         let meta = Meta::read(&folder);
-        let is_meant =
-            workspace.is_none_or(|wanted| meta.as_ref().is_some_and(|meta| meta.workspace == wanted));
+        let is_meant = match (&meta, workspace) {
+            (Some(meta), Some(wanted)) => meta.workspace == wanted,
+            (Some(_), None) => true,
+            (None, wanted) => wanted.is_none() && is_name(&name),
+        };
         is_meant.then(|| Listed { live: is_held(&folder), name, folder, meta })
     });
     let mut listed: Vec<Listed> = listed.collect();
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     listed
+}
+
+/// Tells whether an entry is a folder, and no link to one.
+fn is_folder(entry: &std::fs::DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
+/// Tells whether a name has the form of a recording's, as [`Meta::recording_name`] makes them.
+fn is_name(name: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((time, pid)) = name.split_once("Z-") else { return false };
+    let Some((date, clock)) = time.split_once('T') else { return false };
+    let Some((seconds, part)) = clock.split_once('.') else { return false };
+    let lengths = (date.len(), seconds.len(), part.len());
+    lengths == (8, 6, 3) && !pid.is_empty() && [date, seconds, part, pid].into_iter().all(digits)
 }
 
 /// Finds the recording that `asked` refers to: `latest` is the newest one that is not being written (or else the
@@ -110,9 +139,12 @@ pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> Finding {
 /// Finds an ended task in the recordings of a workspace; `own` is the recording being written now.
 pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Option<TaskView> {
     let recordings = own.parent()?;
-    let names = std::fs::read_dir(recordings).ok()?.flatten().map(|entry| entry.path());
+    let names = std::fs::read_dir(recordings).ok()?.flatten().filter(is_folder).map(|entry| entry.path());
     // One check per recording: only the one that has the task's folder is read.
-    let mut holders = names.filter(|folder| folder.join("tasks").join(id.as_str()).is_dir());
+    let has_task = |folder: &PathBuf| {
+        folder.join(TASKS).join(id.as_str()).symlink_metadata().is_ok_and(|at| at.is_dir())
+    };
+    let mut holders = names.filter(has_task);
     holders.find_map(|folder| {
         let is_ours = Meta::read(&folder).is_some_and(|meta| meta.workspace == workspace);
         let task = reader::read_task(&folder, id).ok()?.filter(|_| is_ours)?;

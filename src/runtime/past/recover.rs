@@ -30,8 +30,8 @@ pub(in crate::runtime) struct Recovery {
 /// Recovers every recording of the workspace whose runtime had died; `own` is never touched.
 pub(in crate::runtime) fn recover(own: &Path, workspace: &Path, clock: &Clock) -> Vec<Recovery> {
     let Some(recordings) = own.parent() else { return Vec::new() };
-    let dead =
-        list(recordings, Some(workspace)).into_iter().filter(|listed| !listed.live && listed.folder != own);
+    let all = list(recordings, Some(workspace)).into_iter();
+    let dead = all.filter(|listed| !listed.live && listed.folder != own && listed.is_own());
     let recovered = dead.filter_map(|listed| {
         let name = listed.name.clone();
         match one(&listed, clock) {

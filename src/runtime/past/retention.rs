@@ -1,6 +1,7 @@
 //! Retention of past recordings: the oldest finished ones are removed, each with a row in the journal. Blocks.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,8 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::find::list;
 use crate::config;
-use crate::journal::{Durability, Head, Item, Journal, Reader, is_held};
+use crate::files::{HeldFolder, KnownTree};
+use crate::journal::{Durability, Head, Item, Journal, Meta, Reader, is_held, is_of_journal};
 use crate::runtime::events::Row;
+use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
 /// One finished recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +35,16 @@ pub(in crate::runtime) fn retain(
     now: Timestamp,
 ) -> u64 {
     let Some(recordings) = own.parent() else { return 0 };
+    if let Err(error) = HeldFolder::open_own(recordings) {
+        tracing::warn!(%error, folder = %recordings.display(), "no old recording is removed");
+        return 0;
+    }
     clear(recordings);
     let all = list(recordings, None);
     let open: u64 = all.iter().filter(|listed| listed.live).map(|listed| size(&listed.folder)).sum();
     let finished: Vec<Finished> = all
         .into_iter()
-        .filter(|listed| !listed.live && listed.folder != own)
+        .filter(|listed| !listed.live && listed.folder != own && listed.is_own())
         .map(|listed| Finished {
             bytes: size(&listed.folder),
             started_at: listed.meta.map(|meta| meta.started_at),
@@ -48,7 +55,7 @@ pub(in crate::runtime) fn retain(
         .collect();
     let mut left = open + finished.iter().map(|recording| recording.bytes).sum::<u64>();
     for (recording, reason) in too_much(&finished, open, limits, now) {
-        match remove(recording, reason, journal) {
+        match remove(recording, journal, reason) {
             Ok(()) => left = left.saturating_sub(recording.bytes),
             Err(error) => tracing::warn!(%error, recording = recording.name, "remove an old recording"),
         }
@@ -100,7 +107,7 @@ fn count(finished: &[Finished], has_run: bool) -> usize {
 
 /// Tells whether a command was run in a recording: each has a folder of its own.
 fn has_run(recording: &Path) -> bool {
-    fs::read_dir(recording.join("tasks")).is_ok_and(|mut tasks| tasks.next().is_some())
+    fs::read_dir(recording.join(TASKS)).is_ok_and(|mut tasks| tasks.next().is_some())
 }
 
 /// Removes a finished recording that contains only reads: no command ran, and no other recording was removed or
@@ -115,17 +122,18 @@ pub fn forget_looks(recording: &Path) {
     if !has_run(recording)
         && !is_held(recording)
         && only_looks()
-        && let Err(error) = fs::remove_dir_all(recording)
+        && let Err(error) = Removable::find(recording).and_then(Removable::remove)
     {
         tracing::warn!(%error, recording = %recording.display(), "remove a recording in which nothing was done");
     }
 }
 
 /// Removes a recording: first records the removal, then renames its folder, then removes its files.
-fn remove(recording: &Finished, reason: &str, journal: &Journal) -> std::io::Result<()> {
+fn remove(recording: &Finished, journal: &Journal, reason: &str) -> io::Result<()> {
     if is_held(&recording.folder) {
         return Ok(());
     }
+    let mut removable = Removable::find(&recording.folder)?;
     let head = Head::read(&recording.folder);
     let row = Row::Pruned {
         recording: &recording.name,
@@ -134,23 +142,64 @@ fn remove(recording: &Finished, reason: &str, journal: &Journal) -> std::io::Res
         bytes: recording.bytes,
         reason,
     };
-    journal.note(&row, Durability::Synced).map_err(std::io::Error::other)?;
-    let gone = recording.folder.with_file_name(format!("{REMOVED}{}", recording.name));
-    fs::rename(&recording.folder, &gone)?;
-    fs::remove_dir_all(gone)
+    journal.note(&row, Durability::Synced).map_err(io::Error::other)?;
+    let gone = PathBuf::from(format!("{REMOVED}{}", recording.name));
+    removable.recordings.rename(&removable.name, &gone)?;
+    removable.name = gone;
+    removable.remove()
 }
 
 /// The name prefix of a recording's folder while its files are being removed.
 const REMOVED: &str = ".removed-";
+/// The file that is removed last: as long as a recording is there, it says that it is one.
+const LAST: &str = "meta.json";
 
 /// Removes what an earlier, interrupted removal left.
 fn clear(recordings: &Path) {
     for entry in fs::read_dir(recordings).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(REMOVED)
-            && let Err(error) = fs::remove_dir_all(entry.path())
-        {
+        let name = entry.file_name();
+        let Some(was) = name.to_str().and_then(|name| name.strip_prefix(REMOVED)) else { continue };
+        let is_own = Meta::read(&entry.path()).is_some_and(|meta| meta.recording_name() == was);
+        if is_own && let Err(error) = Removable::known(&entry.path()).and_then(Removable::remove) {
             tracing::warn!(%error, folder = %entry.path().display(), "remove the rest of a recording");
         }
+    }
+}
+
+/// A recording of this user's, with nothing in it but what belongs there.
+struct Removable {
+    /// The folder it is in.
+    recordings: HeldFolder,
+    name: PathBuf,
+    tree: KnownTree,
+}
+
+impl Removable {
+    /// Checks a recording: its description and its rows carry its name.
+    fn find(recording: &Path) -> io::Result<Self> {
+        let name = recording.file_name().unwrap_or_default().to_string_lossy();
+        let is_named = Meta::read(recording).is_some_and(|meta| meta.recording_name() == name);
+        let mut rows = Reader::open(recording).map_err(io::Error::other)?;
+        let is_first = |item: &Item| matches!(item, Item::Record(record) if record.header.session == name);
+        if !is_named || !rows.next().is_some_and(|first| is_first(&first)) {
+            return Err(io::Error::other(
+                "its description and its first row do not say that it is a recording",
+            ));
+        }
+        Self::known(recording)
+    }
+
+    fn known(recording: &Path) -> io::Result<Self> {
+        let (above, name) = (recording.parent().unwrap_or(recording), recording.file_name());
+        let (recordings, name) = (HeldFolder::open_own(above)?, PathBuf::from(name.unwrap_or_default()));
+        let tree = KnownTree::read(&recordings, &name, |path, is_folder| {
+            is_of_journal(path, is_folder) || is_of_tasks(path, is_folder)
+        })?;
+        Ok(Self { recordings, name, tree })
+    }
+
+    fn remove(self) -> io::Result<()> {
+        self.tree.remove(&self.recordings, &self.name, Path::new(LAST))
     }
 }
 
@@ -225,5 +274,228 @@ mod tests {
     #[test]
     fn what_is_being_written_counts_and_stays() {
         assert_eq!(chosen(&[(10, 2), (10, 1)], 200).len(), 2);
+    }
+    /// The number of hostile entries beside the recordings; `PILOTHOUSE_HOSTILE` sets another one.
+    const HOSTILE: usize = 120;
+
+    /// Creates a finished recording in which a command ran.
+    fn recording(recordings: &Path, age_days: i64, pid: u32) -> PathBuf {
+        let started_at = Timestamp::UNIX_EPOCH - SignedDuration::from_hours(24 * age_days);
+        let meta = Meta {
+            version: crate::journal::META_VERSION,
+            workspace: "/w".into(),
+            pid,
+            start: 1,
+            boot_id: String::new(),
+            started_at,
+            program: "1".to_owned(),
+        };
+        let folder = recordings.join(meta.recording_name());
+        let task = folder.join(TASKS).join("task_4k2m9x7q");
+        fs::create_dir_all(&task).expect("made");
+        for name in ["output.log", "output.marks", "exit.json", ".exit.json.0123abcd", "stdout.log"] {
+            fs::write(task.join(name), "ours").expect("written");
+        }
+        let journal = Journal::create(&folder, &meta, crate::clock::Clock::start(), Default::default());
+        let journal = journal.expect("a journal");
+        let row = Row::Recording { workspace: Path::new("/w"), pid, program: "1" };
+        journal.note(&row, Durability::Synced).expect("noted");
+        journal.close();
+        folder
+    }
+
+    /// Puts something beside or into the recordings that is not ours, or not only ours; returns its path.
+    fn put_hostile(kind: usize, number: usize, recordings: &Path, outside: &Path) -> PathBuf {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        use std::os::unix::fs::symlink;
+        let pid = u32::try_from(100_000 + number).expect("a number");
+        let own = || recording(recordings, 400, pid);
+        let named = || recordings.join(format!("19690101T000000.000Z-{pid}"));
+        let fifo =
+            |path: &Path| mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO");
+        let folder = |path: PathBuf| {
+            fs::create_dir_all(path.join("deep/er")).expect("made");
+            fs::write(path.join("deep/er/holiday.jpg"), "mine").expect("written");
+            path
+        };
+        let renamed = |almost: &dyn Fn(String) -> String| {
+            let path = own();
+            let to = recordings.join(almost(path.file_name().expect("a name").display().to_string()));
+            fs::rename(path, &to).expect("renamed");
+            to
+        };
+        match kind {
+            0 => folder(recordings.join(format!("photos-{number:05}"))),
+            1 => folder(named()),
+            2 => {
+                symlink(outside, named()).expect("a link");
+                named()
+            }
+            // Another user's copy, a backup, a copy by a file manager.
+            3 => renamed(&|name| format!("{name}.bak")),
+            4 => renamed(&|name| name.replace("Z-", "z-")),
+            5 => renamed(&|name| format!("{name}0")),
+            6 => {
+                let path = own();
+                fs::write(path.join("notes.txt"), "mine").expect("written");
+                path
+            }
+            7 => {
+                let path = own();
+                symlink(outside, path.join(TASKS).join("task_00000000")).expect("a link");
+                path
+            }
+            8 => {
+                let path = own();
+                fs::rename(path.join(TASKS), outside.join(format!("tasks-{number}"))).expect("moved");
+                symlink(outside.join(format!("tasks-{number}")), path.join(TASKS)).expect("a link");
+                path
+            }
+            9 => {
+                let path = own();
+                fs::remove_file(path.join("journal-0001.jsonl")).expect("removed");
+                path
+            }
+            10 => {
+                let (path, other) = (own(), recording(recordings, 401, pid));
+                fs::rename(other.join("journal-0001.jsonl"), path.join("journal-0001.jsonl")).expect("moved");
+                fs::remove_dir_all(other).expect("removed");
+                path
+            }
+            11 => {
+                let path = own();
+                fs::remove_file(path.join("meta.json")).expect("removed");
+                fifo(&path.join("meta.json"));
+                path
+            }
+            12 => {
+                let path = own();
+                fs::remove_file(path.join("head.json")).expect("removed");
+                fifo(&path.join("head.json"));
+                path
+            }
+            13 => {
+                fifo(&named());
+                named()
+            }
+            14 => {
+                symlink(named(), named()).expect("a link");
+                named()
+            }
+            15 => {
+                let path = folder(recordings.join(format!(".removed-photos-{number}")));
+                let from = own();
+                fs::rename(from.join("meta.json"), path.join("meta.json")).expect("moved");
+                fs::remove_dir_all(from).expect("removed");
+                path
+            }
+            16 => folder(recordings.join(format!(".removed-19690101T000000.000Z-{pid}"))),
+            17 => {
+                let path = recordings.join(format!(".removed-19690101T000000.000Z-{pid}"));
+                symlink(outside, &path).expect("a link");
+                path
+            }
+            18 => {
+                let path = own();
+                if rustix::process::geteuid().is_root() {
+                    std::os::unix::fs::chown(&path, Some(12_345), None).expect("given away");
+                } else {
+                    fs::write(path.join("notes.txt"), "mine").expect("written");
+                }
+                path
+            }
+            19 => {
+                let path = own();
+                let log = path.join(TASKS).join("task_4k2m9x7q/output.log");
+                fs::remove_file(&log).expect("removed");
+                symlink(recordings, &log).expect("a loop");
+                path
+            }
+            20 => {
+                let path = own();
+                fs::create_dir(path.join("parts")).expect("made");
+                fs::write(path.join("parts/report.json"), "mine").expect("written");
+                path
+            }
+            _ => {
+                fs::write(named(), "a file").expect("written");
+                named()
+            }
+        }
+    }
+
+    /// Everything in a folder: kind and contents by path. Links are not followed.
+    fn contents(path: &Path, all: &mut std::collections::BTreeMap<PathBuf, Vec<u8>>) {
+        let facts = path.symlink_metadata().expect("there");
+        let told = match () {
+            () if facts.is_dir() => {
+                fs::read_dir(path).expect("listed").flatten().for_each(|entry| contents(&entry.path(), all));
+                b"folder".to_vec()
+            }
+            () if facts.is_symlink() => {
+                fs::read_link(path).expect("read").into_os_string().into_encoded_bytes()
+            }
+            () if facts.is_file() => fs::read(path).expect("read"),
+            () => b"other".to_vec(),
+        };
+        all.insert(path.to_owned(), told);
+    }
+
+    #[test]
+    fn f45_nothing_without_our_mark_is_removed() {
+        use proptest::prelude::*;
+        use proptest::strategy::ValueTree as _;
+        use proptest::test_runner::TestRunner;
+        let asked = std::env::var("PILOTHOUSE_HOSTILE").ok().and_then(|count| count.parse().ok());
+        let count: usize = asked.unwrap_or(HOSTILE);
+        let temp = tempfile::tempdir().expect("temp dir");
+        let (recordings, outside) = (temp.path().join("recordings"), temp.path().join("outside"));
+        fs::create_dir_all(&outside).expect("made");
+        fs::write(outside.join("meta.json"), "mine").expect("written");
+        fs::create_dir(&recordings).expect("made");
+        let mut runner = TestRunner::default();
+        let any = prop::collection::vec(0..22_usize, count..=count);
+        let kinds = any.new_tree(&mut runner).expect("kinds").current();
+        let hostile: Vec<PathBuf> = (0..22)
+            .chain(kinds)
+            .enumerate()
+            .map(|(number, kind)| put_hostile(kind, number, &recordings, &outside))
+            .collect();
+        let ours: Vec<PathBuf> = (1..=12).map(|days| recording(&recordings, days, 7)).collect();
+        // A removal that was interrupted after most of it was done.
+        let begun = recordings.join(format!("{REMOVED}{}", ours[11].file_name().expect("a name").display()));
+        fs::rename(&ours[11], &begun).expect("renamed");
+        fs::remove_file(begun.join("journal-0001.jsonl")).expect("removed");
+        let own = recording(&recordings, 0, 1);
+        let mut before = std::collections::BTreeMap::new();
+        hostile.iter().chain([&outside]).for_each(|path| contents(path, &mut before));
+        let clock = crate::clock::Clock::start();
+        let (journal, _) = crate::journal::repair(&own, clock).expect("opened");
+        let limits = config::Record { keep_bytes: u64::MAX, ..LIMITS };
+        retain(&own, &limits, &journal, Timestamp::UNIX_EPOCH);
+        journal.close();
+        let mut after = std::collections::BTreeMap::new();
+        hostile.iter().chain([&outside]).for_each(|path| contents(path, &mut after));
+        for (path, told) in &before {
+            assert_eq!(after.get(path), Some(told), "{}", path.display());
+        }
+        assert_eq!(after.len(), before.len());
+        assert!(!begun.exists(), "an interrupted removal is finished");
+        assert!(ours[4..].iter().all(|path| !path.exists()), "the oldest of ours are removed");
+        assert!(ours[..4].iter().all(|path| path.exists()), "the newest of ours are kept");
+    }
+
+    #[test]
+    fn f45_nothing_is_removed_through_a_link_to_the_recordings() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let (there, link) = (temp.path().join("there"), temp.path().join("recordings"));
+        fs::create_dir(&there).expect("made");
+        let ours: Vec<PathBuf> = (1..=12).map(|days| recording(&there, days, 7)).collect();
+        let own = recording(&there, 0, 1);
+        std::os::unix::fs::symlink(&there, &link).expect("a link");
+        let (journal, _) = crate::journal::repair(&own, crate::clock::Clock::start()).expect("opened");
+        retain(&link.join(own.file_name().expect("a name")), &LIMITS, &journal, Timestamp::UNIX_EPOCH);
+        journal.close();
+        assert!(ours.iter().all(|path| path.exists()));
     }
 }

@@ -203,6 +203,79 @@ fn characters_reach_a_frame_in_one_place() {
     assert_eq!(found, ["console/text/cell.rs"]);
 }
 
+/// Files that open a path by hand, and why that path is none that a client, a workspace or a record names. Everything
+/// else is opened through `files`, which waits for nothing and follows no link out of a folder.
+const OPENERS: [(&str, &str); 26] = [
+    ("agent/codex/carry.rs", "devices, and a directory by its path alone"),
+    ("cli/codex_mirror.rs", "the pipes of the process it stands for"),
+    ("cli/demo.rs", "files of a folder it has just made"),
+    ("cli/gate.rs", "the terminal"),
+    ("cli/mod.rs", "the terminal and the password file"),
+    ("cli/probe.rs", "the terminal"),
+    ("cli/remote.rs", "/proc"),
+    ("cli/run.rs", "standard input"),
+    ("cli/shell/run.rs", "its own directory, by its path alone"),
+    ("console/io/keyboard.rs", "the terminal"),
+    ("console/io/tty.rs", "the terminal"),
+    ("dispatch/doctor/system.rs", "/proc"),
+    ("dispatch/exec/source.rs", "a FIFO whose lines are run as they come, without waiting for its writer"),
+    ("dispatch/relay/list.rs", "/proc"),
+    ("files/mod.rs", "the module that this is about"),
+    ("files/named.rs", "the module that this is about"),
+    ("journal/disk.rs", "a new file"),
+    ("link/background.rs", "a pipe of its own"),
+    ("link/socket.rs", "a directory by its path alone"),
+    ("process/", "/proc, /dev and control groups; new files"),
+    ("runtime/bytes/outlet.rs", "a descriptor that it was given"),
+    ("runtime/driver/asking.rs", "/proc"),
+    ("runtime/driver/polling.rs", "/proc"),
+    ("runtime/driver/waiting.rs", "/proc"),
+    ("runtime/log.rs", "a new file"),
+    ("runtime/tail.rs", "a new file"),
+];
+
+#[test]
+fn only_the_known_files_open_a_path_by_hand() {
+    let ways = [
+        "File::open(",
+        "File::create(",
+        "File::options(",
+        "OpenOptions::new(",
+        "fs::read(",
+        "fs::read_to_string(",
+        ".read_to_string(",
+        "fs::write(",
+        "fs::copy(",
+        "files::private(",
+        "fs::open(",
+        "openat(",
+        "openat2(",
+    ];
+    let opens = |code: &str| {
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        lines.flat_map(|line| ways.iter().map(move |way| line.contains(way))).any(|found| found)
+    };
+    let found: Vec<String> =
+        sources().into_iter().filter(|(_, code)| opens(code)).map(|(file, _)| file).collect();
+    let is_known = |file: &String| OPENERS.iter().any(|(known, _)| file.starts_with(known));
+    let unknown: Vec<&String> =
+        found.iter().filter(|file| !is_known(file) && !file.contains("tests")).collect();
+    assert!(unknown.is_empty(), "opened by hand; use `crate::files::open`, `read` or `replace`: {unknown:?}");
+    let is_used = |known: &str| found.iter().any(|file| file.starts_with(known));
+    let unused: Vec<&str> = OPENERS.iter().map(|(known, _)| *known).filter(|known| !is_used(known)).collect();
+    assert!(unused.is_empty(), "these open nothing by hand any more: {unused:?}");
+}
+
+/// Whole folders are removed only by those who have just made them; all others remove what they know, name by name.
+#[test]
+fn no_folder_is_removed_whatever_is_in_it() {
+    let removes = |(file, code): (String, String)| {
+        (code.contains("remove_dir_all") && !file.contains("tests")).then_some(file)
+    };
+    let found: Vec<String> = sources().into_iter().filter_map(removes).collect();
+    assert_eq!(found, ["cli/demo.rs"]);
+}
+
 #[test]
 fn unsafe_code_stands_in_one_file() {
     let named = |code: &str| code.contains("unsafe {") || code.contains("unsafe fn");

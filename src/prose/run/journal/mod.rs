@@ -18,6 +18,7 @@ use self::history::{History, Place};
 pub use self::row::{Row, RunRow};
 use super::SharedDisk;
 use super::error::Error;
+use super::folder::hold;
 use crate::journal::LineFile;
 use crate::prose::vm::effects::{Decision, Ran};
 use crate::runtime::Marked;
@@ -96,7 +97,8 @@ impl RunJournal {
     /// When it cannot be written.
     pub fn create(disk: SharedDisk, folder: &Path, first: RunRow) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
-        let file = disk.create(&path).map_err(Error::io("create", &path))?;
+        let created = hold(folder).and_then(|held| disk.create(&held.path(Path::new(JOURNAL))));
+        let file = created.map_err(Error::io("create", &path))?;
         lock(&file, &first.run)?;
         let rows = Mutex::new(LineFile::new(file, 0));
         let journal = Self { path, rows, disk, history: History::default(), numbers: Mutex::default() };
@@ -110,9 +112,11 @@ impl RunJournal {
     /// When it cannot be used, another process uses it, or the run has ended.
     pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
         let path = folder.join(JOURNAL);
-        let file = disk.open(&path).map_err(Error::io("open", &path))?;
+        let held = hold(folder).map_err(Error::io("open", &path))?;
+        let at = held.path(Path::new(JOURNAL));
+        let file = disk.open(&at).map_err(Error::io("open", &path))?;
         lock(&file, run)?;
-        let (rows, bytes) = LineFile::repaired(&*disk, file, &path).map_err(Error::io("read", &path))?;
+        let (rows, bytes) = LineFile::repaired(&*disk, file, &at).map_err(Error::io("read", &path))?;
         let (first, history) = History::read(&path, &bytes)?;
         if let Some((how, false)) = &history.end {
             return Err(Error::Over { run: run.to_owned(), how: how.clone() });

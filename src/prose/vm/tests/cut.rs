@@ -99,7 +99,7 @@ fn listed(folder: &Path) -> Vec<(String, String)> {
         (file.file_name().to_string_lossy().into_owned(), text)
     };
     // A leftover of an interrupted replacement is not a file of the run.
-    let mut files: Vec<_> = files.map(read).filter(|(name, _)| !name.ends_with(".new")).collect();
+    let mut files: Vec<_> = files.map(read).filter(|(name, _)| !name.starts_with('.')).collect();
     files.sort();
     files
 }

@@ -1,12 +1,23 @@
-//! Private files and folders (only this user can access them), and atomic file replacement.
+//! Private folders and files (only this user can access them), atomic file replacement, and files that others may have
+//! named or put there.
 
+mod held;
+mod known;
+mod named;
+
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+
+pub use held::HeldFolder;
+pub use known::KnownTree;
+pub use named::{Access, Links, OWN, open, open_or_create, read, read_text, read_whole};
 
 /// Creates a folder and its missing parents, each with mode 0700. Existing folders are left as they are.
 ///
@@ -44,14 +55,38 @@ pub fn open_cached(directory: &Path, within: ResolveFlags) -> io::Result<OwnedFd
     Ok(openat2(CWD, directory.join("."), flags, Mode::empty(), resolve)?)
 }
 
-/// Replaces a file atomically: `write` fills a temporary file beside it, which is then renamed over it.
+/// Syncs a folder's entries to disk.
+///
+/// # Errors
+/// If it cannot be opened or synced.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    File::from(rustix::fs::open(folder, flags, Mode::empty())?).sync_all()
+}
+
+/// The longest part of a file's name that the name of its replacement repeats, in bytes.
+const NAME_BYTES: usize = 100;
+
+/// Returns a path beside a file, for what is to replace it: nobody can have put anything there in advance.
+#[must_use]
+pub fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let mut random = [0; 8];
+    // A name that is taken is refused when it is created.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    let end = format!(".{:016x}", u64::from_ne_bytes(random));
+    let name = [b".", name.get(..NAME_BYTES).unwrap_or(name), end.as_bytes()].concat();
+    path.with_file_name(OsString::from_vec(name))
+}
+
+/// Replaces a file atomically: `write` fills a new file beside it, which is then renamed over it. If a symbolic link is
+/// in its place, the link is replaced.
 ///
 /// # Errors
 /// When the new file cannot be written; the old one is then left untouched.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let mut file = private().write(true).create(true).truncate(true).open(&beside)?;
+    let beside = beside(path);
+    let mut file = create_new(&beside)?;
     let written = write(&mut file).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         // A partly written file is useless.
@@ -93,5 +128,25 @@ mod tests {
         assert_eq!(torn.expect_err("torn").kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).expect("there"), b"first");
         assert_eq!(fs::read_dir(temp.path()).expect("a folder").count(), 1);
+    }
+    #[test]
+    fn f46_nothing_is_written_through_links_planted_beside_a_file() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let outside = temp.path().join("outside");
+        fs::write(&outside, "outside").expect("written");
+        let folder = temp.path().join("folder");
+        create_folder(&folder).expect("created");
+        let path = folder.join("file");
+        std::os::unix::fs::symlink(&outside, &path).expect("a link in its place");
+        let pids: std::collections::BTreeSet<u32> = (1..3_000).chain([std::process::id()]).collect();
+        for pid in pids {
+            std::os::unix::fs::symlink(&outside, folder.join(format!(".file.{pid}"))).expect("a link");
+        }
+        replace(&path, |file| file.write_all(b"new")).expect("written");
+        assert_eq!(fs::read(&outside).expect("there"), b"outside");
+        assert_eq!(fs::read(&path).expect("there"), b"new");
+        assert!(path.symlink_metadata().expect("there").is_file());
+        let long = folder.join("x".repeat(255));
+        replace(&long, |file| file.write_all(b"new")).expect("a name may be as long as any");
     }
 }

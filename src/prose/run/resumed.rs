@@ -1,0 +1,48 @@
+//! A run to be resumed: its journal and its folder, opened and checked.
+
+use std::path::Path;
+
+use super::SharedDisk;
+use super::error::Error;
+use super::folder::{self, Folder};
+use super::journal::{self, RunJournal, RunRow};
+use super::load::read;
+
+/// A run to be resumed.
+pub(super) struct Resumed {
+    pub(super) journal: RunJournal,
+    pub(super) folder: Folder,
+    pub(super) first: RunRow,
+    /// The program's text.
+    pub(super) text: String,
+}
+
+impl Resumed {
+    /// Opens it; if `program` is given, it must not have changed since.
+    ///
+    /// # Errors
+    /// When there is no such run, or it cannot be used.
+    pub(super) fn open(
+        disk: &SharedDisk,
+        workspace: &Path,
+        run: &str,
+        program: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let runs = folder::runs(workspace);
+        let path = runs.join(run);
+        let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
+        if !is_name || !path.join(journal::JOURNAL).is_file() {
+            return Err(Error::NoRun { run: run.to_owned(), folder: runs });
+        }
+        let (journal, first) = RunJournal::open(disk.clone(), &path, run)?;
+        let copy = path.join("program.prose");
+        let text = read(&copy)?;
+        if let Some(program) = program.filter(|program| **program != *copy)
+            && read(program)? != text
+        {
+            return Err(Error::Changed { path: program.to_owned(), run: run.to_owned() });
+        }
+        let folder = Folder::reopen(disk, path, journal.last_line())?;
+        Ok(Self { journal, folder, first, text })
+    }
+}
