@@ -130,7 +130,7 @@ const fn exit(code: u8, name: &'static str, side_effects: SideEffects, descripti
 }
 
 /// The exit codes, in ascending order.
-pub const EXITS: [Exit; 15] = [
+pub const EXITS: [Exit; 16] = [
     exit(0, "SUCCESS", SideEffects::Complete, "It was done"),
     exit(1, "GENERAL_ERROR", SideEffects::Partial, "It failed; in a stream, at least one line failed"),
     exit(2, "ARG_ERROR", SideEffects::None, "The request is invalid; nothing was done"),
@@ -152,6 +152,7 @@ pub const EXITS: [Exit; 15] = [
         SideEffects::Partial,
         "It cannot be done now; `error.retryable` says whether to try again",
     ),
+    exit(75, "UNKNOWN", SideEffects::Partial, "Whether the command had begun cannot be known"),
     exit(79, "CHILD_EXIT_NONZERO", SideEffects::Complete, "The command ran and failed; `data` is its result"),
     exit(130, "CANCELLED_SIGINT", SideEffects::Partial, "SIGINT ended it"),
     exit(141, "OUTPUT_CLOSED", SideEffects::Partial, "The reader of its output closed it"),

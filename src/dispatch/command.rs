@@ -215,7 +215,7 @@ impl Command {
         let examples = tool.examples.iter().map(|&(about, input)| Example { about, input });
         let mut exits = vec![4, 5, 6, 7, 11, 12];
         if runs_children(tool) {
-            exits.extend([3, 79]);
+            exits.extend([3, 75, 79]);
         }
         Self {
             path: tool.cli.join("."),

@@ -168,7 +168,13 @@ impl Failure {
 
 /// Returns whether a tool's error says that nothing was done.
 fn is_refusal(kind: ErrorKind) -> bool {
-    !matches!(kind, ErrorKind::CommandSpawnFailed | ErrorKind::OutputLimitExceeded | ErrorKind::InternalError)
+    !matches!(
+        kind,
+        ErrorKind::CommandSpawnFailed
+            | ErrorKind::StartUnknown
+            | ErrorKind::OutputLimitExceeded
+            | ErrorKind::InternalError
+    )
 }
 
 impl From<ToolError> for Failure {
@@ -184,7 +190,7 @@ impl From<ToolError> for Failure {
             message: error.message,
             retryable: error.retryable,
             phase: if is_refusal(error.kind) { Phase::Validation } else { Phase::Execution },
-            side_effects: None,
+            side_effects: (error.kind == ErrorKind::StartUnknown).then_some("partial"),
             detail: None,
             fix: error.recovery_hint,
             suggestion: None,

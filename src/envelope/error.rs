@@ -35,6 +35,8 @@ pub enum ErrorKind {
     WorkdirNotFound,
     /// The shell could not be started.
     CommandSpawnFailed,
+    /// Nobody can know whether the command had begun.
+    StartUnknown,
     /// No task has that id.
     TaskNotFound,
     /// The task belongs to someone else.
@@ -120,6 +122,7 @@ impl ErrorKind {
             Self::ExecutionRootViolation | Self::NotTaskOwner | Self::OperatorDenied | Self::OperatorOnly => {
                 7
             }
+            Self::StartUnknown => 75,
             Self::TaskLimitReached => 11,
             Self::ResourceExhausted
             | Self::LowDiskSpace

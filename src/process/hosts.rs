@@ -202,7 +202,7 @@ pub(super) struct HostProcess {
 }
 
 impl HostProcess {
-    fn of(pid: u32) -> io::Result<Self> {
+    pub(super) fn of(pid: u32) -> io::Result<Self> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
         // Only this process reaps it, so the process id is still its own.
         let handle = sys::watch(pidfd_open(pid, PidfdFlags::empty())?)?;

@@ -31,6 +31,7 @@ mod hosts;
 mod identity;
 mod idle_host;
 mod keeper;
+mod lateness;
 mod launcher;
 mod limits;
 mod lineage;

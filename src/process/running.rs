@@ -13,17 +13,16 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::hosts::HostProcess;
+use super::lateness::{HOST_PATIENCE, Watch};
 use super::orphans::Search;
-use super::wire::{self, Frames, HostRequest, Report};
+use super::start::PATIENCE;
+use super::wire::{self, Failure, Frames, HostRequest, Report};
 use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, sys, tree};
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
 /// More requests than a person or an agent can have in progress for one command.
 const REQUESTS: usize = 64;
-/// A host that is this late, beyond the grace period, is stuck: by itself it gives up on unkillable processes after
-/// ten seconds.
-const HOST_PATIENCE: Duration = Duration::from_secs(15);
 /// How often a host is checked for being stopped. Only the processes it is supposed to end would do that.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// A host found stopped this many times in a row is given up.
@@ -32,8 +31,9 @@ const STOPPED_CHECKS: u32 = 4;
 /// A started command.
 #[derive(Debug)]
 pub struct Running {
-    /// The shell's process id; for the console only.
-    pub pid: u32,
+    /// The shell's process id; for the console only. `None` if the host was lost before it reported how the start went:
+    /// whether any of the command ran cannot be known then, and [`HostEvent::Lost`] is the only event.
+    pub pid: Option<u32>,
     /// Our ends of its streams.
     pub io: Io,
     /// Our side of the terminal beside its streams, if it has one.
@@ -187,12 +187,10 @@ impl Control {
     }
 }
 
-/// A host whose command has started.
-pub(super) struct StartedHost {
+/// A host that was told to start its command.
+pub(super) struct StartingHost {
     pub(super) control: Control,
     pub(super) process: HostProcess,
-    /// The process id of the shell.
-    pub(super) shell: u32,
     /// Whether the shell is in its host's session because it has a terminal beside its streams.
     pub(super) is_aside: bool,
     pub(super) task_id: Option<String>,
@@ -203,7 +201,9 @@ type After = Box<dyn FnOnce((Control, HostProcess)) -> Option<(Control, HostProc
 
 /// Carries requests and events between the runtime and one host until the host is gone.
 pub(super) struct Link {
-    host: StartedHost,
+    host: StartingHost,
+    /// The process id of the shell, once the host has reported it.
+    shell: Option<u32>,
     events: mpsc::Sender<HostEvent>,
     requests: mpsc::Receiver<HostRequest>,
     watch: Watch,
@@ -225,41 +225,71 @@ enum LinkEnd {
 }
 
 impl Link {
-    /// Links a started host.
-    pub(super) fn new(host: StartedHost, after: After) -> (Self, Host, mpsc::Receiver<HostEvent>) {
+    /// Links a host.
+    pub(super) fn new(host: StartingHost, after: After) -> (Self, Host, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();
         let (watch, checks) = (Watch::default(), checks());
-        let link = Self { host, events, requests, watch, checks, stopped: 0, after };
+        let link = Self { host, shell: None, events, requests, watch, checks, stopped: 0, after };
         (link, Host { pid, requests: sender }, receiver)
+    }
+
+    /// Waits for the host's report on the start of the command, before [`Link::run`]. `None` if it is lost: killed,
+    /// stopped for too long, or silent. Cancellation-safe.
+    pub(super) async fn start(&mut self) -> Option<Result<u32, Failure>> {
+        // The host limits each of its steps by a third of this.
+        let late = Instant::now() + 3 * PATIENCE;
+        loop {
+            tokio::select! {
+                biased;
+                report = self.host.control.receive() => return match report {
+                    Ok(Report::Started { pid }) => Some(Ok(*self.shell.insert(pid))),
+                    Ok(Report::NotStarted(failure)) => Some(Err(failure)),
+                    _ => None,
+                },
+                () = sleep_until(late) => return None,
+                _ = self.checks.tick() => {
+                    if self.is_stopped() {
+                        return None;
+                    }
+                }
+            }
+        }
     }
 
     /// Runs until the host is gone and reaped.
     pub(super) async fn run(mut self) {
-        let end = self.carry().await;
-        let session = self.host.process.id().filter(|_| self.host.is_aside).unwrap_or(self.host.shell);
-        let Self { host: StartedHost { control, process, shell, task_id, .. }, events, watch, after, .. } =
+        match self.carry().await {
+            LinkEnd::Lost => self.lose().await,
+            LinkEnd::Forgotten => self.reap().await,
+            LinkEnd::Ended if !self.watch.shell_gone => self.reap().await,
+            LinkEnd::Ended => {
+                let StartingHost { control, process, .. } = self.host;
+                if let Some((control, process)) = (self.after)((control, process)) {
+                    leave(control, process).await;
+                }
+            }
+        }
+    }
+
+    /// Closes the socket, which makes a host that is still there end the tree, and waits until it is gone.
+    pub(super) async fn reap(self) {
+        leave(self.host.control, self.host.process).await;
+    }
+
+    /// Kills the host and everything that it had started, and reports the loss.
+    pub(super) async fn lose(self) {
+        let Self { host: StartingHost { control, process, is_aside, task_id }, shell, events, watch, .. } =
             self;
-        let host = (control, process);
-        let host = if end == LinkEnd::Ended && watch.shell_gone { after(host) } else { Some(host) };
-        let Some((control, mut process)) = host else { return };
-        // Closing the socket makes a host that is still there end the tree.
-        drop(control);
-        if end == LinkEnd::Lost {
-            process.start_kill();
-        }
-        if timeout(HOST_PATIENCE, process.wait()).await.is_err() {
-            process.start_kill();
-            process.wait().await;
-        }
-        if end == LinkEnd::Lost {
-            let session = (!watch.shell_gone).then_some(session);
-            let search = Search { session, task_id, since: 0, keeper: guard::keeper() };
-            let orphans = tokio::task::spawn_blocking(move || search.end()).await;
-            tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");
-            let _ = events.try_send(HostEvent::Lost);
-        }
+        let session = if is_aside { process.id() } else { shell };
+        process.start_kill();
+        leave(control, process).await;
+        let session = session.filter(|_| !watch.shell_gone);
+        let search = Search { session, task_id, since: 0, keeper: guard::keeper() };
+        let orphans = tokio::task::spawn_blocking(move || search.end()).await;
+        tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");
+        let _ = events.try_send(HostEvent::Lost);
     }
 
     async fn carry(&mut self) -> LinkEnd {
@@ -324,6 +354,15 @@ impl Link {
     }
 }
 
+/// Waits until a host that is no longer needed is gone; kills it if that takes too long.
+async fn leave(control: Control, mut process: HostProcess) {
+    drop(control);
+    if timeout(HOST_PATIENCE, process.wait()).await.is_err() {
+        process.start_kill();
+        process.wait().await;
+    }
+}
+
 /// Returns the times at which a host is checked: now, and then together with all others, so that an idle runtime wakes
 /// up once for all of them.
 fn checks() -> Interval {
@@ -334,92 +373,9 @@ fn checks() -> Interval {
     checks
 }
 
-/// Tracks when a host is late.
-#[derive(Debug, Default)]
-struct Watch {
-    /// When the grace period of a requested end is over.
-    ending: Option<Instant>,
-    finishing: Option<Leftovers>,
-    /// When it should have begun to end what outlived the shell.
-    clearing: Option<Instant>,
-    shell_gone: bool,
-}
-
-impl Watch {
-    fn requested(&mut self, request: &HostRequest, now: Instant) {
-        match request {
-            HostRequest::Signal { .. } | HostRequest::Next(_) => {}
-            HostRequest::End { grace_ms } => {
-                let end = now.checked_add(Duration::from_millis(*grace_ms)).unwrap_or(now);
-                self.ending = Some(self.ending.map_or(end, |before| before.min(end)));
-            }
-            HostRequest::Finish { leftovers, .. } => {
-                self.finishing = Some(*leftovers);
-                self.clearing = (*leftovers == Leftovers::End).then_some(now);
-            }
-        }
-    }
-
-    fn reported(&mut self, event: &HostEvent, now: Instant) {
-        match event {
-            HostEvent::Exited(_) => self.shell_gone = true,
-            HostEvent::AtWork { .. } => self.clearing = None,
-            HostEvent::Leftovers { .. } if self.finishing == Some(Leftovers::End) => {
-                self.clearing = Some(now)
-            }
-            HostEvent::Leftovers { .. } | HostEvent::Ended { .. } | HostEvent::Lost => {}
-        }
-    }
-
-    /// Returns when the host is late. Between the shell's end and `finish` the runtime drains the output, so nothing
-    /// is expected of the host.
-    fn deadline(&self) -> Option<Instant> {
-        let is_expected = !self.shell_gone || self.finishing.is_some();
-        self.ending.max(self.clearing).filter(|_| is_expected).map(|ending| ending + HOST_PATIENCE)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_host_is_late_only_for_what_was_requested() {
-        let now = Clock::origin();
-        let second = Duration::from_secs(1);
-        let mut watch = Watch::default();
-        assert_eq!(watch.deadline(), None);
-        watch.requested(&HostRequest::End { grace_ms: 5000 }, now);
-        assert_eq!(watch.deadline(), Some(now + 5 * second + HOST_PATIENCE));
-        watch.requested(&HostRequest::End { grace_ms: 0 }, now + second);
-        assert_eq!(watch.deadline(), Some(now + second + HOST_PATIENCE));
-        watch.shell_gone = true;
-        assert_eq!(watch.deadline(), None, "the runtime drains");
-        watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: false }, now + 3 * second);
-        assert_eq!(watch.deadline(), Some(now + 3 * second + HOST_PATIENCE));
-    }
-
-    #[test]
-    fn kept_processes_may_take_for_ever() {
-        let mut watch = Watch { shell_gone: true, ..Watch::default() };
-        watch.requested(&HostRequest::Finish { leftovers: Leftovers::Keep, waits: false }, Clock::origin());
-        assert_eq!(watch.deadline(), None);
-    }
-
-    #[test]
-    fn what_is_part_of_the_command_may_take_for_ever_and_its_end_may_not() {
-        let (now, second) = (Clock::origin(), Duration::from_secs(1));
-        let mut watch = Watch { shell_gone: true, ..Watch::default() };
-        watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: true }, now);
-        assert_eq!(watch.deadline(), Some(now + HOST_PATIENCE), "it has to look");
-        watch.reported(&HostEvent::AtWork { names: Vec::new() }, now + second);
-        assert_eq!(watch.deadline(), None);
-        watch.reported(&HostEvent::Leftovers { names: Vec::new() }, now + 60 * second);
-        assert_eq!(watch.deadline(), Some(now + 60 * second + HOST_PATIENCE));
-        watch.reported(&HostEvent::AtWork { names: Vec::new() }, now);
-        watch.requested(&HostRequest::End { grace_ms: 5000 }, now + second);
-        assert_eq!(watch.deadline(), Some(now + 6 * second + HOST_PATIENCE));
-    }
 
     #[tokio::test(start_paused = true)]
     async fn all_hosts_are_checked_at_the_same_times() {
@@ -448,13 +404,5 @@ mod tests {
         control.send(&message, &[]).await.expect("sent");
         drop(control);
         assert!(reader.await.expect("runs").expect("read") == message);
-    }
-
-    struct Clock;
-
-    impl Clock {
-        fn origin() -> Instant {
-            crate::clock::Clock::start().instant(Duration::ZERO)
-        }
     }
 }

@@ -14,13 +14,12 @@ use tokio_util::task::TaskTracker;
 
 use super::environment::{OsText, TASK_ID};
 use super::hosts::{HostProcess, Hosts};
-use super::orphans::Search;
-use super::running::{Control, Link, Running, StartedHost};
+use super::running::{Control, Link, Running, StartingHost};
 use super::spare::Spares;
 use super::start::PATIENCE;
 use super::streams::Streams;
-use super::wire::{self, Report, Spec, Stage, Word};
-use super::{Command, Pty, Stdio, guard, limits};
+use super::wire::{self, Spec, Stage, Word};
+use super::{Command, Pty, Stdio, limits};
 use crate::terminal::Size;
 
 /// Starts commands under task hosts.
@@ -154,7 +153,7 @@ impl Spawner {
     /// Starts a command. Dropping the future ends whatever it started.
     ///
     /// # Errors
-    /// If the command does not run; nothing of it is left then.
+    /// If none of the command has run.
     pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
         let task_id = command.env.iter().find(|(name, _)| name == TASK_ID);
         let host = self.prepare(task_id.and_then(|(_, value)| value.to_str())).await?;
@@ -207,20 +206,36 @@ impl Spawner {
     /// Starts a command under a prepared host. Dropping the future ends whatever it started.
     ///
     /// # Errors
-    /// If the command does not run; nothing of it is left then.
+    /// If none of the command has run: its host was not told to start it, or reported that it could not.
     pub async fn start(&self, mut host: PreparedHost, order: CommandOrder) -> Result<Running, SpawnError> {
         host.instruct(&order).await?;
         host.go().await?;
         // Our copies of the command's ends stay open until the command has them: otherwise a terminal's output could
         // be lost.
-        let CommandOrder { streams, shell, .. } = order;
-        let side = host.side.as_ref().map(|(side, _)| side.clone());
-        let started = host.started(shell).await?;
-        let pid = started.shell;
+        let CommandOrder { streams: Streams { io, theirs: _theirs }, shell, .. } = order;
+        let PreparedHost { control, process, task_id, side, .. } = host;
+        let (side, _side_end) = side.unzip();
+        let host = StartingHost { control, process, is_aside: side.is_some(), task_id };
         let spares = self.spares.clone();
-        let (link, host, events) = Link::new(started, Box::new(move |host| spares.reuse(host)));
-        self.links.spawn(link.run());
-        Ok(Running { pid, io: streams.io, side, host, events })
+        let (mut link, host, events) = Link::new(host, Box::new(move |host| spares.reuse(host)));
+        let pid = match link.start().await {
+            Some(Ok(pid)) => {
+                self.links.spawn(link.run());
+                Some(pid)
+            }
+            Some(Err(failure)) => {
+                link.reap().await;
+                let source = io::Error::from_raw_os_error(failure.errno);
+                return Err(SpawnError::Start { stage: failure.stage, shell, source });
+            }
+            None => {
+                // In a task of its own: what was started is found and killed even if nobody waits for that any more.
+                let lost = self.links.spawn(link.lose()).await;
+                lost.inspect_err(|error| tracing::error!(%error, "what a lost host had started")).ok();
+                None
+            }
+        };
+        Ok(Running { pid, io, side, host, events })
     }
 
     /// Waits until every host is gone and reaped, along with the fork server. The hosts must have been ended first.
@@ -334,39 +349,6 @@ impl PreparedHost {
         sent.unwrap_or_else(|late| Err(late.into()))
             .map_err(|source| SpawnError::Host { action: "instruct", source })
     }
-
-    /// Waits for the host's first report, on the start of the command.
-    async fn started(self, shell: PathBuf) -> Result<StartedHost, SpawnError> {
-        let Self { mut control, mut process, task_id, side, .. } = self;
-        let host_error = |source| SpawnError::Host { action: "hear from", source };
-        // The host limits each of its steps by the same time.
-        let report = timeout(3 * PATIENCE, control.receive()).await;
-        match report.unwrap_or_else(|late| Err(late.into())) {
-            Ok(Report::Started { pid }) => {
-                Ok(StartedHost { control, process, shell: pid, is_aside: side.is_some(), task_id })
-            }
-            Ok(Report::NotStarted(failure)) => {
-                process.wait().await;
-                let source = io::Error::from_raw_os_error(failure.errno);
-                Err(SpawnError::Start { stage: failure.stage, shell, source })
-            }
-            Ok(_) => Err(host_error(io::ErrorKind::InvalidData.into())),
-            Err(error) => {
-                drop(control);
-                abandon(process, task_id).await;
-                Err(host_error(error))
-            }
-        }
-    }
-}
-
-/// Ends a host that did not report how the start went, and anything it started: a command may have killed it first.
-async fn abandon(mut host: HostProcess, task_id: Option<String>) {
-    host.start_kill();
-    host.wait().await;
-    let search = Search { session: None, task_id, since: 0, keeper: guard::keeper() };
-    let ended = tokio::task::spawn_blocking(move || search.end()).await;
-    tracing::warn!(?ended, "a task host was gone before it reported that its command had started");
 }
 
 impl<'a> Spec<'a> {
@@ -390,7 +372,102 @@ impl<'a> Spec<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+    use std::process::Child;
+
+    use super::super::running::{HostEvent, Io};
+    use super::super::{Profile, workdir};
     use super::*;
+
+    /// A process in place of a host, and its end of the control socket.
+    fn played() -> (PreparedHost, Child, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        ours.set_nonblocking(true).expect("set");
+        let process = std::process::Command::new("sleep").arg("1000").spawn().expect("starts");
+        let host = HostProcess::of(process.id()).expect("a child");
+        (PreparedHost::of((Control::new(ours).expect("watched"), host), None), process, theirs)
+    }
+
+    async fn order(spawner: &Spawner) -> CommandOrder {
+        let root = std::env::temp_dir().canonicalize().expect("a folder");
+        let command = Command {
+            shell: "/bin/sh".into(),
+            profile: Profile::Usual,
+            cmd: "true".into(),
+            workdir: workdir::resolve(&root, &root, None).expect("a folder"),
+            env: Vec::new(),
+            umask: None,
+            stdio: Stdio::Pipes { stdin: false },
+            exact: None,
+            folder: root,
+        };
+        spawner.order(command).await.expect("opened")
+    }
+
+    /// Takes the command as a host does, up to the word to start it; returns its standard output.
+    fn told(socket: &UnixStream) -> File {
+        let (_, fds) = wire::receive::<Spec<'_>>(socket).expect("receives").expect("a command");
+        let (Word::Go, _) = wire::receive(socket).expect("receives").expect("the word to start");
+        fds.into_iter().nth(1).expect("a stream").into()
+    }
+
+    fn printed(running: Running) -> (Option<u32>, String) {
+        let Io::Pipes { stdout, .. } = running.io else { panic!("a terminal") };
+        let mut text = String::new();
+        File::from(stdout).read_to_string(&mut text).expect("reads to the end");
+        (running.pid, text)
+    }
+
+    #[tokio::test]
+    async fn f54_a_host_that_dies_between_the_word_to_start_and_its_report_leaves_the_start_unknown() {
+        let spawner = Spawner::new();
+        let (host, mut process, socket) = played();
+        let dying = tokio::task::spawn_blocking(move || {
+            told(&socket).write_all(b"begun\n").expect("written");
+            process.kill().expect("killed");
+        });
+        let mut running = spawner.start(host, order(&spawner).await).await.expect("no refusal");
+        dying.await.expect("joins");
+        assert_eq!(running.events.recv().await, Some(HostEvent::Lost));
+        assert_eq!(running.events.recv().await, None);
+        assert_eq!(printed(running), (None, "begun\n".to_owned()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f55_a_host_that_was_stopped_before_its_report_is_given_up_as_any_stopped_host() {
+        let spawner = Spawner::new();
+        let (host, process, socket) = played();
+        let began = tokio::time::Instant::now();
+        let stopped = tokio::task::spawn_blocking(move || {
+            told(&socket).write_all(b"begun\n").expect("written");
+            let pid = i32::try_from(process.id()).ok().and_then(rustix::process::Pid::from_raw);
+            rustix::process::kill_process(pid.expect("a pid"), rustix::process::Signal::STOP).expect("sent");
+            while !super::super::tree::is_stopped(process.id()) {
+                std::thread::yield_now();
+            }
+            // It keeps its end of the socket.
+            socket
+        });
+        let mut running = spawner.start(host, order(&spawner).await).await.expect("no refusal");
+        let took = began.elapsed();
+        drop(stopped.await.expect("joins"));
+        assert_eq!(running.events.recv().await, Some(HostEvent::Lost));
+        assert_eq!(printed(running), (None, "begun\n".to_owned()));
+        // The clock stands still while anything is done.
+        assert!(took < 3 * PATIENCE, "{took:?}");
+    }
+
+    #[tokio::test]
+    async fn f54_what_the_host_was_never_told_to_start_has_not_begun() {
+        let spawner = Spawner::new();
+        let (host, mut process, socket) = played();
+        process.kill().expect("killed");
+        drop(socket);
+        let refused = spawner.start(host, order(&spawner).await).await;
+        assert!(matches!(refused, Err(SpawnError::Host { .. })), "{refused:?}");
+    }
 
     #[test]
     fn a_resource_that_is_used_up_is_named() {

@@ -1,10 +1,16 @@
 //! Errors of the runtime. Expected ends of a task (exit 1, timeout, stopped) are values, not errors.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::question::Refusal;
+use super::view::TaskView;
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::process::Resource;
+
+/// What is known of a command whose host was lost before it reported the start.
+pub(crate) const START_UNKNOWN: &str =
+    "the task host was lost; whether this command had begun cannot be known";
 
 /// Why the runtime refused or failed a request.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +70,10 @@ pub enum Error {
         /// The operating system's error, and the step at which it occurred.
         message: String,
     },
+    /// The command's host was lost after it was told to start the command and before it reported how that went. What
+    /// was found of the command was ended.
+    #[error("{START_UNKNOWN}")]
+    StartUnknown(Arc<TaskView>),
     /// The system has run out of a resource that a start needs.
     #[error("start the command: {message}")]
     Exhausted {
@@ -145,6 +155,7 @@ impl Error {
             Self::Exhausted { .. } => ErrorKind::ResourceExhausted,
             Self::WorkdirNotFound { .. } => ErrorKind::WorkdirNotFound,
             Self::LowDisk { .. } => ErrorKind::LowDiskSpace,
+            Self::StartUnknown(_) => ErrorKind::StartUnknown,
             _ => ErrorKind::CommandSpawnFailed,
         }
     }

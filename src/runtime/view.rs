@@ -14,7 +14,7 @@ use super::place::{PlaceLink, PlaceName, Slot};
 use super::program::ProgramView;
 use super::question::Question;
 use super::stream::StreamView;
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::facts::{Exit, HoldReason, TaskEvent, TaskFact, TaskStatus, Waiting};
 use crate::terminal::Size;
 
@@ -111,6 +111,13 @@ impl TaskView {
     #[must_use]
     pub fn certain_wait(&self) -> Option<&Waiting> {
         self.waiting.as_ref().filter(|waiting| waiting.is_certain())
+    }
+
+    /// Tells whether nobody can know that it ever ran: its host was lost before it reported the start.
+    #[must_use]
+    pub fn start_is_unknown(&self) -> bool {
+        let error = self.ended.as_ref().and_then(|ended| ended.error.as_ref());
+        error.is_some_and(|(kind, _)| kind == ErrorKind::StartUnknown.as_str())
     }
 
     /// Returns how its shell ended, even while processes it left behind are still alive.

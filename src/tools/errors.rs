@@ -54,6 +54,7 @@ impl From<runtime::Error> for ToolError {
                     .with_details(json!({ "shell": shell, "workdir": workdir, "os_error": message }))
                     .with_hint("omit `shell` to use the default one")
             }
+            error @ Error::StartUnknown(_) => start_unknown(&error),
             Error::Exhausted { resource, message } => exhausted(resource, &message),
             Error::InputLineTooLong { length, limit } => {
                 let message =
@@ -96,6 +97,19 @@ impl From<runtime::Error> for ToolError {
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
     }
+}
+
+/// Reports that nobody can know whether a command had begun.
+fn start_unknown(error: &runtime::Error) -> ToolError {
+    ToolError::new(ErrorKind::StartUnknown, capitalised(error.to_string()))
+        .with_hint("it may have run: look at what it has done before you run it again")
+}
+
+/// Makes a sentence of a message.
+fn capitalised(message: String) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    format!("{}{}.", first.map(String::from).unwrap_or_default(), letters.as_str())
 }
 
 /// Reports which system resource is exhausted, and how to free some.
@@ -162,11 +176,9 @@ fn not_accepted(refusal: &Refusal) -> ToolError {
             (ErrorKind::InvalidToolInput, id, "answer as the question says; it is still open")
         }
     };
-    let sentence = refusal.to_string();
-    let mut letters = sentence.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    let message = format!("{}{}.", first.map(String::from).unwrap_or_default(), letters.as_str());
-    ToolError::new(kind, message).with_details(json!({ "question_id": id })).with_hint(hint)
+    ToolError::new(kind, capitalised(refusal.to_string()))
+        .with_details(json!({ "question_id": id }))
+        .with_hint(hint)
 }
 
 /// Reports that nothing can be started while the recording cannot be written.

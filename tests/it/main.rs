@@ -138,6 +138,7 @@ mod shell_held;
 mod shell_killed;
 mod shell_refused;
 mod spare;
+mod start_lost;
 mod support;
 mod task_export;
 mod terminal_conformance;

@@ -125,6 +125,8 @@ impl Task {
                 (Some(pty), None, reader, None)
             }
         };
+        // Without one its only event is that its host is lost.
+        let pid = pid.unwrap_or(0);
         Self { pid, host, events, pty, side, stdin, stdout, stderr }
     }
 

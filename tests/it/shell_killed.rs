@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::shell_door::Door;
-use crate::support::{Console, Tag, send, wait_until};
+use crate::support::{Console, Tag, children, send, wait_until};
 
 /// The exit code of a round's scripts.
 const CODE: i32 = 7;
@@ -19,6 +19,9 @@ const CODE: i32 = 7;
 const BESIDE: u64 = 5;
 /// Upper limits of the random delay before the runtime is killed: from before the commands connect to after they are done.
 const MOMENTS_MS: [u64; 4] = [2, 15, 60, 250];
+
+/// What is said of a command whose host was lost before it reported the start.
+const HOST_LOST: &str = "the task host was lost; whether this command had begun cannot be known";
 
 /// Seeded random numbers: a failing round can be reproduced.
 struct Random(u64);
@@ -80,7 +83,7 @@ fn outcome(output: &Output) -> Result<Outcome, String> {
         }
         (Some(75), [line]) => match line.strip_prefix("pilothouse: ").unwrap_or_default() {
             line if line == Loss::Begun.to_string() => Ok(Outcome::HadBegun),
-            line if line == Loss::Unknown.to_string() => Ok(Outcome::Unknown),
+            line if line == Loss::Unknown.to_string() || line == HOST_LOST => Ok(Outcome::Unknown),
             line if line.starts_with(&Loss::Ended("ended with the runtime".into()).to_string()) => {
                 Ok(Outcome::WasEnded)
             }
@@ -195,6 +198,69 @@ fn agrees(outcome: Outcome, marks: &str, record: &OnRecord) -> Result<(), String
         Outcome::Unknown => begun == 0 || record.was_asked,
     };
     if is_so { Ok(()) } else { Err(format!("{outcome:?} is not so")) }
+}
+
+/// Starts a command and kills its host: within 5 ms of the process that becomes the command, or at any moment before.
+fn host_round(door: &Door, runtime: u32, seed: u64, tally: &mut Tally) {
+    let mut random = Random(seed);
+    let started = Started::new(door, &format!("host-{seed}"), "sleep 0.02");
+    if random.below(3) == 0 {
+        let_pass(Duration::from_micros(random.below(20_000)));
+    } else {
+        let is_there = || hosts(runtime).into_iter().any(|host| !children(host).is_empty());
+        while !is_there() && !is_marked(&started, door, "ended") {
+            std::thread::yield_now();
+        }
+        let_pass(Duration::from_micros(random.below(5_000)));
+    }
+    hosts(runtime).into_iter().for_each(|host| send(host, Signal::KILL));
+    let marks = door.home.workspace().join(&started.file);
+    let output = started.child.wait_with_output().expect("ends");
+    let marks = std::fs::read_to_string(marks).unwrap_or_default();
+    let (begun, ended) = (marks.matches("begun").count(), marks.matches("ended").count());
+    tally.commands += 1;
+    match outcome(&output) {
+        Ok(Outcome::Task | Outcome::Plainly) if (begun, ended) != (1, 1) => {
+            tally.wrong.push(format!("seed {seed}: {marks:?} of a command that ran once"));
+        }
+        Ok(_) if begun > 1 => tally.wrong.push(format!("seed {seed}: it ran {begun} times")),
+        Ok(Outcome::WasEnded) => tally.wrong.push(format!("seed {seed}: the runtime lives")),
+        Ok(outcome) => *tally.outcomes.entry(outcome).or_default() += 1,
+        Err(why) => tally.wrong.push(format!("seed {seed}: {why}; {marks:?}")),
+    }
+}
+
+fn hosts(runtime: u32) -> Vec<u32> {
+    let is_host = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "pilothouse-host\n")
+    };
+    children(runtime).into_iter().filter(is_host).collect()
+}
+
+fn kill_hosts(commands: usize) {
+    let (door, mut served) = Door::served();
+    let runtime = u32::try_from(door.home.runtime_pid()).expect("a pid");
+    let mut tally = Tally::default();
+    for seed in 0..commands as u64 {
+        host_round(&door, runtime, seed, &mut tally);
+    }
+    let Tally { commands, outcomes, wrong, .. } = &tally;
+    eprintln!("{commands} starts, their hosts killed: {outcomes:?}, {} not as promised", wrong.len());
+    assert!(wrong.is_empty(), "{} of {commands}:\n{}", wrong.len(), wrong.join("\n"));
+    door.home.stop(&mut served);
+}
+
+#[test]
+fn f54_a_host_that_is_killed_in_its_first_moments_runs_nothing_twice_and_nothing_that_began_is_told_as_not_run()
+ {
+    kill_hosts(30);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f54_hosts_killed_in_their_first_moments_run_nothing_twice() {
+    let asked = std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|text| text.parse().ok());
+    kill_hosts(asked.unwrap_or(1_000));
 }
 
 /// Runs rounds until there have been this many commands; fails if any guarantee was broken.

@@ -5,7 +5,7 @@ use crate::runtime::Error;
 
 /// The caller's exit code if a person denied its command (`EX_NOPERM`).
 pub(super) const DENIED: u8 = 77;
-/// The caller's exit code if its command was not run for another reason (`EX_TEMPFAIL`).
+/// The caller's exit code if its command was not run for another reason, or may have run (`EX_TEMPFAIL`).
 pub(super) const NOT_RUN: u8 = 75;
 
 /// Why a command was not started.
@@ -24,6 +24,8 @@ enum Ruling {
     NotRun,
     /// If no rule and no pause concerns it.
     IfFree,
+    /// No: nobody can know whether it had begun.
+    Unknown,
 }
 
 impl NotStarted {
@@ -37,6 +39,7 @@ impl NotStarted {
         let Self { why, ruling } = self;
         match ruling {
             Ruling::Denied => (why, Some(DENIED)),
+            Ruling::Unknown => (why, Some(NOT_RUN)),
             Ruling::IfFree if is_free => (why, None),
             Ruling::IfFree => {
                 let rest = "an approval rule or the pause concerns it, and it was not run unasked";
@@ -51,6 +54,7 @@ impl Ruling {
     fn of(error: &Error) -> Self {
         match error {
             Error::Denied { .. } => Self::Denied,
+            Error::StartUnknown(_) => Self::Unknown,
             // The operator is to be asked, and cannot be.
             Error::HeldLimit { .. } | Error::Pending => Self::NotRun,
             Error::TaskLimit { .. }
@@ -98,6 +102,7 @@ mod tests {
             | Error::ShuttingDown => (75, None),
             Error::HeldLimit { .. }
             | Error::Pending
+            | Error::StartUnknown(_)
             | Error::UnknownTask(_)
             | Error::NotOwner { .. }
             | Error::InputLineTooLong { .. }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::envelope::Actor;
+use crate::envelope::{Actor, ErrorKind};
 use crate::facts::{InputEvidence, Need, Waiting};
 use crate::runtime::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
 
@@ -166,7 +166,11 @@ pub(crate) fn how(ended: Option<&Ended>) -> String {
         _ if ended.timed_out => "timed out".to_owned(),
         (Some(signal), _) => visible::one_line(signal).into_owned(),
         (None, Some(status)) => format!("exit {status}"),
-        (None, None) => "not started".to_owned(),
+        (None, None) => match &ended.error {
+            Some((kind, _)) if kind == ErrorKind::StartUnknown.as_str() => "unknown".to_owned(),
+            Some((kind, _)) if kind == ErrorKind::InternalError.as_str() => "lost".to_owned(),
+            _ => "not started".to_owned(),
+        },
     }
 }
 

@@ -126,7 +126,7 @@ fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
 pub enum ShellReply {
     /// The caller must run the command itself: it is not in the runtime's sandbox, or is part of a task.
     Fenced,
-    /// The command was not run, and will not be.
+    /// The command was not run, or nobody can know whether it was; the runtime will not run it.
     Refused {
         /// The reason, as a sentence.
         message: String,

@@ -23,6 +23,9 @@ use crate::runtime::{
 /// How long a task may take to end after KILL.
 const GONE: Duration = Duration::from_secs(5);
 
+/// The exit code of a command of which nobody can know whether it had begun (`EX_TEMPFAIL`).
+const UNKNOWN: i32 = 75;
+
 /// The effects of one run.
 pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
@@ -102,6 +105,7 @@ impl RuntimeEffects {
             stderr_truncated,
             timed_out: task.ended.as_ref().is_some_and(|ended| ended.timed_out),
             stopped: task.status == TaskStatus::Cancelled,
+            unknown: None,
             session: None,
             skipped: false,
             ended_in: script::final_directory(&task.folder),
@@ -167,6 +171,11 @@ impl Effects for RuntimeEffects {
         match outcome {
             Ok(outcome) => self.ended(outcome, kept).await,
             Err(Error::ShuttingDown) => Err(NotRun::Cancelled),
+            Err(Error::StartUnknown(task)) => {
+                let unknown = Some(Error::StartUnknown(task.clone()).to_string());
+                let ran = self.ended(ExecOutcome::Completed(task), kept).await?;
+                Ok(Ran { exit_code: UNKNOWN, unknown, ..ran })
+            }
             Err(error) => Ok(not_started(&error, &shown)),
         }
     }

@@ -36,7 +36,7 @@ pub struct Thrown {
     pub made: Option<CommandEnd>,
     /// The place of the recorded failure, if retrying it may have another outcome: a command, an answer.
     pub place: Option<Key>,
-    /// Whether someone caused it deliberately: it is not retried.
+    /// Whether someone caused it deliberately, or its command may have run: it is not retried.
     pub is_final: bool,
 }
 

@@ -62,7 +62,8 @@ pub struct CommandSpec {
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ran {
-    /// Its exit code; 124 after a timeout, 128 and the number after a signal, 126 or 127 when it could not start.
+    /// Its exit code; 124 after a timeout, 128 and the number after a signal, 126 or 127 when it could not start, 75 when
+    /// nobody can know whether it had begun.
     pub exit_code: i32,
     /// What it wrote, at most [`CAPTURED_CHARS`].
     pub stdout: String,
@@ -80,6 +81,9 @@ pub struct Ran {
     /// Somebody stopped it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
+    /// What is known of it, if nobody can know whether it had begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
     /// What it was as the command of a session; `stdout` is then its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<SessionEnd>>,

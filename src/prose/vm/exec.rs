@@ -189,8 +189,9 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
         stderr_truncated: ran.stderr_truncated,
     };
     let on_fail = exec.on_fail();
-    if ran.exit_code != 0 && on_fail == OnFail::Throw {
-        let thrown = Thrown::new(line, failure(&ran)).at(key);
+    // No on-fail ignores that a command may or may not have run.
+    if ran.unknown.is_some() || ran.exit_code != 0 && on_fail == OnFail::Throw {
+        let thrown = Thrown { is_final: ran.unknown.is_some(), ..Thrown::new(line, failure(&ran)).at(key) };
         return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
     // "ignore" never reveals how it ended, even if it succeeded (docs/prose-rules.md#rule-7).
@@ -200,11 +201,16 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
 
 /// Describes how a command failed.
 fn failure(ran: &Ran) -> String {
-    let ended = match ran.timed_out {
-        true => format!("the command took longer than allowed (exit code {})", ran.exit_code),
-        false => format!("the command ended with exit code {}", ran.exit_code),
+    let (ended, said) = match ran {
+        Ran { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
+        Ran { timed_out: true, exit_code, stderr, .. } => {
+            (format!("the command took longer than allowed (exit code {exit_code})"), stderr.clone())
+        }
+        Ran { exit_code, stderr, .. } => {
+            (format!("the command ended with exit code {exit_code}"), stderr.clone())
+        }
     };
-    match last_lines(&ran.stderr).as_str() {
+    match last_lines(&said).as_str() {
         "" => ended,
         lines => format!("{ended}: {lines}"),
     }
@@ -213,6 +219,7 @@ fn failure(ran: &Ran) -> String {
 /// Describes in a few words how a command ended.
 fn summary(ran: &Ran) -> String {
     let how = match ran {
+        Ran { unknown: Some(_), .. } => "not known".to_owned(),
         Ran { timed_out: true, .. } => "timed out".to_owned(),
         Ran { exit_code: 0, .. } => "ok".to_owned(),
         Ran { exit_code, .. } => format!("exit {exit_code}"),

@@ -330,6 +330,7 @@ fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
             };
             let how = match ran.timed_out {
                 _ if ran.stopped => format!("{by} was stopped"),
+                _ if ran.unknown.is_some() => format!("{by}: {}", ran.unknown.as_deref().unwrap_or_default()),
                 true => format!("{by} took longer than allowed (exit code {code})"),
                 false => format!("{by} ended with exit code {code}"),
             };
@@ -354,8 +355,9 @@ fn failure(line: u32, ran: Ran, end: SessionEnd) -> Thrown {
         stderr_truncated: ran.stderr_truncated,
     };
     let message = end.failed.unwrap_or_else(|| "the session has no answer".to_owned());
-    // A command stopped by a person is not restarted.
-    Thrown { stdout: ran.stdout, made: Some(made), is_final: ran.stopped, ..Thrown::new(line, message) }
+    // A command stopped by a person, or that may have run, is not restarted.
+    let is_final = ran.stopped || ran.unknown.is_some();
+    Thrown { stdout: ran.stdout, made: Some(made), is_final, ..Thrown::new(line, message) }
 }
 
 /// Describes in a few words how a session command ended.

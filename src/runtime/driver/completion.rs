@@ -9,6 +9,7 @@ use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::TaskFact;
+use crate::runtime::Error;
 use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
@@ -81,7 +82,11 @@ impl Driver {
             caller.tell(stage_at_end(&view));
         }
         if let Some(waiter) = live.waiter.take() {
-            let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
+            let answer = match live.start_error.take() {
+                Some(error) => Err(error),
+                None if view.start_is_unknown() => Err(Error::StartUnknown(view)),
+                None => Ok(ExecOutcome::Completed(view)),
+            };
             let _ = waiter.send(answer);
         }
         self.parsers.finish(&live.io);

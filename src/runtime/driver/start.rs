@@ -18,7 +18,7 @@ use crate::process::{
 use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::events::Row;
-use crate::runtime::native::Caller;
+use crate::runtime::native::{Caller, Stage};
 use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
@@ -167,12 +167,15 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     });
 }
 
-/// Takes over a started command: its descriptors, and the events of its host.
+/// Takes over a command that its host was told to start: its descriptors, and the events of the host.
 pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     let Running { pid, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
         streams::watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
+        if let (Some(caller), Some(_)) = (&live.caller, pid) {
+            caller.tell(Stage::Started);
+        }
     }
     let (own, name) = (driver.own.clone(), id.clone());
     driver.job(async move {
@@ -182,8 +185,11 @@ pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
             }
         }
     });
-    driver.step(Input::Started { id: id.clone(), pid });
-    driver.expect_more(id);
+    // Otherwise the only event says that the host is lost.
+    if let Some(pid) = pid {
+        driver.step(Input::Started { id: id.clone(), pid });
+        driver.expect_more(id);
+    }
 }
 
 /// Ends a task whose command could not be started; the caller gets the error.

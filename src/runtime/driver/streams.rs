@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::process::{Io, Pty};
 use crate::runtime::bytes::{TaskIo, Watched};
-use crate::runtime::native::{Caller, Stage};
+use crate::runtime::native::Caller;
 use crate::runtime::shared::Shared;
 use crate::terminal::Stream;
 
@@ -14,7 +14,7 @@ pub(super) fn watch(
     shared: &Shared,
     io: &Arc<TaskIo>,
     (streams, side): (Io, Option<Pty>),
-    mut caller: Option<&mut Caller>,
+    caller: Option<&mut Caller>,
 ) {
     let (sources, writer) = match streams {
         Io::Pipes { stdin, stdout, stderr } => {
@@ -32,11 +32,8 @@ pub(super) fn watch(
             }
         },
     };
-    let (io, outlets) = (io.clone(), caller.as_mut().map(|caller| std::mem::take(&mut caller.outlets)));
+    let (io, outlets) = (io.clone(), caller.map(|caller| std::mem::take(&mut caller.outlets)));
     shared.pump.watch(Watched { io, sources, outlets: outlets.unwrap_or_default(), writer });
-    if let Some(caller) = caller {
-        caller.tell(Stage::Started);
-    }
 }
 
 /// Takes over the terminal beside a command's streams; returns the source to read from it and the descriptor to type

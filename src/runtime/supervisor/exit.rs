@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::message::{Action, Order};
 use super::task::{Task, millis};
 use crate::clock::Moment;
-use crate::envelope::Actor;
+use crate::envelope::{Actor, ErrorKind};
 use crate::facts::{Exit, TaskFact, TaskStatus};
 use crate::process::Leftovers;
+use crate::runtime::error::START_UNKNOWN;
 
 impl Task {
     pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<Action> {
@@ -102,8 +103,12 @@ impl Task {
         if self.status.is_terminal() {
             return Vec::new();
         }
-        let killed = || ("internal_error".into(), "the task host was killed".into());
-        self.close(now, self.exit().is_none().then(killed), Vec::new())
+        let lost = match (self.exit(), self.pid) {
+            (Some(_), _) => None,
+            (None, Some(_)) => Some(("internal_error".to_owned(), "the task host was killed".to_owned())),
+            (None, None) => Some((ErrorKind::StartUnknown.to_string(), START_UNKNOWN.to_owned())),
+        };
+        self.close(now, lost, Vec::new())
     }
 
     /// Ends the task; `error` is one that no event has reported yet.

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::budget::Budget;
+use super::budget::{Budget, Room};
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
 use super::input;
@@ -30,6 +30,10 @@ pub use result::{Complete, project};
 pub(super) const DEFAULT_YIELD_MS: u64 = 10_000;
 /// The minimum and maximum wait, in milliseconds.
 pub(super) const YIELD_MS: RangeInclusive<u64> = 250..=30_000;
+
+/// How much output is shown of a command whose start is unknown, in characters: so much fits into the receipt of an
+/// error.
+const UNKNOWN_OUTPUT_CHARS: usize = 400;
 
 pub(super) struct ExecCommand;
 
@@ -136,7 +140,10 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let budget = cx.caller.room.budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
-        let outcome = CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await?;
+        let outcome = match CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await {
+            Err(runtime::Error::StartUnknown(task)) => return Err(start_unknown(cx.runtime, task).await),
+            outcome => outcome?,
+        };
         if matches!(&outcome, ExecOutcome::Completed(task) if task.status == TaskStatus::Cancelled) {
             cx.cut.took();
         }
@@ -244,10 +251,20 @@ async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: Budget) -> Result<
     Ok(Complete::Ended { task, stdout, stderr })
 }
 
+/// Reports a command of which nobody can know whether it had begun, with the output so far.
+async fn start_unknown(runtime: &Handle, task: Arc<TaskView>) -> ToolError {
+    let budget = Budget { chars: UNKNOWN_OUTPUT_CHARS, room: Room::chars(UNKNOWN_OUTPUT_CHARS) };
+    let read = async { StreamPreview::merged(&runtime.output_of(&task)?, &task.id, 0, budget).await };
+    let output = match read.await {
+        Ok(output) => output.text(),
+        Err(error) => Some(format!("(cannot be read: {error})")),
+    };
+    let details = json!({ "task_id": task.id, "output": output });
+    ToolError::from(runtime::Error::StartUnknown(task)).with_details(details)
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::envelope::{Actor, ErrorKind};
     use crate::tools::input;

@@ -115,7 +115,8 @@ impl Batch<'_> {
         }
         let task = match self.run(item).await {
             // An item is never promoted; if it were, its output so far would be reported.
-            Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => task,
+            Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task))
+            | Err(Error::StartUnknown(task)) => task,
             Err(error) => return not_run(error.into()),
         };
         let read = async {

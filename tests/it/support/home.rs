@@ -1,5 +1,6 @@
 //! A throw-away user with a workspace, state and runtime folder of their own; dropping it ends everything started there.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -90,7 +91,14 @@ impl Home {
 
     /// Starts a headless runtime and waits until it accepts connections.
     pub(crate) fn serve(&self) -> Child {
-        let served = self.command(&["serve"]).stderr(Stdio::null()).spawn().expect("serve starts");
+        self.serve_with(&[])
+    }
+
+    /// Like `serve`, with more variables.
+    pub(crate) fn serve_with(&self, variables: &[(&str, &OsStr)]) -> Child {
+        let mut serve = self.command(&["serve"]);
+        let served =
+            serve.envs(variables.iter().copied()).stderr(Stdio::null()).spawn().expect("serve starts");
         let socket = self.places().operator_socket();
         wait_until("the runtime listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
         served
