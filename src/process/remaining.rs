@@ -6,7 +6,8 @@
 //! the shell outward, so two processes that write to each other are not part of it. A server does not wait for the end
 //! of a pipe: its workers read from it, its logger is written to by it, and of a pipe that it wakes itself with, it holds
 //! both ends. A process that holds the command's standard output or error, and is getting on, is part of it as well; so
-//! is one that has not run since it was forked, because it is not known yet what it will read.
+//! is one that has closed what it read and is getting on, and one that has not run since it was forked, because it is
+//! not known yet what it will read.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -39,6 +40,8 @@ pub(super) struct Remaining {
     pub(super) holds_output: bool,
     /// Whether it has used the processor since the snapshot before, or is about to.
     pub(super) gets_on: bool,
+    /// Whether it was part of the command in the snapshot before: what it has read may still have to be written.
+    pub(super) was_part: bool,
     /// Whether it was forked a moment ago and has not run yet, so that its pipes are still those of its parent.
     pub(super) is_new: bool,
 }
@@ -59,7 +62,9 @@ impl Snapshot {
 
     /// Returns all processes that are part of the command.
     pub(super) fn part_of_command(&self) -> BTreeSet<i32> {
-        let writes_on = |process: &&Remaining| process.is_new || process.holds_output && process.gets_on;
+        let writes_on = |process: &&Remaining| {
+            process.is_new || process.gets_on && (process.holds_output || process.was_part)
+        };
         self.closure(self.processes.iter().filter(writes_on).map(|process| process.pid).collect())
     }
 
@@ -149,6 +154,7 @@ mod tests {
     fn f56_what_reads_the_commands_own_data_is_part_of_it_and_servers_are_not() {
         let closed = |pid| Remaining { is_closed: true, ..process(pid, &[]) };
         let new = |pid, pipes: &[PipeEnd]| Remaining { is_new: true, ..process(pid, pipes) };
+        let was = |pid, gets_on| Remaining { was_part: true, gets_on, ..process(pid, &[]) };
         let idle = |pid| Remaining { holds_output: true, ..process(pid, &[]) };
         let elsewhere = |pid| Remaining { gets_on: true, ..process(pid, &[]) };
         let cases: &[(&str, Vec<Remaining>, &[u64], &[i32])] = &[
@@ -203,6 +209,8 @@ mod tests {
             ("what the call may still type into", vec![process(2, &[stdin(4)])], &[4], &[]),
             ("another user's process may hold any pipe", vec![closed(2), process(3, &[stdin(1)])], &[], &[]),
             ("computes, and will print", vec![busy(2, &[])], &[], &[2]),
+            ("has read everything, closed it, and writes a file", vec![was(2, true)], &[], &[2]),
+            ("has become a server", vec![was(2, false)], &[], &[]),
             ("computes, and prints nothing here", vec![elsewhere(2)], &[], &[]),
             (
                 "forked a moment ago: it holds both ends of what it will read",
@@ -252,6 +260,7 @@ mod tests {
                     holds_output,
                     gets_on,
                     is_new: false,
+                    was_part: false,
                 })
                 .collect(),
             written_outside: outside.into_iter().map(pipe).collect(),

@@ -29,6 +29,8 @@ pub(super) struct Survey {
     /// The processor time of each process, by its id and start, at the last snapshot, and when that was.
     used: HashMap<(i32, u64), u64>,
     used_at: Option<Duration>,
+    /// The processes that were part of the command at the last snapshot, by id and start.
+    part: HashSet<(i32, u64)>,
     /// Whether each pipe that matters is written to by a process outside of the command.
     outside: HashMap<FileId, bool>,
     interval: Duration,
@@ -52,15 +54,17 @@ impl Survey {
             outputs: outputs.iter().filter_map(file).collect(),
             used: HashMap::new(),
             used_at: None,
+            part: HashSet::new(),
             outside: HashMap::new(),
             interval: SHORT,
         }
     }
 
-    /// Notes what the processes have used by now, to see later which of them are getting on.
+    /// Takes the first snapshot, to see later which of the processes are getting on.
     pub(super) fn begin(&mut self, now: Duration, family: impl FnOnce() -> Vec<Process>) {
         if self.used_at.is_none() {
-            self.note_used(now, &family());
+            let family = family();
+            self.look(now, &family);
         }
     }
 
@@ -80,6 +84,7 @@ impl Survey {
         // Usually nothing outside writes to the pipes of a command, so that is only looked for where it matters.
         let candidates = snapshot.part_of_command();
         if candidates.is_empty() {
+            self.part.clear();
             return None;
         }
         snapshot.written_outside = self.written_outside(&snapshot.read_by(&candidates), family);
@@ -87,6 +92,7 @@ impl Survey {
         let readers = snapshot.readers();
         self.interval = if readers.is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
         let members = family.iter().filter(|process| part.contains(&process.pid));
+        self.part = members.clone().map(|process| (process.pid, process.start)).collect();
         (!part.is_empty()).then(|| AtWork { names: tree::names(members), again: now + self.interval })
     }
 
@@ -94,6 +100,7 @@ impl Survey {
         let mut remaining = Remaining {
             pid: process.pid,
             gets_on: self.gets_on(process, now),
+            was_part: self.part.contains(&(process.pid, process.start)),
             is_new: process.is_copy && process.is_active && process.cpu_ticks == 0,
             ..Remaining::default()
         };

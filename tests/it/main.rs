@@ -7,6 +7,7 @@ mod architecture;
 mod child_exit;
 mod cli_surfaces;
 mod codex_executor;
+mod command_lines;
 mod console_batch;
 mod console_copy;
 mod console_driving;

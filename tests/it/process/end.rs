@@ -50,7 +50,7 @@ async fn a_kept_process_that_ends_by_itself_ends_the_task() {
 }
 
 /// Commands whose shell exits while something still works on their data: what they must have done in the end.
-const AT_WORK: [(&str, &str); 8] = [
+const AT_WORK: [(&str, &str); 9] = [
     ("seq 3 > >(sleep 0.3; cat > f); true", "1\n2\n3\n"),
     ("seq 200000 -1 1 > >(sort -n | tail -1 > f); true", "200000\n"),
     ("seq 3 | tee >(sleep 0.3; tail -1 > f) >(sleep 0.2; head -1 > g) | cat > h; true", "3\n"),
@@ -61,6 +61,11 @@ const AT_WORK: [(&str, &str); 8] = [
     ),
     ("mkfifo p; (sleep 0.3; cat > f) < p & seq 3 > p", "1\n2\n3\n"),
     ("coproc { read x; sleep 0.3; echo $x > f; }; echo hi >&${COPROC[1]}", "hi\n"),
+    (
+        "seq 3 > >(exec > /dev/null 2>&1; cat > x; exec <&-; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; \
+         echo $i > f); true",
+        "100000\n",
+    ),
     ("(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo $i > f) & true", "100000\n"),
 ];
 
