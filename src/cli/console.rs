@@ -13,7 +13,7 @@ use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use crate::config::{Loaded, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
-use crate::console::{self, Exit, Options};
+use crate::console::{self, EmbeddedRuntime, Exit, Options};
 use crate::dispatch::cli_only::IDLE_SECONDS;
 use crate::link::{Holder, Operator, Request};
 use crate::paths::Places;
@@ -74,7 +74,13 @@ pub(super) async fn embed_with(start: &Start, server: RuntimeServer, more: Optio
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
     let snapshot = operator.snapshot();
     let Options { cues, can_detach, .. } = more;
-    let options = Options { layout: Some(start.places.layout()), can_detach, cues, ..options(start) };
+    let embedded = EmbeddedRuntime {
+        snapshot: snapshot.clone(),
+        clients: server.clients(),
+        stop_requests: server.stop_requests.listen(),
+    };
+    let layout = Some(start.places.layout());
+    let options = Options { layout, can_detach, cues, embedded: Some(embedded), ..options(start) };
     let shown = console::run(operator, options).await.map_err(Into::into);
     let shown = match shown {
         Ok(exit) if exit.is_detached => return go_on(server, exit).await,
@@ -90,8 +96,7 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
     // Must happen before the launcher exits: the signal from a closing terminal must not end this process from now
     // on.
     let mut ending = EndSignals::without_hangup()?;
-    // If the terminal is gone, nobody reads this.
-    let _ = super::say(&exit.farewell);
+    console::say_farewell(&exit);
     // Must happen before the shell shows its prompt: the next command run there may end this runtime.
     server.runtime.set_headless(true);
     let _ = server.runtime.snapshot().wait_for(|snapshot| snapshot.headless).await;
@@ -109,8 +114,7 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
 
 /// Returns the reason to give when the runtime ends with its console.
 pub(super) fn closing(shown: &Result<Exit>) -> Closing {
-    let code = shown.as_ref().map_or(0, |exit| exit.code);
-    Closing::of_exit(code, Closing::ConsoleClosed)
+    shown.as_ref().map_or(Closing::ConsoleClosed, Exit::closing)
 }
 
 fn options(start: &Start) -> Options {
@@ -126,6 +130,7 @@ fn options(start: &Start) -> Options {
         clipboard: console::clipboard_tools(variable),
         exports: Some(exports(start)),
         locks: Some(start.places.locks()),
+        cwd: Some(start.cwd.clone()),
         ..Options::default()
     }
 }
@@ -151,9 +156,6 @@ pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Ex
 
 /// Prints the closing message on the normal screen.
 pub(super) fn leave(exit: Exit) -> ExitCode {
-    if !exit.farewell.is_empty() {
-        // If the terminal is gone, nobody reads this; the exit code is still returned.
-        let _ = super::say(&exit.farewell);
-    }
+    console::say_farewell(&exit);
     ExitCode::from(exit.code)
 }

@@ -366,14 +366,3 @@ fn password_field(number: usize) -> Option<String> {
         (fields.get(2) == Some(&me.as_str())).then(|| fields.get(number).map(|field| (*field).to_owned()))?
     })
 }
-
-/// Prints a line for the caller.
-#[cfg(feature = "console")]
-fn say(line: &str) -> Result<ExitCode> {
-    match print::out(&SafeText::lines(line)) {
-        // The reader has read enough and closed the pipe.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::from(141)),
-        Err(error) => Err(error).wrap_err("write to standard output"),
-        Ok(()) => Ok(ExitCode::SUCCESS),
-    }
-}

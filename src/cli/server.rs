@@ -13,7 +13,7 @@ use super::rules::Rules;
 use crate::agent;
 use crate::config::{Loaded, Settings};
 use crate::link::Error;
-use crate::link::{self, Client, Role, Server, Sockets};
+use crate::link::{self, Client, Role, Server, Sockets, StopRequests};
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Closing, Handle, Options, past};
@@ -25,6 +25,8 @@ pub(super) struct RuntimeServer {
     pub(super) runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
     pub(super) ended: CancellationToken,
+    /// Requests to end the runtime while it is embedded in a console.
+    pub(super) stop_requests: StopRequests,
     /// Answers by idempotency key.
     pub(super) idempotency: Arc<IdempotencyKeys>,
     clients: watch::Receiver<usize>,
@@ -39,6 +41,7 @@ pub(super) struct RuntimeServer {
 struct Service {
     runtime: Handle,
     ended: CancellationToken,
+    stop_requests: StopRequests,
     idempotency: Arc<IdempotencyKeys>,
     shells: agent::shell::Sessions,
     outside: Outside,
@@ -62,6 +65,7 @@ impl RuntimeServer {
         let service = Service {
             runtime: runtime.clone(),
             ended: own.ended.clone(),
+            stop_requests: own.stop_requests.clone(),
             idempotency: own.idempotency.clone(),
             shells: agent::shell::Sessions::default(),
             outside: Outside { path: places.outside().into(), reached: Arc::default() },
@@ -87,6 +91,7 @@ impl RuntimeServer {
         Ok(Self {
             runtime,
             ended: CancellationToken::new(),
+            stop_requests: StopRequests::default(),
             idempotency: Arc::default(),
             clients: watch::Sender::new(0).subscribe(),
             close: CancellationToken::new(),
@@ -119,7 +124,7 @@ impl RuntimeServer {
 
 impl Service {
     async fn serve(self, mut client: Client) {
-        let Self { runtime, ended, idempotency, shells, outside, stop } = self;
+        let Self { runtime, ended, stop_requests, idempotency, shells, outside, stop } = self;
         outside.is_reached();
         let own = client.hello.environment.take();
         let runtime = match own {
@@ -133,7 +138,7 @@ impl Service {
                 agent::serve(client, runtime, stop).await;
                 Ok(())
             }
-            Role::Operator => link::serve_operator(client, runtime, ended, stop).await,
+            Role::Operator => link::serve_operator(client, runtime, (ended, stop_requests), stop).await,
             Role::Shell => agent::shell::serve(client, runtime, shells).await,
             Role::Cli => link::serve_scripts(client, &runtime, &idempotency, &stop).await,
         };

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, retry_on_intr};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, ReadBuf, Stdin};
+use tokio::io::{AsyncRead, Interest, ReadBuf, Stdin};
 
 use crate::process;
 
@@ -33,7 +33,7 @@ fn watched() -> Option<AsyncFd<OwnedFd>> {
     if !matches!(kind, FileType::Fifo | FileType::Socket) {
         return None;
     }
-    process::watch(input).ok()
+    process::watch(input, Interest::READABLE).ok()
 }
 
 impl AsyncRead for Lines {

@@ -195,8 +195,8 @@ pub struct ConsoleSettings {
     pub watch: Vec<WatchRule>,
     /// Set the terminal's window title: the workspace, and how much is waiting for you.
     pub title: bool,
-    /// What happens to a runtime in the console when its terminal goes away: it ends with its tasks (`end`), or
-    /// continues without a console (`detach`).
+    /// What happens to a runtime in the console when its terminal goes away: it continues without a console if anything
+    /// runs or anybody is connected, and ends otherwise (`detach`), or always ends with its tasks (`end`).
     pub on_hangup: OnHangup,
     /// The folder for exports; empty: `exports/` beside the recordings.
     pub exports: String,
@@ -209,9 +209,9 @@ pub struct ConsoleSettings {
 #[serde(rename_all = "lowercase")]
 pub enum OnHangup {
     /// It ends, along with its tasks.
-    #[default]
     End,
-    /// It continues without a console.
+    /// It continues without a console if anything runs or anybody is connected; otherwise it ends.
+    #[default]
     Detach,
 }
 
@@ -275,7 +275,7 @@ impl Default for ConsoleSettings {
             notify: Vec::new(),
             watch: Vec::new(),
             title: true,
-            on_hangup: OnHangup::End,
+            on_hangup: OnHangup::Detach,
             exports: String::new(),
             hints: true,
         }

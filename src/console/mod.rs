@@ -13,8 +13,10 @@ pub mod text;
 pub mod theme;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::config::{Mouse, Watch};
@@ -26,13 +28,16 @@ use io::driver::{Driver, Ending, Times};
 use io::effects::Effects;
 use io::frames::Frames;
 use io::kept;
+use io::leaving::{GIVING_BACK, LEAVING};
+use io::output::{Output, Sink};
 use io::settings::Source;
 use io::signals::Signals;
+use io::stop_request::PendingStop;
 use theme::Preferences;
 
 pub use io::clipboard::tools as clipboard_tools;
 use options::Left;
-pub use options::{Because, Cue, Exit, Options};
+pub use options::{Because, Cue, EmbeddedRuntime, Exit, Options};
 
 /// Why a console cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -61,13 +66,13 @@ pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
         return io::plain::run(operator, because, &options).await;
     }
     let signals = Signals::listen().map_err(Error::Signals)?;
-    let tty = io::tty::open().map_err(Error::NoTerminal)?;
-    let shown = show(&operator, &options, signals, tty).await;
-    io::tty::give_back();
+    let terminal = io::tty::open().map_err(Error::NoTerminal)?;
+    let shown = show(&operator, &options, signals, terminal).await;
+    io::tty::give_back(shown.as_ref().map_or(Duration::ZERO, |(ending, _)| ending.patience()));
     io::tty::close();
     let (ending, runtime) = shown?;
     let code = match ending {
-        Ending::Left | Ending::Detached => 0,
+        Ending::Left | Ending::Detached | Ending::Stopped => 0,
         Ending::Signal(code) => code,
         Ending::Gone => 129,
     };
@@ -76,24 +81,38 @@ pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     Ok(Exit::new(code, &last, runtime))
 }
 
+/// Prints the last lines of a console that has closed. A terminal or a pipe that takes nothing delays the end of the
+/// program only for a moment, and least after a signal.
+pub fn say_farewell(exit: &Exit) {
+    if exit.farewell.is_empty() {
+        return;
+    }
+    let patience = if exit.code == 0 && !exit.is_detached { LEAVING } else { GIVING_BACK };
+    match Sink::of_stdout() {
+        Ok(sink) => sink.print(&format!("{}\n", exit.farewell), patience),
+        Err(error) => tracing::info!(%error, "the last lines are not printed"),
+    }
+}
+
 async fn show(
     operator: &Operator,
     options: &Options,
     signals: Signals,
-    tty: std::fs::File,
+    terminal: Sink,
 ) -> Result<(Ending, Left), Error> {
     let clock = Clock::start();
     let capabilities = options.capabilities.clone();
     let (preferences, faults) = Preferences::read(options.config.as_deref(), &options.flags, &capabilities);
     let mouse = preferences.ui.mouse;
-    io::tty::take(&tty, mouse).map_err(Error::Terminal)?;
-    let own = tty.try_clone().map_err(Error::Terminal)?;
-    let display = Display::new(own, clock.clone());
+    let mut output = Output::new(terminal).map_err(Error::Terminal)?;
+    io::tty::take(&mut output, mouse).map_err(Error::Terminal)?;
     // The first frame does not wait for the terminal's answers; it is redrawn if they change something.
     if capabilities.answers {
-        io::tty::ask(&tty).map_err(Error::Terminal)?;
+        io::tty::ask(&mut output).map_err(Error::Terminal)?;
     }
-    let (keys, ended) = io::keyboard::listen(&tty, capabilities.answers, &clock).map_err(Error::Terminal)?;
+    let heard = io::keyboard::listen(output.sink().file(), capabilities.answers, &clock);
+    let (keys, ended) = heard.map_err(Error::Terminal)?;
+    let display = Display::new(output, clock.clone());
     let setup = Setup {
         theme: preferences.theme,
         keymap: preferences.keymap,
@@ -129,18 +148,34 @@ async fn show(
     let operator = operator.clone();
     // Outside a demonstration, no cue ever arrives.
     let cues = options.cues.clone().unwrap_or_else(|| tokio::sync::watch::channel(Cue::default()).1);
-    let times = Times::default();
+    let stop = PendingStop::new(options.stop_requests());
+    let (times, next_runtime) = (Times::default(), JoinSet::new());
     let frames = Frames::default();
-    let mut driver =
-        Driver { app, display, tty, clock, operator, effects, keys, cues, signals, source, times, frames };
+    let mut driver = Driver {
+        app,
+        display,
+        clock,
+        operator,
+        effects,
+        keys,
+        cues,
+        signals,
+        stop,
+        next_runtime,
+        source,
+        times,
+        frames,
+    };
     // tokio's cooperative budget forces a yield, but a loop whose screen always has something new never
     // yields: keys, signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;
+    driver.display.output().finish(ending.patience());
     driver.frames.log();
     driver.keep_arrangement(&driver.app.arrangement());
     let runtime = match &driver.app {
         app if app.view.is_lost => Left::Lost,
         _ if ending == Ending::Detached => Left::Detached,
+        _ if ending == Ending::Stopped => Left::Stopped,
         app if app.setup.recording.is_some() => Left::Read,
         app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
         _ => Left::Ends,
@@ -151,7 +186,7 @@ async fn show(
         // Keep the watcher's deadline: ending the tasks may take longer than the hang-up allows.
         Ending::Gone => std::mem::forget(ended),
         Ending::Detached => ended.stop_reading(),
-        Ending::Left | Ending::Signal(_) => {}
+        Ending::Left | Ending::Stopped | Ending::Signal(_) => {}
     }
     Ok((ending, runtime))
 }

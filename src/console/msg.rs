@@ -106,10 +106,14 @@ pub enum Msg {
     Recordings(Vec<String>),
     /// This user's runtimes on this machine.
     Running(Vec<Running>),
+    /// `serve --stop` asks to end the runtime in this console; by whom it was run.
+    StopAsked(String),
     /// A demonstration switches to another view.
     Cue(Cue),
     /// The runtime went away.
     LinkLost,
+    /// The next runtime of the workspace is attached.
+    NextRuntime(Arc<Snapshot>),
     /// All tasks were stopped and the runtime has ended, as the user requested.
     Stopped,
 }
@@ -199,6 +203,8 @@ pub enum Leave {
     StopAll,
     /// Keep the runtime going: in its own process, or in this one without a terminal.
     Detach,
+    /// End the runtime, as `serve --stop` asked.
+    AsAsked,
 }
 
 impl Effect {
@@ -357,4 +363,6 @@ pub enum Effect {
     Mouse(bool),
     /// End the console.
     Quit(Leave),
+    /// Answer `serve --stop`: the runtime stays.
+    Stay,
 }

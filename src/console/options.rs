@@ -2,13 +2,16 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use crate::paths::Locks;
-use crate::runtime::{Snapshot, TaskStatus};
+use crate::config::OnHangup;
+use crate::link::{StopRequest, Successors};
+use crate::paths::{Locks, workspace_id};
+use crate::runtime::{Closing, Snapshot, TaskStatus};
 
 use super::app::Screen;
 use super::theme::colour::Level;
@@ -33,18 +36,71 @@ pub struct Options {
     pub opens: Screen,
     /// Where the lock files of this user's runtimes are; if none, no other runtime can be opened.
     pub locks: Option<Locks>,
+    /// Where commands start in a runtime that is attached later; if none, in its workspace.
+    pub cwd: Option<PathBuf>,
     /// Clipboard tools that copied text is passed to, in addition to asking the terminal.
     pub clipboard: Vec<&'static [&'static str]>,
     /// The folder for exported files; if none, nothing can be exported.
     pub exports: Option<PathBuf>,
     /// Whether the runtime is in this process and can continue without a console.
     pub can_detach: bool,
+    /// The runtime in this process, if there is one.
+    pub embedded: Option<EmbeddedRuntime>,
     /// Where the history of started commands is saved, if anywhere.
     pub commands: Option<PathBuf>,
     /// Where the arrangement of screen and panes is saved, if anywhere.
     pub layout: Option<PathBuf>,
     /// What a demonstration shows, whenever that changes.
     pub cues: Option<watch::Receiver<Cue>>,
+}
+
+/// What a console needs to know about the runtime that is embedded in it.
+#[derive(Debug, Clone)]
+pub struct EmbeddedRuntime {
+    /// Its state.
+    pub snapshot: watch::Receiver<Arc<Snapshot>>,
+    /// How many agents, scripts and other consoles are connected to it.
+    pub clients: watch::Receiver<usize>,
+    /// Requests to end it.
+    pub stop_requests: watch::Receiver<Option<Arc<StopRequest>>>,
+}
+
+impl Options {
+    /// Returns the requests to end the runtime in this process; if there is none, none ever arrives.
+    pub(super) fn stop_requests(&self) -> watch::Receiver<Option<Arc<StopRequest>>> {
+        let own = self.embedded.as_ref().map(|runtime| runtime.stop_requests.clone());
+        own.unwrap_or_else(|| watch::channel(None).1)
+    }
+
+    /// Returns where the next runtime of a workspace is found; `None` if other runtimes cannot be opened.
+    pub(super) fn successors(&self, workspace: &Path) -> Option<Successors> {
+        Some(Successors {
+            locks: self.locks.clone()?,
+            workspace: workspace_id(workspace),
+            cwd: self.cwd.clone().unwrap_or_else(|| workspace.to_owned()),
+            config: self.config.clone(),
+        })
+    }
+
+    /// Tells whether the runtime in this process continues when its terminal goes away: if the settings say so, and
+    /// something runs or anybody is connected.
+    pub(super) fn outlives_terminal(&self, on_hangup: OnHangup) -> bool {
+        let is_missed = self.embedded.as_ref().is_some_and(EmbeddedRuntime::is_missed);
+        self.can_detach && on_hangup == OnHangup::Detach && is_missed
+    }
+}
+
+impl EmbeddedRuntime {
+    /// Tells whether anybody is connected, or anything would be lost if it ended: a task, a held call, a program that is
+    /// not over, a pause.
+    fn is_missed(&self) -> bool {
+        let Snapshot { tasks, programs, gate, .. } = &**self.snapshot.borrow();
+        *self.clients.borrow() > 0
+            || tasks.iter().any(|task| !task.status.is_terminal())
+            || programs.iter().any(|program| !program.state.is_terminal())
+            || gate.paused.is_some()
+            || !gate.held.is_empty()
+    }
 }
 
 /// What a demonstration switches to, unless the user is using the keys.
@@ -124,6 +180,8 @@ pub(super) enum Left {
     Ends,
     /// It is another process and continues.
     GoesOn,
+    /// It ends too, as `serve --stop` asked.
+    Stopped,
     /// It continues in this process.
     Detached,
     /// It ended before the console did.
@@ -183,7 +241,7 @@ impl Exit {
                 );
             }
             Left::Detached => lines.push("The runtime goes on: pilothouse serve --stop ends it.".into()),
-            Left::GoesOn | Left::Ends | Left::Read => {}
+            Left::GoesOn | Left::Ends | Left::Stopped | Left::Read => {}
         }
         let failed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count();
         if failed > 0 {
@@ -195,10 +253,23 @@ impl Exit {
         Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n"), runtime }
     }
 
+    /// Returns why the runtime that was embedded in the console ends.
+    #[must_use]
+    pub fn closing(&self) -> Closing {
+        match self.runtime {
+            Left::Stopped => Closing::StopCommand,
+            _ => Closing::of_exit(self.code, Closing::ConsoleClosed),
+        }
+    }
+
     /// Summarizes again, from the final state of a runtime that has since ended.
     #[must_use]
     pub fn told(self, last: &Snapshot) -> Self {
-        if self.runtime == Left::Ends { Self::new(self.code, last, self.runtime) } else { self }
+        if matches!(self.runtime, Left::Ends | Left::Stopped) {
+            Self::new(self.code, last, self.runtime)
+        } else {
+            self
+        }
     }
 }
 

@@ -39,7 +39,10 @@ pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};
-pub use operator::{Fleet, Operator, remove_left_copies, serve as serve_operator};
+pub use operator::{
+    ASKED_FOR, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
+    serve as serve_operator,
+};
 pub use protocol::{Answered, Reply, Request};
 pub use relay::{Relay, refusal};
 pub use running::Running;

@@ -38,7 +38,8 @@ impl Running {
         ids.into_iter().filter_map(|id| Self::of(locks, id)).take(MOST).collect()
     }
 
-    fn of(locks: &Locks, id: String) -> Option<Self> {
+    /// Returns the runtime that serves the workspace with this id, if it is reachable. Reads files, like [`Self::all`].
+    pub(super) fn of(locks: &Locks, id: String) -> Option<Self> {
         let address = Holder::at(&locks.file(&id)).address()?.clone();
         Some(Self { id, address })
     }

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
 };
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 use tokio::time::timeout;
@@ -205,7 +206,7 @@ impl HostProcess {
     pub(super) fn of(pid: u32) -> io::Result<Self> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
         // Only this process reaps it, so the process id is still its own.
-        let handle = sys::watch(pidfd_open(pid, PidfdFlags::empty())?)?;
+        let handle = sys::watch(pidfd_open(pid, PidfdFlags::empty())?, Interest::READABLE)?;
         Ok(Self { pid, handle: Some(handle) })
     }
 

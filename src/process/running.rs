@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
@@ -138,7 +139,7 @@ pub(super) struct Control {
 impl Control {
     /// Wraps a non-blocking socket.
     pub(super) fn new(socket: UnixStream) -> io::Result<Self> {
-        Ok(Self { socket: sys::watch(socket.into())?, frames: Frames::default() })
+        Ok(Self { socket: sys::watch(socket.into(), Interest::READABLE)?, frames: Frames::default() })
     }
 
     /// Sends an encoded message and descriptors. The future must not be dropped before completion, unless the socket

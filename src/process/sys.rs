@@ -337,10 +337,10 @@ pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
     }
 }
 
-/// Watches a descriptor for readability on the current tokio runtime.
-pub(crate) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+/// Watches a descriptor on the current tokio runtime.
+pub(crate) fn watch(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor belongs to what is returned, which closes it after it has stopped watching it.
-    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(io::Error::from)
+    unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(io::Error::from)
 }
 
 /// Copies this process, which must be single-threaded. Returns the pid of the copy here, and `None` in the copy.

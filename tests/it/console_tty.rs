@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pilothouse::console::io::output::Output;
 use pilothouse::console::io::tty;
 use pilothouse::terminal::{Origin, Size, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
@@ -266,6 +267,7 @@ fn f28_a_stop_gives_the_terminal_back_and_continuing_takes_it_again() {
 #[test]
 fn f26_a_terminal_that_goes_away_ends_the_console_and_its_tasks() {
     let home = Home::new();
+    home.configure("config.toml", "[console]\non_hangup = \"end\"\n");
     let mut person = Person::at_console(&home, &[]);
     let mark = home.workspace().join("alive");
     person.types(&format!("osh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000'\r", mark.display()));
@@ -316,12 +318,21 @@ fn memory_that_has_run_out_gives_the_terminal_back() {
     wait_until("it says so", || person.screen().contains("no memory was left"));
 }
 
+/// Takes the terminal over, as the console does; the terminal is watched as long as the result exists.
+fn takes_the_terminal() -> (tokio::runtime::Runtime, Output) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let inside = runtime.enter();
+    let mut output = Output::new(tty::open().expect("a terminal")).expect("watched");
+    tty::take(&mut output, pilothouse::config::Mouse::Full).expect("taken");
+    drop(inside);
+    (runtime, output)
+}
+
 /// Run by the test above, in a terminal of its own.
 #[test]
 #[ignore = "ends its process; run by another test"]
 fn takes_the_terminal_and_all_memory() {
-    let terminal = tty::open().expect("a terminal");
-    tty::take(&terminal, pilothouse::config::Mouse::Full).expect("taken");
+    let _inside = takes_the_terminal();
     std::hint::black_box(Vec::<u8>::with_capacity(1 << 62));
 }
 
@@ -329,8 +340,7 @@ fn takes_the_terminal_and_all_memory() {
 #[test]
 #[ignore = "ends its process; run by another test"]
 fn takes_the_terminal_and_panics() {
-    let terminal = tty::open().expect("a terminal");
-    tty::take(&terminal, pilothouse::config::Mouse::Full).expect("taken");
+    let _inside = takes_the_terminal();
     let broken = std::thread::spawn(|| panic!("it broke"));
     let _ = broken.join();
 }

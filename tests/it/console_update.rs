@@ -609,9 +609,9 @@ fn a_lost_runtime_names_the_key_that_works() {
     select(&mut app, 5);
     let _ = press(&mut app, &["Enter"]);
     let _ = app.update(Msg::LinkLost);
-    assert!(shown(&app).contains("this is the last that was known.  Ctrl-] leaves"), "{}", shown(&app));
+    assert!(shown(&app).contains("waits for the next one.  Ctrl-] leaves"), "{}", shown(&app));
     let _ = press(&mut app, &["C-]"]);
-    assert!(shown(&app).contains("this is the last that was known.  q quits"), "{}", shown(&app));
+    assert!(shown(&app).contains("waits for the next one.  q quits"), "{}", shown(&app));
     assert!(!shown(&app).contains("input: you"), "nobody drives it now");
 }
 

@@ -122,10 +122,9 @@ fn a_detached_runtime_outlives_its_window_and_is_ended_from_outside() {
 }
 
 #[test]
-fn a_console_whose_terminal_goes_away_detaches_where_the_settings_say_so() {
+fn f53_a_console_whose_terminal_goes_away_detaches_while_anything_runs() {
     for is_closed in [true, false] {
         let (home, tag) = (Home::new(), Tag::new());
-        home.configure("config.toml", "[console]\non_hangup = \"detach\"\n");
         let mut console = Console::open(&home, &[], SIZE);
         console.shows("no agent yet");
         let agent = Agent::connect(&home, &[]);
@@ -154,7 +153,6 @@ fn a_console_whose_terminal_goes_away_detaches_where_the_settings_say_so() {
 fn a_terminal_that_goes_away_in_the_middle_of_a_frame_is_a_hangup_as_well() {
     for _ in 0..4 {
         let home = Home::new();
-        home.configure("config.toml", "[console]\non_hangup = \"detach\"\n");
         let mut console = Console::open(&home, &[], SIZE);
         console.shows("no agent yet");
         let agent = Agent::connect(&home, &[]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
-use pilothouse::link::{Server, Sockets, serve_operator};
+use pilothouse::link::{Server, Sockets, StopRequests, serve_operator};
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{
     AnswerValue, Asking, Error, Evidence, Handle, Options, Origin, QuestionKind, Settled,
@@ -55,7 +55,7 @@ impl House {
             let (own, end) = (own.clone(), end.clone());
             async move {
                 // A console that hangs up is not a failure of this test.
-                let _ = serve_operator(client, own, end.clone(), end).await;
+                let _ = serve_operator(client, own, (end.clone(), StopRequests::default()), end).await;
             }
         }));
         drop(inside);

@@ -21,6 +21,7 @@ fn busy(home: &Home, tag: &Tag) -> Console {
 fn a_signal_ends_a_busy_console_and_its_tasks_and_restores_the_terminal() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
         let home = Home::new();
+        home.configure("config.toml", "[console]\non_hangup = \"end\"\n");
         let tag = Tag::new();
         let mut console = busy(&home, &tag);
         wait_until("both run", || tag.holders().len() >= 2);
@@ -41,6 +42,7 @@ fn ticks(pid: u32) -> Option<u64> {
 #[test]
 fn f26_a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning() {
     let home = Home::new();
+    home.configure("config.toml", "[console]\non_hangup = \"end\"\n");
     let tag = Tag::new();
     let mut console = Console::open(&home, &[], (80, 24));
     console.shows("no agent yet");

@@ -115,6 +115,7 @@ fn f28_signals_in_any_order_end_the_console_once_and_restore_the_terminal() {
     let signals = [Signal::TERM, Signal::WINCH, Signal::CONT, Signal::INT, Signal::HUP, Signal::QUIT];
     for turn in 0..signals.len() {
         let home = Home::new();
+        home.configure("config.toml", "[console]\non_hangup = \"end\"\n");
         let tag = Tag::new();
         let mut console = Console::open(&home, &[], SIZE);
         if turn % 2 == 0 {

@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{Agent, Console, Home, wait_until};
+use crate::support::{Agent, Console, Home, Tag, wait_until};
 
 fn plain(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Command {
     let mut command = home.command(args);
@@ -83,6 +84,78 @@ fn quitting_asks_while_something_runs_and_control_c_asks_too() {
     console.keys(b"1\n");
     assert_eq!(console.exit(), 0);
     drew_nothing(&console);
+}
+
+#[test]
+fn control_d_asks_like_quit_while_something_runs_and_leaves_otherwise() {
+    let home = Home::new();
+    let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
+    console.shows("0 quit: quit the console");
+    console.keys(b"start sleep 1000\n");
+    console.shows("operator: started t01: sleep 1000");
+    console.keys(b"\x04");
+    console.shows("1 task is running. 1: stop all");
+    console.keys(b"\n");
+    console.shows("left as it is");
+    console.keys(b"start sleep 1000\n");
+    console.shows("operator: started t02: sleep 1000");
+    console.keys(b"\x04");
+    console.shows("2 tasks are running. 1: stop all");
+    console.keys(b"\n");
+    for task in ["t01", "t02"] {
+        console.keys(format!("stop {task}\n").as_bytes());
+        console.shows(&format!("stop {task}?"));
+        console.keys(b"s\n");
+        console.shows(&format!("{task} ended"));
+    }
+    console.keys(b"\x04");
+    assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn f52_control_s_holds_up_the_printing_and_nothing_else() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let console = || {
+        let console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
+        console.shows("0 quit: quit the console");
+        console
+    };
+    let mut first = console();
+    let started = |file: &str| wait_until("the command has run", || home.workspace().join(file).exists());
+    first.keys(format!("start sleep {}\n", tag.0).as_bytes());
+    first.shows("operator: started t01");
+    first.keys(b"start while :; do seq 1000; done\n");
+    first.shows("operator: started t02");
+    first.keys(b"follow t02\n");
+    first.shows("t02: 1000");
+    first.keys(b"\x13");
+    first.keys(b"start touch one\n");
+    started("one");
+    first.keys(b"start touch two\n");
+    started("two");
+    first.keys(b"\x11");
+    let printed = || String::from_utf8_lossy(&first.bytes()).contains("operator: started t04: touch two");
+    wait_until("the printing goes on", printed);
+    first.keys(b"\x13");
+    first.kill(Signal::TERM);
+    assert_eq!(first.exit(), 143);
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+
+    let mut second = console();
+    second.keys(b"\x13");
+    let stopped = home.run(&["serve", "--stop", "--output", "plain"]);
+    assert_eq!(String::from_utf8_lossy(&stopped.stdout), "stopped\n");
+    assert_eq!(second.exit(), 0);
+
+    let mut third = console();
+    let mut stop = home.command(&["serve", "--stop"]).stdout(Stdio::null()).spawn().expect("starts");
+    third.shows("the runtime ends within 5 s; /keep");
+    third.keys(b"keep\n");
+    third.shows("the runtime stays");
+    assert!(!stop.wait().expect("ends").success());
+    third.keys(b"0\n");
+    assert_eq!(third.exit(), 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Address, Fleet, Operator, Reply, Request, Running};
+use pilothouse::link::{Address, Fleet, Operator, Reply, Request, Running, Successors};
 use pilothouse::paths::{Locks, Places};
 use pilothouse::runtime::{Input, PlaceId, PlaceLink, PlaceState, Slot, Snapshot};
 use serde_json::json;
@@ -278,7 +278,9 @@ async fn the_runtime_that_a_console_was_opened_on_may_end_and_the_others_go_on()
     assert!(other.run(&["command", "run", "true"]).status.success());
     let own = Operator::attach(&home.places().operator_socket(), home.workspace()).await.expect("attaches");
     let locks = home.places().locks();
-    let fleet = Fleet::around(own, &home.places().id, &locks, None);
+    let successors =
+        Successors { locks: locks.clone(), workspace: home.places().id, cwd: home.workspace(), config: None };
+    let fleet = Fleet::around(own, successors);
     let first = Arc::clone(&Operator::Fleet(fleet.clone()).snapshot().borrow());
     assert_eq!(first.places.len(), 1, "what was on screen is there at once");
     assert_eq!(first.places[0].slot, Slot::default(), "its numbers are what they were");
@@ -295,4 +297,11 @@ async fn the_runtime_that_a_console_was_opened_on_may_end_and_the_others_go_on()
             && is(snapshot, "web-fix", PlaceLink::is_live)
     })
     .await;
+    let mut next = home.serve();
+    let last = published(&fleet, "the next runtime of its workspace", |snapshot| {
+        is(snapshot, "workspace", PlaceLink::is_live) && is(snapshot, "web-fix", PlaceLink::is_live)
+    })
+    .await;
+    assert!(last.notices.iter().any(|notice| notice.text.contains("attached to the next runtime")));
+    home.stop(&mut next);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pilothouse::clock::Clock;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
-use pilothouse::link::{Error, Operator, Request, Server, Sockets, serve_operator};
+use pilothouse::link::{Error, Operator, Request, Server, Sockets, StopRequests, serve_operator};
 use pilothouse::paths::Places;
 use pilothouse::runtime::{
     AnswerValue, Asking, BindingView, Comment, Evidence, Given, Handle, Lines, Origin, Principal, Question,
@@ -298,7 +298,7 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
         let (runtime, end) = (runtime.clone(), end.clone());
         async move {
             // A console that hangs up is not a failure of this test.
-            let _ = serve_operator(client, runtime, end.clone(), end).await;
+            let _ = serve_operator(client, runtime, (end.clone(), StopRequests::default()), end).await;
         }
     }));
     let console = Operator::attach(&places.operator_socket(), root.join("work")).await.expect("attaches");

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::io::Interest;
 use tokio::sync::watch;
 
 use super::unwrap::Kind;
@@ -104,7 +105,7 @@ impl Sessions {
     async fn forget_when_gone(self, runtime: Handle, key: Key, tell: watch::Sender<bool>) {
         if let Some(agent) = i32::try_from(key.pid).ok().and_then(Pid::from_raw)
             && let Ok(agent) = pidfd_open(agent, PidfdFlags::empty())
-            && let Ok(agent) = process::watch(agent)
+            && let Ok(agent) = process::watch(agent, Interest::READABLE)
             && agent.readable().await.is_ok()
         {
             tell.send_replace(true);

@@ -18,6 +18,9 @@ pub(super) const DIALOG_COLUMNS: u16 = 62;
 impl App {
     pub(super) fn act_in_dialog(&mut self, action: Action) {
         let Some(layer) = self.layers.pop() else { return };
+        if matches!(layer, Layer::Quit) && self.stop_question.is_some() {
+            return self.answer_stop_question(action);
+        }
         if action == Action::Back {
             return;
         }
@@ -49,14 +52,42 @@ impl App {
         }
     }
 
-    /// Records that the topmost dialog is on screen; it can be answered a moment later.
-    pub(super) fn mark_drawn(&mut self) {
-        let shown_at = match self.layers.last_mut() {
-            Some(Layer::Question(dialog)) => &mut dialog.shown_at,
-            Some(Layer::Approval(card)) => &mut card.shown_at,
-            _ => return,
-        };
-        shown_at.get_or_insert(self.now);
+    /// Marks the state as drawn, and the terminal as having it.
+    pub fn drawn(&mut self) {
+        self.sent();
+        self.taken();
+    }
+
+    /// Marks the state as drawn; the terminal may not have it yet.
+    pub(in crate::console) fn sent(&mut self) {
+        self.is_dirty = false;
+        self.sent_dialog = self.unseen_dialog();
+    }
+
+    /// Records that the terminal has what was drawn last. A dialog in it that has not changed since can be answered a
+    /// moment later.
+    pub(in crate::console) fn taken(&mut self) {
+        let sent = self.sent_dialog.take();
+        if sent.is_some() && sent == self.unseen_dialog() {
+            let now = self.now;
+            self.shown_at().into_iter().for_each(|shown_at| *shown_at = Some(now));
+        }
+    }
+
+    /// Returns what the topmost dialog says, if it has not been on screen yet.
+    fn unseen_dialog(&mut self) -> Option<String> {
+        let is_unseen = self.shown_at().is_some_and(|shown_at| shown_at.is_none());
+        is_unseen.then(|| format!("{:?}{:?}", self.layers.last(), self.stop_question))
+    }
+
+    /// Returns since when the topmost dialog has been on screen, if it needs to be read first.
+    fn shown_at(&mut self) -> Option<&mut Option<Timestamp>> {
+        match self.layers.last_mut()? {
+            Layer::Question(dialog) => Some(&mut dialog.shown_at),
+            Layer::Approval(card) => Some(&mut card.shown_at),
+            Layer::Quit => self.stop_question.as_mut().map(|question| &mut question.shown_at),
+            _ => None,
+        }
     }
 
     /// Closes dialogs about tasks that have since ended.

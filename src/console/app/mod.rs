@@ -22,6 +22,7 @@ pub mod layout;
 pub mod metrics;
 mod mode;
 mod mouse;
+mod next_runtime;
 pub mod painter;
 mod palette;
 mod pane;
@@ -89,7 +90,7 @@ use search::{Match, Search};
 use search_all::Everywhere;
 pub use setup::Setup;
 use stamps::Stamps;
-use stop::Guard;
+use stop::{Guard, StopQuestion};
 use task_list::TaskList;
 pub(crate) use task_words::{command, who};
 use terms::Terms;
@@ -203,6 +204,10 @@ pub struct App {
     pub opened: Timestamp,
     /// Quitting: the tasks are being stopped first.
     pub is_leaving: bool,
+    /// What `serve --stop` asks, until it is answered.
+    pub(in crate::console) stop_question: Option<StopQuestion>,
+    /// The dialog in the frame that the terminal is taking.
+    sent_dialog: Option<String>,
     pub(super) is_dirty: bool,
     /// Effects produced since the last message.
     effects: Vec<Effect>,
@@ -275,6 +280,8 @@ impl App {
             terms: Terms::default(),
             opened: now,
             is_leaving: false,
+            stop_question: None,
+            sent_dialog: None,
             is_dirty: true,
             effects: Vec::new(),
             shown: Default::default(),
@@ -301,12 +308,6 @@ impl App {
     /// Tells whether there is anything new to draw.
     pub fn is_dirty(&self) -> bool {
         self.is_dirty
-    }
-
-    /// Marks the state as drawn.
-    pub fn drawn(&mut self) {
-        self.mark_drawn();
-        self.is_dirty = false;
     }
 
     /// Shows a transient message.

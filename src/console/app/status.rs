@@ -246,7 +246,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
 fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     if app.view.is_lost {
-        let text = piece(" the runtime went away; this is the last that was known.", Role::Failed);
+        let text = piece(" the runtime went away; this console waits for the next one.", Role::Failed);
         let way = match app.mode {
             Mode::Input(_) => painter.hint(app.context(), Action::Leave, "leaves"),
             _ => painter.hint(app.context(), Action::Quit, "quits"),

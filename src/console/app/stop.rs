@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::envelope::{Actor, TaskId};
+use crate::link::ASKED_FOR;
 use crate::runtime::{RunState, TaskView};
 
-use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
+use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read};
 use super::{App, Layer, Painter, alias, who};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, Leave};
@@ -27,6 +28,15 @@ pub(crate) const SIGNALS: [(Action, &str); 6] = [
     (Action::User1, "USR1"),
     (Action::User2, "USR2"),
 ];
+
+/// What `serve --stop` asks the person at the console that its runtime is embedded in.
+#[derive(Debug, Clone)]
+pub(in crate::console) struct StopQuestion {
+    /// Who ran it.
+    by: String,
+    /// Since when it has been on screen.
+    pub(in crate::console) shown_at: Option<Timestamp>,
+}
 
 /// The keys that dialogs about tasks were opened and answered with.
 #[derive(Debug, Clone, Default)]
@@ -94,6 +104,28 @@ impl App {
             return self.stop_all();
         }
         self.open(Layer::Quit)
+    }
+
+    /// Asks what `serve --stop` asks, over everything else: the runtime ends in a moment.
+    pub(super) fn ask_to_stop(&mut self, by: String) {
+        self.stop_question = Some(StopQuestion { by, shown_at: None });
+        self.layers.retain(|layer| !matches!(layer, Layer::Quit));
+        self.open(Layer::Quit);
+    }
+
+    /// Answers it; a key pressed before it could be read, and any other key, leaves it open.
+    pub(super) fn answer_stop_question(&mut self, action: Action) {
+        let shown_at = self.stop_question.as_ref().and_then(|question| question.shown_at);
+        let answer = match action {
+            Action::StopAll => Effect::Quit(Leave::AsAsked),
+            Action::Back => Effect::Stay,
+            _ => return self.open(Layer::Quit),
+        };
+        if !has_been_read(shown_at, self.now) {
+            return self.open(Layer::Quit);
+        }
+        self.stop_question = None;
+        self.effects.push(answer);
     }
 
     /// Ends the runtime and then the console: from now on, losing the connection to the runtime is expected.
@@ -219,6 +251,14 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
         (false, true) => "The runtime is in this console and ends with it.",
     };
     rows.push(vec![piece(goes_on, Role::Text)]);
+    if let Some(StopQuestion { by, .. }) = &app.stop_question {
+        let by = visible::one_line(by).into_owned();
+        rows.insert(0, vec![piece(by, Role::Strong), piece(" asks to end this runtime.", Role::Text)]);
+        let asked = format!("Unanswered, it ends within {} s.", ASKED_FOR.as_secs());
+        rows.push(vec![piece(asked, Role::Waiting)]);
+        let keys = [(Action::StopAll, "end it"), (Action::Back, "keep it")];
+        return dialog(painter, "pilothouse serve --stop", rows, Context::Quit, &keys);
+    }
     let stop = if live.is_empty() { "end it and quit" } else { "stop all and quit" };
     let ends_program = app.setup.shows_run && !programs.is_empty();
     let detach = if ends_program { "end the program, detach" } else { "detach" };

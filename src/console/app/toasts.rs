@@ -28,6 +28,8 @@ pub struct Toast {
     /// The call it concerns.
     pub call: Option<u64>,
     until: Option<Timestamp>,
+    /// It stays until a key is pressed after that time: somebody has to have been there.
+    waits_for_key: bool,
 }
 
 /// The messages on screen, and the message history.
@@ -44,6 +46,12 @@ impl Toasts {
         self.push(Toast { call, until: now.checked_add(SHOWN).ok(), ..self.toast(text) });
     }
 
+    /// Adds a message that stays until a key is pressed after a while.
+    pub fn keep(&mut self, text: impl Into<String>, now: Timestamp) {
+        let until = now.checked_add(SHOWN).ok();
+        self.push(Toast { until, waits_for_key: true, ..self.toast(text) });
+    }
+
     /// Adds an error, which stays.
     pub fn fail(&mut self, text: impl Into<String>, call: Option<u64>) {
         self.push(Toast { is_error: true, call, ..self.toast(text) });
@@ -51,7 +59,7 @@ impl Toasts {
 
     fn toast(&self, text: impl Into<String>) -> Toast {
         let text = mask(&text.into()).into_owned();
-        Toast { at: self.now, text, is_error: false, call: None, until: None }
+        Toast { at: self.now, text, is_error: false, call: None, until: None, waits_for_key: false }
     }
 
     fn push(&mut self, toast: Toast) {
@@ -76,8 +84,13 @@ impl Toasts {
     /// Removes messages that have been shown long enough; tells whether there were any.
     pub fn expire(&mut self, now: Timestamp) -> bool {
         let before = self.shown.len();
-        self.shown.retain(|toast| toast.until.is_none_or(|until| until > now));
+        self.shown.retain(|toast| toast.waits_for_key || toast.until.is_none_or(|until| until > now));
         before != self.shown.len()
+    }
+
+    /// Like [`Self::expire`], when a key was pressed.
+    pub fn pressed(&mut self, now: Timestamp) {
+        self.shown.retain(|toast| toast.until.is_none_or(|until| until > now));
     }
 
     /// Removes all messages except errors.
@@ -102,7 +115,7 @@ impl Toasts {
 
     /// Returns when the next message disappears.
     pub fn next(&self) -> Option<Timestamp> {
-        self.shown.iter().filter_map(|toast| toast.until).min()
+        self.shown.iter().filter(|toast| !toast.waits_for_key).filter_map(|toast| toast.until).min()
     }
 }
 
@@ -156,5 +169,17 @@ mod tests {
         assert!(toasts.expire(toasts.next().expect("two pass")));
         assert_eq!(toasts.list().len(), 1);
         assert!(toasts.clear() && !toasts.clear());
+    }
+
+    #[test]
+    fn what_others_do_stays_until_somebody_is_there() {
+        let mut toasts = Toasts::default();
+        let start = Timestamp::UNIX_EPOCH;
+        toasts.keep("another console", start);
+        toasts.pressed(start);
+        let later = start.checked_add(SHOWN).expect("a time");
+        assert!(!toasts.expire(later) && toasts.next().is_none());
+        toasts.pressed(later);
+        assert_eq!(toasts.list(), []);
     }
 }

@@ -88,6 +88,8 @@ impl App {
                 self.toasts.fail(visible::one_line(&text), None);
             }
             Msg::Preferences(preferences, faults) => self.reload(*preferences, faults),
+            Msg::NextRuntime(snapshot) => self.take_next_runtime(snapshot),
+            Msg::StopAsked(by) => self.ask_to_stop(by),
             Msg::LinkLost | Msg::Stopped => self.view.is_lost = !self.is_leaving,
         }
         self.is_dirty = true;
@@ -130,6 +132,7 @@ impl App {
             self.list.selected = Some(task);
             self.list.is_held = true;
         }
+        self.say_of_others(&old);
         self.keep_pins();
         self.places.review();
         self.note_durations();
@@ -147,7 +150,7 @@ impl App {
         if self.is_leaving {
             return;
         }
-        self.toasts.expire(self.now);
+        self.toasts.pressed(self.now);
         let action = self.setup.keymap.action(self.context(), key);
         self.learn(action);
         action.into_iter().for_each(|action| self.learn_terms(action));

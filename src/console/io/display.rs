@@ -1,9 +1,9 @@
 //! Writing frames to the terminal: each is assembled in full, wrapped in synchronized output (mode 2026), and
-//! written at once.
+//! written as the terminal takes it. The next frame is drawn when the last one has been taken: a terminal that takes
+//! nothing holds up frames, and nothing else.
 
 use crate::console::app::draw;
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,12 +20,15 @@ use crate::clock::Clock;
 use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
+use super::output::Output;
 use crate::console::app::App;
 use crate::console::app::painter::Drawn;
 use crate::console::theme::colour::Level;
 
 /// Maximum length of a notification, in characters.
 const RING_CHARS: usize = 200;
+/// Bytes that may wait for a terminal that takes none; a sequence beyond that is dropped.
+const MOST_WAITING: usize = 256 << 10;
 /// Maximum length of a window title, in characters.
 const TITLE_CHARS: usize = 100;
 /// Suspends display updates until the frame is complete, then shows it.
@@ -45,7 +48,7 @@ const SLOWEST: Duration = Duration::from_millis(66);
 pub(in crate::console) struct Display {
     backend: CrosstermBackend<Out>,
     bytes: Rc<RefCell<Vec<u8>>>,
-    tty: File,
+    output: Output,
     clock: Clock,
     last: Buffer,
     next: Buffer,
@@ -53,6 +56,8 @@ pub(in crate::console) struct Display {
     /// The cursor as of the last frame.
     cursor: Option<(Position, CursorShape)>,
     shape: CursorShape,
+    /// Since when bytes wait for the terminal.
+    waits_since: Option<Duration>,
     last_write: Duration,
 }
 
@@ -85,9 +90,9 @@ fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
 }
 
 impl Display {
-    /// Creates a display that draws on `tty`.
+    /// Creates a display that draws on a terminal.
     #[must_use]
-    pub(in crate::console) fn new(tty: File, clock: Clock) -> Self {
+    pub(in crate::console) fn new(output: Output, clock: Clock) -> Self {
         // Under NO_COLOR, crossterm writes an empty SGR for each colour, which is a reset; the theme omits
         // colours instead.
         crossterm::style::force_color_output(true);
@@ -95,18 +100,39 @@ impl Display {
         Self {
             backend: CrosstermBackend::new(Out(Rc::clone(&bytes))),
             bytes,
-            tty,
+            output,
             clock,
             last: Buffer::default(),
             next: Buffer::default(),
             is_fresh: true,
             cursor: None,
             shape: CursorShape::Default,
+            waits_since: None,
             last_write: Duration::ZERO,
         }
     }
 
-    /// Draws a frame, and sends it unless it would change nothing.
+    /// Returns the terminal, for its settings.
+    pub(in crate::console) fn output(&mut self) -> &mut Output {
+        &mut self.output
+    }
+
+    /// Tells whether the terminal has taken everything.
+    pub(in crate::console) fn is_taken(&self) -> bool {
+        self.output.is_empty()
+    }
+
+    /// Waits until the terminal has taken everything. Cancellation-safe.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(in crate::console) async fn flush(&mut self) -> io::Result<()> {
+        self.output.flush().await?;
+        self.measure();
+        Ok(())
+    }
+
+    /// Draws a frame, and sends it unless it would change nothing. Everything before must have been taken.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -154,11 +180,16 @@ impl Display {
         self.shape = CursorShape::Default;
     }
 
-    /// Writes an escape sequence that is not part of a frame.
+    /// Writes an escape sequence that is not part of a frame. A terminal that has taken nothing for long does not get
+    /// it.
     ///
     /// # Errors
     /// When the terminal is gone.
     pub(in crate::console) fn write(&mut self, sequence: &Sequence) -> io::Result<()> {
+        if self.output.waiting() > MOST_WAITING {
+            tracing::warn!("the terminal takes nothing: a sequence is dropped");
+            return Ok(());
+        }
         queue!(self.backend, Print(&sequence.0))?;
         self.send()
     }
@@ -169,12 +200,22 @@ impl Display {
     }
 
     fn send(&mut self) -> io::Result<()> {
-        let before = self.clock.now().mono;
+        self.waits_since.get_or_insert(self.clock.now().mono);
         let mut bytes = self.bytes.borrow_mut();
-        self.tty.write_all(&bytes)?;
+        self.output.send(&bytes)?;
         bytes.clear();
-        self.last_write = self.clock.now().mono.saturating_sub(before);
+        drop(bytes);
+        self.measure();
         Ok(())
+    }
+
+    /// If everything was taken, records how long that took.
+    fn measure(&mut self) {
+        if self.output.is_empty()
+            && let Some(since) = self.waits_since.take()
+        {
+            self.last_write = self.clock.now().mono.saturating_sub(since);
+        }
     }
 }
 

@@ -1,14 +1,13 @@
 //! The console's event loop: waits for whatever comes first, with keys ahead of everything else, lets `App`
 //! decide, carries out the effects, and draws when there is anything new. Makes no decisions of its own.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::config::OnHangup;
 use crate::link::Operator;
 use crate::runtime::Snapshot;
 
@@ -18,9 +17,9 @@ use super::effects::Effects;
 use super::files::Made;
 use super::frames::Frames;
 use super::keyboard::Heard;
-use super::notices;
 use super::settings::Source;
 use super::signals::{Asked, Signals};
+use super::stop_request::PendingStop;
 use super::tty;
 use crate::console::app::App;
 use crate::console::msg::{Effect, Leave, Msg};
@@ -28,8 +27,6 @@ use crate::console::{Cue, Error};
 
 /// While keys are queued, the minimum time between two frames.
 pub(super) const KEYS_PACE: Duration = Duration::from_millis(100);
-/// Resizes that follow each other this closely are handled as one.
-const RESIZING: Duration = Duration::from_millis(50);
 /// File changes that follow each other this closely are handled as one.
 const SETTLING: Duration = Duration::from_millis(100);
 /// With nothing scheduled, the loop wakes up after this long.
@@ -41,13 +38,15 @@ const STOPPING: Duration = Duration::from_secs(15);
 pub(in crate::console) struct Driver {
     pub(in crate::console) app: App,
     pub(in crate::console) display: Display,
-    pub(in crate::console) tty: File,
     pub(in crate::console) clock: Clock,
     pub(in crate::console) operator: Operator,
     pub(in crate::console) effects: Effects,
     pub(in crate::console) keys: mpsc::Receiver<Heard>,
     pub(in crate::console) cues: watch::Receiver<Cue>,
     pub(in crate::console) signals: Signals,
+    pub(in crate::console) stop: PendingStop,
+    /// Waits for the next runtime of the workspace, once this one is gone.
+    pub(in crate::console) next_runtime: JoinSet<Operator>,
     pub(in crate::console) source: Source,
     pub(in crate::console) times: Times,
     pub(in crate::console) frames: Frames,
@@ -65,7 +64,7 @@ pub(in crate::console) struct Times {
     pub(super) is_urgent: bool,
     /// When a text on the last frame will change.
     pub(super) wake: Option<Duration>,
-    resize: Option<Duration>,
+    pub(super) resize: Option<Duration>,
     /// When to reread the settings.
     reload: Option<Duration>,
     give_up: Option<Duration>,
@@ -82,6 +81,8 @@ pub(in crate::console) enum Ending {
     Left,
     /// The runtime in this process continues without this terminal.
     Detached,
+    /// `serve --stop` requested the end.
+    Stopped,
     /// A signal requested the end.
     Signal(u8),
     /// The terminal is gone.
@@ -97,19 +98,25 @@ struct News {
 
 impl News {
     fn of(operator: &Operator) -> Self {
-        let mut snapshots = operator.snapshot();
+        let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
+        // Both may have changed before anybody listened.
         snapshots.mark_changed();
-        Self { snapshots, connected: operator.connected(), changed: operator.screens_changed() }
+        connected.mark_changed();
+        Self { snapshots, connected, changed: operator.screens_changed() }
     }
 }
 
 enum Event {
     Heard(Heard),
     Signal(Asked),
+    StopRequest,
+    /// The terminal has taken everything, or is gone.
+    Taken(std::io::Result<()>),
     Msg(Msg),
     Screens,
     Snapshot,
     Link,
+    NextRuntime(Operator),
     Files,
     Time,
 }
@@ -153,7 +160,7 @@ impl Driver {
         }
     }
 
-    /// Waits for the next event. Priority: keys, signals, answers, news, time.
+    /// Waits for the next event. Priority: signals, keys, answers, the terminal, news, time.
     async fn next(&mut self, news: &mut News) -> Event {
         let News { snapshots, connected, changed } = news;
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
@@ -161,13 +168,17 @@ impl Driver {
         let is_lost = self.app.view.is_lost;
         // Under a flood of output every frame has something new: once that is known, only an echo matters.
         let is_open = !self.times.screens_changed || self.times.last_key.is_some();
+        let is_taken = self.display.is_taken();
         tokio::select! {
             biased;
-            heard = self.keys.recv() => Event::Heard(heard.unwrap_or(Heard::Gone)),
             asked = self.signals.next() => Event::Signal(asked),
+            heard = self.keys.recv() => Event::Heard(heard.unwrap_or(Heard::Gone)),
             msg = self.effects.next() => Event::Msg(msg),
+            taken = self.display.flush(), if !is_taken => Event::Taken(taken),
             Ok(()) = snapshots.changed() => Event::Snapshot,
             Ok(()) = connected.changed(), if !is_lost => Event::Link,
+            Some(Ok(next)) = self.next_runtime.join_next() => Event::NextRuntime(next),
+            Some(()) = self.stop.changed() => Event::StopRequest,
             Ok(()) = self.cues.changed() => Event::Msg(Msg::Cue(*self.cues.borrow_and_update())),
             () = changed.notified(), if is_open => Event::Screens,
             () = self.source.watch.changed() => Event::Files,
@@ -189,6 +200,15 @@ impl Driver {
                 msg
             }
             Event::Signal(asked) => return self.signalled(asked),
+            Event::StopRequest => match self.stop.ask(self.clock.now().mono) {
+                Some(by) => Msg::StopAsked(by),
+                None => return Ok(None),
+            },
+            Event::Taken(taken) => {
+                taken.map_err(Error::Terminal)?;
+                self.app.taken();
+                return Ok(None);
+            }
             Event::Msg(Msg::Stopped) => return Ok(Some(Ending::Left)),
             Event::Msg(msg) => msg,
             Event::Screens => {
@@ -199,10 +219,14 @@ impl Driver {
                 }
                 return Ok(None);
             }
-            Event::Snapshot => Msg::Snapshot(notices::of_others(&snapshots.borrow())),
+            Event::Snapshot => Msg::Snapshot(self.operator.of_others(&snapshots.borrow())),
             Event::Link if *connected.borrow() => return Ok(None),
             Event::Link if self.app.is_leaving => return Ok(Some(Ending::Left)),
-            Event::Link => Msg::LinkLost,
+            Event::Link => {
+                self.await_next_runtime();
+                Msg::LinkLost
+            }
+            Event::NextRuntime(next) => self.attach_next(next),
             Event::Files => {
                 // Editors write a file in several steps.
                 self.times.reload = Some(self.clock.now().mono + SETTLING);
@@ -219,6 +243,9 @@ impl Driver {
         let now = self.clock.now().mono;
         if self.times.give_up.is_some_and(|at| at <= now) {
             return Ok(Some(Ending::Left));
+        }
+        if self.is_stop_due(now) {
+            return Ok(Some(self.stop_as_asked()));
         }
         if self.times.wake.take_if(|at| *at <= now).is_some() {
             self.app.touch();
@@ -243,49 +270,6 @@ impl Driver {
             return self.carry_out(effects);
         }
         Ok(None)
-    }
-
-    fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, Error> {
-        match asked {
-            Asked::End(code) => return Ok(Some(Ending::Signal(code))),
-            Asked::HangUp => return Ok(Some(self.gone())),
-            Asked::Resize => {
-                let at = self.clock.now().mono + RESIZING;
-                self.times.resize.get_or_insert(at);
-            }
-            Asked::Suspend => {
-                tty::give_back();
-                // The process stays stopped inside this call until it is continued.
-                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
-                    .map_err(|error| Error::Terminal(error.into()))?;
-                self.retake()?;
-            }
-            Asked::Continue => self.retake()?,
-        }
-        Ok(None)
-    }
-
-    /// Returns how the loop ends when the terminal is gone.
-    fn gone(&self) -> Ending {
-        let App { setup, is_leaving, .. } = &self.app;
-        let detaches = setup.can_detach && setup.ui.on_hangup == OnHangup::Detach && !is_leaving;
-        if detaches { Ending::Detached } else { Ending::Gone }
-    }
-
-    /// Sets the title of the terminal's window, or restores the original one.
-    fn title(&mut self, title: Option<&str>) -> Result<(), Error> {
-        tty::keep_title(&self.tty, title.is_some()).map_err(Error::Terminal)?;
-        let Some(title) = title else { return Ok(()) };
-        self.display.write(&display::title_sequence(title)).map_err(Error::Terminal)
-    }
-
-    fn retake(&mut self) -> Result<(), Error> {
-        tty::take(&self.tty, self.mouse(self.app.has_mouse)).map_err(Error::Terminal)?;
-        self.title(self.app.title.clone().as_deref())?;
-        self.display.clear();
-        self.times.resize = Some(self.clock.now().mono);
-        self.app.touch();
-        Ok(())
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
@@ -347,12 +331,15 @@ impl Driver {
                 Effect::Remember(memory) => self.remember(&memory),
                 Effect::Arranged(arrangement) => self.keep_arrangement(&arrangement),
                 Effect::Mouse(is_ours) => {
-                    tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?
+                    let mouse = self.mouse(is_ours);
+                    tty::mouse(self.display.output(), mouse).map_err(Error::Terminal)?
                 }
                 Effect::Quit(Leave::Detach) if self.app.setup.can_detach => {
                     return Ok(Some(Ending::Detached));
                 }
                 Effect::Quit(Leave::Detach) => return Ok(Some(Ending::Left)),
+                Effect::Quit(Leave::AsAsked) => return Ok(Some(self.stop_as_asked())),
+                Effect::Stay => self.stop.answer(false),
                 Effect::Quit(Leave::StopAll) => {
                     self.effects.shut_down();
                     self.times.give_up = Some(self.clock.now().mono + STOPPING);
@@ -365,13 +352,15 @@ impl Driver {
     /// Returns when the loop must wake up even if no event arrives.
     fn next_time(&self) -> Option<Duration> {
         let times = &self.times;
-        let is_new = self.app.is_dirty() || times.screens_changed;
+        // A terminal that has not taken the last frame gets no other one, and says when it has.
+        let is_new = self.display.is_taken() && (self.app.is_dirty() || times.screens_changed);
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| times.last_frame + pace);
         let now = self.clock.now();
         let due = self.app.view.usage.next().into_iter().chain(self.app.watching.next).min();
         let look = due.map(|at| now.mono + until(now.wall, at));
-        [frame, look, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
+        let stop = self.stop.next_look(now.mono);
+        [frame, look, times.wake, times.resize, times.reload, times.give_up, stop].into_iter().flatten().min()
     }
 }
 

@@ -48,7 +48,8 @@ impl Frames {
 impl Driver {
     /// Draws a frame if something is new and the last frame is old enough, or if it is urgent.
     pub(super) fn draw_if_due(&mut self) -> Result<(), Error> {
-        if !self.app.is_dirty() && !self.times.screens_changed {
+        let is_new = self.app.is_dirty() || self.times.screens_changed;
+        if !is_new || !self.display.is_taken() {
             return Ok(());
         }
         let now = self.clock.now().mono;
@@ -69,7 +70,10 @@ impl Driver {
             return Ok(());
         }
         let drawn = self.display.draw(&self.app).map_err(Error::Terminal)?;
-        self.app.drawn();
+        self.app.sent();
+        if self.display.is_taken() {
+            self.app.taken();
+        }
         let after = self.clock.now();
         self.frames.add(after.mono.saturating_sub(now));
         self.app.pace.frame.add(after.mono.saturating_sub(now));

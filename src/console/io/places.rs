@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::effects::{Effects, KEYS_AHEAD, type_in_order};
 use crate::console::msg::Msg;
 use crate::link::{Fleet, Operator, Running};
-use crate::paths::{Locks, workspace_id};
+use crate::paths::Locks;
 
 impl Driver {
     /// Shows another runtime of this machine too. The console of one runtime becomes a console of several.
@@ -14,15 +14,32 @@ impl Driver {
         if let Some(fleet) = self.operator.fleet() {
             return fleet.open(running);
         }
-        let Some(locks) = self.source.options.locks.clone() else { return };
-        let home = workspace_id(&self.app.view.snapshot.workspace);
-        let config = self.source.options.config.clone();
-        let fleet = Fleet::around(self.operator.clone(), &home, &locks, config);
+        let Some(successors) = self.source.options.successors(&self.app.view.snapshot.workspace) else {
+            return;
+        };
+        let fleet = Fleet::around(self.operator.clone(), successors);
         fleet.open(running);
-        self.operator = Operator::Fleet(fleet);
-        self.effects.hold(self.operator.clone());
-        // The fleet contains the handle used so far but does not know yet which panes are visible, so they
-        // are announced again.
+        self.hold(Operator::Fleet(fleet));
+    }
+
+    /// Waits for the next runtime of the workspace, now that this one is gone.
+    pub(super) fn await_next_runtime(&mut self) {
+        let successors = self.source.options.successors(&self.app.view.snapshot.workspace);
+        successors.into_iter().for_each(|successors| drop(self.next_runtime.spawn(successors.next())));
+    }
+
+    /// Shows the next runtime of the workspace.
+    pub(super) fn attach_next(&mut self, operator: Operator) -> Msg {
+        let snapshot = operator.of_others(&operator.snapshot().borrow());
+        self.hold(operator);
+        Msg::NextRuntime(snapshot)
+    }
+
+    /// Uses another operator handle from now on.
+    fn hold(&mut self, operator: Operator) {
+        self.effects.hold(operator.clone());
+        self.operator = operator;
+        // It does not know yet which panes are visible, so they are announced again.
         self.times.has_other_hold = true;
         self.app.show_again();
     }

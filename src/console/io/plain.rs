@@ -1,35 +1,39 @@
 //! The event loop of the plain-line console: reads lines, lets `Session` decide, and writes lines. Needs no
-//! terminal.
+//! terminal. A terminal that takes nothing (Control-S) holds up the printing alone; a pipe that takes nothing also
+//! holds up what would be printed.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use serde_json::json;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::config::OnHangup;
-use crate::envelope::{SafeText, TaskId};
+use crate::envelope::SafeText;
 use crate::link::Operator;
-use crate::runtime::{Snapshot, TaskView};
+use crate::runtime::Snapshot;
 
-use super::pages;
+use super::leaving::{GIVING_BACK, LEAVING};
+use super::output::{Output, Sink};
 use super::signals::{Asked, Signals};
-use super::stdin::{self, Echo};
-use super::{effects, notices};
+use super::stdin::{self, Echo, Typed};
+use super::stop_request::PendingStop;
+use super::{effects, reads};
 use crate::console::Error;
-use crate::console::msg::{self, Leave, Msg};
+use crate::console::msg::{self, Leave};
 use crate::console::options::{Because, Exit, Left, Options};
-use crate::console::plain::{Circumstances, Effect, Event, Purpose, Session};
+use crate::console::plain::{Circumstances, Effect, Event, Session};
 use crate::console::theme::Preferences;
 
 /// With nothing scheduled, the loop wakes up after this long.
 const LONG: Duration = Duration::from_hours(24);
 /// How long to wait for all tasks to stop before the console exits anyway.
 const STOPPING: Duration = Duration::from_secs(15);
+/// Bytes that may wait for a terminal that takes none; lines beyond that are counted, not printed.
+const MOST_WAITING: usize = 1 << 20;
 /// Exit code when the reader of our output is gone: what a shell reports for SIGPIPE.
 const UNREAD: u8 = 141;
 
@@ -37,15 +41,29 @@ const UNREAD: u8 = 141;
 struct Teller {
     session: Session,
     operator: Operator,
+    /// What the last line asked for.
     reading: JoinSet<Option<Event>>,
+    /// What is read unasked, of a task that is followed or waits: a flood of it holds up no line.
+    following: JoinSet<Option<Event>>,
+    /// Whether the event being handled is a line.
+    is_line: bool,
     lines: Option<stdin::Lines>,
     echo: Echo,
     signals: Signals,
     clock: Clock,
+    output: Output,
+    /// Whether that is a terminal: only then lines may be left out.
+    is_terminal: bool,
+    /// Lines that were left out.
+    left_out: usize,
     give_up: Option<Duration>,
+    options: Options,
     on_hangup: OnHangup,
-    /// The runtime in this process continues without this console.
-    is_detached: bool,
+    stop: PendingStop,
+    /// Waits for the next runtime of the workspace, once this one is gone.
+    next_runtime: JoinSet<Operator>,
+    /// What becomes of the runtime in this process, unless it just ends with the console.
+    fate: Option<Left>,
 }
 
 /// Reports on the runtime until the user leaves, nothing is left to report, or a signal arrives.
@@ -71,28 +89,38 @@ pub(in crate::console) async fn run(
         watch: preferences.ui.watch.clone(),
     };
     let (lines, reading_lines) = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
-    let snapshot = notices::of_others(&operator.snapshot().borrow());
+    let mut snapshots = operator.snapshot();
+    let snapshot = operator.of_others(&snapshots.borrow_and_update());
     let (session, effects) = Session::begin(about, snapshot, clock.now().wall);
     let mut teller = Teller {
         session,
         operator,
         reading: JoinSet::new(),
+        following: JoinSet::new(),
+        is_line: true,
         lines: Some(lines),
         echo: Echo::default(),
         signals,
         clock,
+        output: Sink::of_stdout().and_then(Output::new).map_err(Error::Terminal)?,
+        is_terminal: io::stdout().is_terminal(),
+        left_out: 0,
         give_up: None,
-        on_hangup: if options.can_detach { preferences.ui.on_hangup } else { OnHangup::End },
-        is_detached: false,
+        options: options.clone(),
+        on_hangup: preferences.ui.on_hangup,
+        stop: PendingStop::new(options.stop_requests()),
+        next_runtime: JoinSet::new(),
+        fate: None,
     };
     let code = match teller.carry_out(effects) {
         Some(code) => code,
-        None => tokio::task::unconstrained(teller.listen()).await,
+        None => tokio::task::unconstrained(teller.listen(snapshots)).await,
     };
+    teller.finish(code).await;
     let session = &teller.session;
     let runtime = match () {
         () if session.is_lost => Left::Lost,
-        () if teller.is_detached => Left::Detached,
+        () if teller.fate.is_some() => teller.fate.unwrap_or(Left::Ends),
         () if teller.operator.recording().is_some() => Left::Read,
         () if teller.operator.is_remote() && !session.is_leaving => Left::GoesOn,
         () => Left::Ends,
@@ -106,19 +134,39 @@ pub(in crate::console) async fn run(
 
 impl Teller {
     /// Runs until something ends the loop; returns the exit code.
-    async fn listen(&mut self) -> u8 {
-        let mut snapshots = self.operator.snapshot();
+    async fn listen(&mut self, mut snapshots: watch::Receiver<Arc<Snapshot>>) -> u8 {
         let mut connected = self.operator.connected();
+        connected.mark_changed();
         loop {
             let now = self.clock.now();
             if self.give_up.is_some_and(|at| at <= now.mono) {
                 return 0;
             }
+            if self.stop.is_due(now.mono, self.output.is_empty()) {
+                return self.stop_as_asked();
+            }
             let heard = match self.next(&mut snapshots, &mut connected).await {
                 Next::Event(heard) => heard,
                 Next::Signal(Asked::End(130)) => Event::Interrupted,
                 Next::Signal(Asked::End(code)) => return code,
-                Next::Signal(Asked::HangUp) => return self.gone(),
+                Next::Signal(Asked::HangUp) | Next::Gone => return self.gone(),
+                Next::Taken(Ok(())) => {
+                    if let Some(code) = self.printed() {
+                        return code;
+                    }
+                    continue;
+                }
+                Next::Taken(Err(_)) => return self.unread(),
+                Next::Runtime(operator) => {
+                    (snapshots, connected) = (operator.snapshot(), operator.connected());
+                    connected.mark_changed();
+                    self.operator = operator;
+                    Event::NextRuntime(self.operator.of_others(&snapshots.borrow_and_update()))
+                }
+                Next::StopRequest => match self.stop.ask(now.mono) {
+                    Some(by) => Event::StopAsked(by),
+                    None => continue,
+                },
                 Next::Signal(Asked::Suspend) => {
                     self.suspend();
                     continue;
@@ -126,6 +174,12 @@ impl Teller {
                 Next::Signal(Asked::Resize | Asked::Continue) => continue,
             };
             let was_interrupted = matches!(heard, Event::Interrupted);
+            self.is_line = matches!(heard, Event::Entered(..));
+            if matches!(heard, Event::LinkLost) {
+                let workspace = snapshots.borrow().workspace.clone();
+                let successors = self.options.successors(&workspace);
+                successors.into_iter().for_each(|next| drop(self.next_runtime.spawn(next.next())));
+            }
             let effects = self.session.update(heard, self.clock.now().wall);
             if let Some(code) = self.carry_out(effects) {
                 return if was_interrupted { 130 } else { code };
@@ -135,8 +189,30 @@ impl Teller {
 
     /// Handles the loss of the terminal; returns the exit code.
     fn gone(&mut self) -> u8 {
-        self.is_detached = self.on_hangup == OnHangup::Detach && !self.session.is_leaving;
-        if self.is_detached { 0 } else { 129 }
+        if !self.options.outlives_terminal(self.on_hangup) || self.session.is_leaving {
+            return 129;
+        }
+        self.fate = Some(Left::Detached);
+        0
+    }
+
+    /// Handles the loss of whoever reads standard output; returns the exit code.
+    fn unread(&mut self) -> u8 {
+        if self.is_terminal { self.gone() } else { UNREAD }
+    }
+
+    /// Waits until what was printed last has been taken: not for long by a terminal or after a signal, otherwise until a
+    /// signal arrives.
+    async fn finish(&mut self, code: u8) {
+        if code >= 128 || self.fate.is_some() {
+            return self.output.finish(GIVING_BACK);
+        }
+        let patience = if self.is_terminal { LEAVING } else { LONG };
+        tokio::select! {
+            // A reader that is gone misses nothing.
+            _ = tokio::time::timeout(patience, self.output.flush()) => {}
+            _ = self.signals.next() => {}
+        }
     }
 
     async fn next(
@@ -149,31 +225,42 @@ impl Teller {
         // Pending requests are carried out and reported before the next line is read, so that a `quit` right
         // behind them loses nothing.
         let takes_lines = self.reading.is_empty();
+        let has_printed = self.output.is_empty();
+        // A pipe that does not take what was printed gets nothing to print.
+        let goes_on = has_printed || self.is_terminal;
         let line = async {
             match &mut self.lines {
-                Some(lines) if takes_lines => lines.recv().await,
+                Some(lines) if takes_lines && goes_on => lines.recv().await,
                 _ => std::future::pending().await,
             }
         };
         tokio::select! {
             biased;
             asked = self.signals.next() => Next::Signal(asked),
-            Some(read) = self.reading.join_next() => {
+            taken = self.output.flush(), if !has_printed => Next::Taken(taken),
+            Some(()) = self.stop.changed() => Next::StopRequest,
+            Some(read) = self.reading.join_next(), if goes_on => {
                 Next::Event(read.ok().flatten().unwrap_or(Event::Time))
             }
-            Ok(()) = snapshots.changed() => {
-                Next::Event(Event::News(notices::of_others(&snapshots.borrow_and_update())))
+            Ok(()) = snapshots.changed(), if goes_on => {
+                Next::Event(Event::News(self.operator.of_others(&snapshots.borrow_and_update())))
             }
             Ok(()) = connected.changed(), if !is_lost => {
                 Next::Event(if *connected.borrow() { Event::Time } else { Event::LinkLost })
             }
-            line = line => Next::Event(match line {
-                Some((entered, at)) => Event::Entered(entered, at),
+            Some(Ok(next)) = self.next_runtime.join_next() => Next::Runtime(next),
+            line = line => match line {
+                Some(Typed::Entered(entered, at)) => Next::Event(Event::Entered(entered, at)),
+                Some(Typed::EndKey) => Next::Event(Event::EndKey),
+                Some(Typed::Gone) => Next::Gone,
                 None => {
                     self.lines = None;
-                    Event::InputEnded
+                    Next::Event(Event::InputEnded)
                 }
-            }),
+            },
+            Some(read) = self.following.join_next(), if goes_on => {
+                Next::Event(read.ok().flatten().unwrap_or(Event::Time))
+            }
             () = tokio::time::sleep_until(wake) => Next::Event(Event::Time),
         }
     }
@@ -185,7 +272,14 @@ impl Teller {
             let left = at.as_millisecond().saturating_sub(now.wall.as_millisecond()).max(1);
             now.mono + Duration::from_millis(left.unsigned_abs())
         });
-        by_itself.into_iter().chain(self.give_up).min().unwrap_or(now.mono + LONG)
+        let stop = self.stop.next_look(now.mono);
+        by_itself.into_iter().chain(self.give_up).chain(stop).min().unwrap_or(now.mono + LONG)
+    }
+
+    fn stop_as_asked(&mut self) -> u8 {
+        self.stop.answer(true);
+        self.fate = Some(Left::Stopped);
+        0
     }
 
     /// Suspends the process: it stays stopped inside this call until it is continued.
@@ -210,8 +304,11 @@ impl Teller {
                     said.push('\n');
                 }
                 Effect::Do(effect) => end = end.or(self.act(effect)),
-                Effect::Read(task, from, purpose) => self.read(&task, from, purpose),
-                Effect::Screen(task) => self.look(task),
+                Effect::Read(task, from, purpose) => {
+                    let reads = if self.is_line { &mut self.reading } else { &mut self.following };
+                    reads::output(reads, &self.operator, &task, from, purpose)
+                }
+                Effect::Screen(task) => reads::screen(&mut self.reading, self.operator.clone(), task),
                 Effect::Hide(hide) => self.echo.hide(hide),
                 Effect::Leave => end = Some(0),
             }
@@ -219,20 +316,40 @@ impl Teller {
         if said.is_empty() {
             return end;
         }
-        let written = {
-            let mut out = io::stdout().lock();
-            out.write_all(SafeText::lines(&said).as_bytes()).and_then(|()| out.flush())
-        };
-        self.session.shown(self.clock.now().wall);
-        // A failed write means that our reader is gone.
-        written.err().map(|_| UNREAD).or(end)
+        if self.is_terminal && self.output.waiting() > MOST_WAITING {
+            self.left_out += said.lines().count();
+            return end;
+        }
+        match self.output.send(SafeText::lines(&said).as_bytes()) {
+            Ok(()) if self.output.is_empty() => end.or(self.printed()),
+            Ok(()) => end,
+            Err(_) => Some(self.unread()),
+        }
+    }
+
+    /// Records that everything has been printed, or how many lines have not; returns the exit code if that ends the
+    /// console.
+    fn printed(&mut self) -> Option<u8> {
+        match std::mem::take(&mut self.left_out) {
+            0 => self.session.shown(self.clock.now().wall),
+            lines => {
+                let effects = self.session.update(Event::LeftOut(lines), self.clock.now().wall);
+                return self.carry_out(effects);
+            }
+        }
+        None
     }
 
     fn act(&mut self, effect: msg::Effect) -> Option<u8> {
         match effect {
             msg::Effect::Quit(Leave::Detach) => {
-                self.is_detached = !self.operator.is_remote();
+                self.fate = (!self.operator.is_remote()).then_some(Left::Detached);
                 return Some(0);
+            }
+            msg::Effect::Quit(Leave::AsAsked) => return Some(self.stop_as_asked()),
+            msg::Effect::Stay => {
+                self.stop.answer(false);
+                return None;
             }
             msg::Effect::Quit(Leave::StopAll) => self.give_up = Some(self.clock.now().mono + STOPPING),
             _ => {}
@@ -241,55 +358,16 @@ impl Teller {
         self.reading.spawn(async move { asked.await.map(Event::Done) });
         None
     }
-
-    fn read(&mut self, task: &TaskId, from: u64, purpose: Purpose) {
-        let snapshot = self.operator.snapshot();
-        let task = snapshot.borrow().tasks.iter().find(|known| known.id == *task).cloned();
-        let Some(task) = task else { return };
-        self.reading.spawn_blocking(move || match pages::since(&task, from, purpose) {
-            Ok(reading) => Some(Event::Read(task.id.clone(), reading)),
-            // A task that never started has no log.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Event::Done(Msg::Failed(format!("read the log of the task: {error}")))),
-        });
-    }
-
-    /// Reads the screen of a task; if the task has ended or the console shows a recording, reconstructs it
-    /// from the log.
-    fn look(&mut self, task: TaskId) {
-        let operator = self.operator.clone();
-        let known = operator.snapshot().borrow().tasks.iter().find(|known| known.id == task).cloned();
-        let is_past = |known: &Arc<TaskView>| operator.recording().is_some() || known.status.is_terminal();
-        if let Some(known) = known.filter(is_past) {
-            self.reading.spawn_blocking(move || {
-                let screen = pages::last_screen(&known).or_else(|error| match error.kind() {
-                    // A task that never started has no log.
-                    io::ErrorKind::NotFound => Ok(String::new()),
-                    _ => Err(format!("read the log of the task: {error}")),
-                });
-                Some(Event::Screen(task, screen))
-            });
-            return;
-        }
-        self.reading.spawn(async move {
-            let asked = json!({"task_id": task, "block": false, "view": "screen"});
-            let screen = match operator.call("TaskOutput", asked).await {
-                Ok(answer) => {
-                    let result = answer.envelope.result();
-                    let shown = result.and_then(|result| result.pointer("/task/output_preview"));
-                    match result {
-                        Some(_) => Ok(shown.and_then(|text| text.as_str()).unwrap_or_default().to_owned()),
-                        None => Err(answer.envelope.summary_text().to_owned()),
-                    }
-                }
-                Err(error) => Err(error.to_string()),
-            };
-            Some(Event::Screen(task, screen))
-        });
-    }
 }
 
 enum Next {
     Event(Event),
     Signal(Asked),
+    StopRequest,
+    /// The next runtime of the workspace.
+    Runtime(Operator),
+    /// Everything has been printed, or nobody reads it any more.
+    Taken(io::Result<()>),
+    /// The terminal is gone.
+    Gone,
 }

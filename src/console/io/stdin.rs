@@ -20,8 +20,19 @@ const LINES_AHEAD: usize = 64;
 /// Lines of a person that follow each other this closely were pasted.
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// What was entered, with the time it was read; closed when no more will come.
-pub(super) type Lines = mpsc::Receiver<(Entered, Timestamp)>;
+/// What comes from standard input.
+#[derive(Debug)]
+pub(super) enum Typed {
+    /// What was entered, and when it was read.
+    Entered(Entered, Timestamp),
+    /// Control-D at a terminal: more may follow.
+    EndKey,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// What comes from standard input; closed when no more will come.
+pub(super) type Lines = mpsc::Receiver<Typed>;
 
 /// The reader of standard input.
 pub(super) struct Reading {
@@ -48,13 +59,13 @@ pub(super) fn lines(clock: Clock) -> io::Result<(Lines, Reading)> {
     let (closed, wake) = pipe_with(PipeFlags::CLOEXEC)?;
     let thread = std::thread::Builder::new().name("lines".into()).spawn(move || {
         let now = || clock.now().wall;
-        let tell = |entered, at| told.blocking_send((entered, at)).ok();
+        let tell = |typed| told.blocking_send(typed).ok();
         let mut splitter = LineSplitter::new(is_person());
         // The receiver is gone, or no more will come.
         let _ = if is_person() {
             read_person(&closed, &mut splitter, now, tell)
         } else {
-            read_lines(&closed, &mut splitter, |entered| tell(entered, now()))
+            read_lines(&closed, &mut splitter, |entered| tell(Typed::Entered(entered, now())))
         };
     })?;
     Ok((lines, Reading { wake, thread }))
@@ -69,7 +80,7 @@ fn read_lines(
     loop {
         match read(closed, splitter, None)? {
             Read::Some => {}
-            Read::Nothing => return splitter.rest().and_then(tell),
+            Read::Nothing | Read::End | Read::Gone => return splitter.rest().and_then(tell),
         }
         while let Some(entered) = splitter.line() {
             tell(entered)?;
@@ -82,7 +93,7 @@ fn read_person(
     closed: &OwnedFd,
     splitter: &mut LineSplitter,
     now: impl Fn() -> Timestamp,
-    tell: impl Fn(Entered, Timestamp) -> Option<()>,
+    tell: impl Fn(Typed) -> Option<()>,
 ) -> Option<()> {
     let mut came_at = None;
     loop {
@@ -91,11 +102,14 @@ fn read_person(
         }
         match (read(closed, splitter, came_at.and(Some(&AT_ONCE)))?, came_at) {
             (Read::Some, _) => {}
-            (Read::Nothing, None) => return splitter.rest().and_then(|rest| tell(rest, now())),
-            (Read::Nothing, Some(at)) => {
+            (Read::Gone, _) => return tell(Typed::Gone),
+            (read, at) => {
                 came_at = None;
-                if let Some(entered) = splitter.collected() {
-                    tell(entered, at)?;
+                if let Some((entered, at)) = splitter.collected().zip(at) {
+                    tell(Typed::Entered(entered, at))?;
+                }
+                if matches!(read, Read::End) {
+                    tell(Typed::EndKey)?;
                 }
             }
         }
@@ -106,8 +120,12 @@ fn read_person(
 enum Read {
     /// Something.
     Some,
-    /// Nothing within the time, or ever again.
+    /// Nothing within the time.
     Nothing,
+    /// The end: for good, or typed at a terminal.
+    End,
+    /// The other end of a terminal is gone.
+    Gone,
 }
 
 /// Waits for more input; returns `None` when nobody wants it.
@@ -118,13 +136,17 @@ fn read(closed: &OwnedFd, splitter: &mut LineSplitter, patience: Option<&Timespe
     if !fds[1].revents().is_empty() {
         return None;
     }
+    if ready == 0 {
+        return Some(Read::Nothing);
+    }
+    let is_gone = fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
     let mut bytes = [0; 4_096];
-    let count = match ready {
-        0 => 0,
-        _ => retry_on_intr(|| rustix::io::read(&stdin, &mut bytes)).unwrap_or(0),
-    };
-    splitter.add(bytes.get(..count)?);
-    Some(if count == 0 { Read::Nothing } else { Read::Some })
+    match retry_on_intr(|| rustix::io::read(&stdin, &mut bytes)) {
+        Ok(count @ 1..) => splitter.add(bytes.get(..count)?),
+        Err(_) => return Some(Read::Gone),
+        Ok(_) => return Some(if is_gone { Read::Gone } else { Read::End }),
+    }
+    Some(Read::Some)
 }
 
 /// Tells whether standard input is a terminal, with a person in front of it.

@@ -5,13 +5,16 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError, TryLockError};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetsid, tcsetattr};
 
+use super::output::{Output, Sink, Step};
 use crate::config::Mouse;
 use crate::process;
 use crate::terminal::{self, Size, host_terminal};
@@ -37,6 +40,8 @@ const OWN_TITLE: &[u8] = b"\x1b[23;2t";
 
 /// Whether the window has a title set by us.
 static HAS_TITLE: AtomicBool = AtomicBool::new(false);
+/// How long a program that is aborted may take to restore a terminal.
+const ABORTED: Duration = Duration::from_millis(500);
 /// Printed when the program is aborted.
 const FAREWELL: &[u8] = b"pilothouse was aborted (a signal, or no memory was left); its tasks end with it\n";
 
@@ -48,7 +53,7 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
 struct Found {
-    fd: OwnedFd,
+    sink: Sink,
     termios: Termios,
 }
 
@@ -56,12 +61,23 @@ struct Found {
 ///
 /// # Errors
 /// When there is none.
-pub fn open() -> io::Result<File> {
+pub fn open() -> io::Result<Sink> {
     let stdout = io::stdout();
-    if stdout.is_terminal() {
-        return Ok(File::from(stdout.as_fd().try_clone_to_owned()?));
+    // The shell and other programs have the same description of standard output: it stays as it is, and the terminal
+    // is opened once more.
+    let own = |path: &str| {
+        let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+        let opened = File::options().read(true).write(true).custom_flags(flags).open(path);
+        opened.map(|file| Sink::new(file, Step::Any))
+    };
+    if !stdout.is_terminal() || tcgetsid(stdout.as_fd()).is_ok() {
+        return own("/dev/tty");
     }
-    File::options().read(true).write(true).open("/dev/tty")
+    // Not this process's own terminal; opening it may be refused if it belongs to another user.
+    own("/proc/self/fd/1").or_else(|_| {
+        let shared = File::from(stdout.as_fd().try_clone_to_owned()?);
+        Ok(Sink::new(shared, Step::SHARED_TERMINAL))
+    })
 }
 
 /// Returns the size of the terminal in columns and rows, limited to the largest size of a task, so that
@@ -76,10 +92,10 @@ pub fn size() -> io::Result<(u16, u16)> {
 /// Takes over the terminal, the first time or again after it was restored.
 ///
 /// # Errors
-/// When its state cannot be read or set.
-pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
+/// When its state cannot be read or set, or it is gone.
+pub fn take(output: &mut Output, with: Mouse) -> io::Result<()> {
     HOOK.call_once(give_back_when_it_breaks);
-    let found = Found { fd: tty.as_fd().try_clone_to_owned()?, termios: tcgetattr(tty)? };
+    let found = Found { sink: output.sink().try_clone()?, termios: tcgetattr(output.sink().file())? };
     let mut raw = found.termios.clone();
     // If we were stopped from outside, the shell has changed the state meanwhile: the state found first is
     // the one to restore.
@@ -87,36 +103,35 @@ pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
         *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
     }
     raw.make_raw();
-    tcsetattr(tty, OptionalActions::Now, &raw)?;
-    write_all(tty.as_fd(), TAKE)?;
-    mouse(tty, with)
+    tcsetattr(output.sink().file(), OptionalActions::Now, &raw)?;
+    output.send(TAKE)?;
+    mouse(output, with)
 }
 
 /// Captures the mouse, or leaves it to the terminal.
 ///
 /// # Errors
-/// When the terminal cannot be written to.
-pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
+/// When the terminal is gone.
+pub fn mouse(output: &mut Output, what: Mouse) -> io::Result<()> {
     let is_wheel = what == Mouse::Wheel;
     if HAS_WHEEL.swap(is_wheel, Ordering::SeqCst) && !is_wheel {
-        write_all(tty.as_fd(), NO_WHEEL)?;
+        output.send(NO_WHEEL)?;
     }
-    let sequence = match what {
-        Mouse::Off => NO_MOUSE.to_vec(),
-        Mouse::Wheel => [NO_MOUSE, WHEEL].concat(),
-        Mouse::Full => MOUSE.to_vec(),
-    };
-    write_all(tty.as_fd(), &sequence)
+    match what {
+        Mouse::Off => output.send(NO_MOUSE),
+        Mouse::Wheel => output.send(&[NO_MOUSE, WHEEL].concat()),
+        Mouse::Full => output.send(MOUSE),
+    }
 }
 
 /// Saves the title of the window before it is changed, or restores it.
 ///
 /// # Errors
-/// When the terminal cannot be written to.
-pub fn keep_title(tty: &File, keep: bool) -> io::Result<()> {
+/// When the terminal is gone.
+pub fn keep_title(output: &mut Output, keep: bool) -> io::Result<()> {
     match (HAS_TITLE.swap(keep, Ordering::SeqCst), keep) {
-        (false, true) => write_all(tty.as_fd(), KEEP_TITLE),
-        (true, false) => write_all(tty.as_fd(), OWN_TITLE),
+        (false, true) => output.send(KEEP_TITLE),
+        (true, false) => output.send(OWN_TITLE),
         _ => Ok(()),
     }
 }
@@ -125,34 +140,41 @@ pub fn keep_title(tty: &File, keep: bool) -> io::Result<()> {
 /// first frame.
 ///
 /// # Errors
-/// When the terminal cannot be written to.
-pub fn ask(tty: &File) -> io::Result<()> {
-    write_all(tty.as_fd(), host_terminal::queries().as_bytes())
+/// When the terminal is gone.
+pub fn ask(output: &mut Output) -> io::Result<()> {
+    output.send(host_terminal::queries().as_bytes())
 }
 
-/// Restores the terminal. There is nobody left to report errors to.
-pub fn give_back() {
+/// Restores the terminal, if it takes the bytes for that within `patience`. There is nobody left to report errors to.
+pub fn give_back(patience: Duration) {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
     // A panic while the lock was held leaves the needed state intact.
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = &*found {
-        found.restore();
+        found.restore(patience);
     }
 }
 
 impl Found {
-    /// Only writes and sets attributes, which is allowed in a signal handler.
-    fn restore(&self) {
+    /// Only writes, waits, and sets attributes, which is allowed in a signal handler.
+    fn restore(&self, patience: Duration) {
+        let mut left = patience;
+        let mut write = |bytes| {
+            // A terminal that takes nothing is waited for only once.
+            if !matches!(self.sink.write_within(bytes, left), Ok(true)) {
+                left = Duration::ZERO;
+            }
+        };
         if HAS_WHEEL.swap(false, Ordering::SeqCst) {
-            let _ = write_all(self.fd.as_fd(), NO_WHEEL);
+            write(NO_WHEEL);
         }
         if HAS_TITLE.swap(false, Ordering::SeqCst) {
-            let _ = write_all(self.fd.as_fd(), OWN_TITLE);
+            write(OWN_TITLE);
         }
-        let _ = write_all(self.fd.as_fd(), GIVE);
-        let _ = tcsetattr(&self.fd, OptionalActions::Now, &self.termios);
+        write(GIVE);
+        let _ = tcsetattr(self.sink.file(), OptionalActions::Now, &self.termios);
     }
 }
 
@@ -168,8 +190,8 @@ fn give_back_at_once() {
         Err(TryLockError::WouldBlock) => return,
     };
     if let Some(found) = &*found {
-        found.restore();
-        let _ = write_all(found.fd.as_fd(), FAREWELL);
+        found.restore(ABORTED);
+        let _ = found.sink.write_within(FAREWELL, ABORTED);
     }
 }
 
@@ -210,21 +232,9 @@ fn give_back_when_it_breaks() {
             tracing::warn!("a screen's parser panicked and will be rebuilt: {panic}");
             return;
         }
-        give_back();
+        give_back(ABORTED);
         tracing::error!("panic: {panic}");
         report(panic);
         std::process::abort();
     }));
-}
-
-fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match rustix::io::write(fd, bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }

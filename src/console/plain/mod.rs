@@ -9,6 +9,7 @@ pub mod events;
 pub mod line;
 pub mod menu;
 pub mod output;
+mod outside;
 mod places;
 pub mod session;
 mod steps;

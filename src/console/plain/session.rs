@@ -36,6 +36,12 @@ pub enum Event {
     Entered(Entered, Timestamp),
     /// No more lines will come.
     InputEnded,
+    /// Control-D at a terminal.
+    EndKey,
+    /// `serve --stop` asks to end the runtime in this process; by whom it was run.
+    StopAsked(String),
+    /// So many lines were not printed, because the terminal took none.
+    LeftOut(usize),
     /// The runtime published a new snapshot.
     News(Arc<Snapshot>),
     /// A request was carried out, with its result.
@@ -48,6 +54,8 @@ pub enum Event {
     Interrupted,
     /// The connection to the runtime was lost.
     LinkLost,
+    /// The next runtime of the workspace is attached.
+    NextRuntime(Arc<Snapshot>),
     /// Time has passed.
     Time,
 }
@@ -146,6 +154,8 @@ pub struct Session {
     pub is_lost: bool,
     /// Quitting: the tasks are being stopped first.
     pub is_leaving: bool,
+    /// Whether `serve --stop` waits for an answer.
+    pub(super) is_asked_to_stop: bool,
 }
 
 impl Session {
@@ -168,15 +178,6 @@ impl Session {
             }
             None => Line::system("the runtime is in this console and ends with it"),
         });
-        said.extend(
-            snapshot
-                .programs
-                .iter()
-                .filter(|program| !program.state.is_terminal())
-                .map(|program| program_runs(program)),
-        );
-        let running = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
-        said.extend(running.map(|task| Line::system(tasks::standing(task, now))));
         let session = Self {
             about,
             snapshot,
@@ -191,11 +192,21 @@ impl Session {
             idle_since: None,
             is_lost: false,
             is_leaving: false,
+            is_asked_to_stop: false,
         };
-        let waiting = if session.about.recording.is_some() { Vec::new() } else { session.waiting() };
-        said.extend(waiting.into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))));
+        said.extend(session.standing());
         said.extend(session.menu());
         (session, said.into_iter().map(Effect::Say).collect())
+    }
+
+    /// Returns what runs and what waits now.
+    pub(super) fn standing(&self) -> Vec<Line> {
+        let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal());
+        let mut said: Vec<Line> = programs.map(|program| program_runs(program)).collect();
+        said.extend(self.live().map(|task| Line::system(tasks::standing(task, self.now))));
+        let waiting = if self.about.recording.is_some() { Vec::new() } else { self.waiting() };
+        said.extend(waiting.into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))));
+        said
     }
 
     /// Handles an event; returns the lines to print and the effects to carry out.
@@ -207,16 +218,21 @@ impl Session {
                 self.has_input = false;
                 vec![say("no more input: the console leaves when nothing runs")]
             }
+            Event::EndKey => {
+                let mut effects = vec![Effect::Hide(false)];
+                effects.extend(self.quit());
+                effects
+            }
+            Event::StopAsked(by) => self.stop_asked(&by),
+            Event::LeftOut(lines) => self.left_out(lines),
             Event::News(snapshot) => self.news(snapshot),
             Event::Done(msg) => self.told(msg),
             Event::Read(task, reading) => self.output(&task, reading),
             Event::Screen(task, screen) => self.screen(&task, screen),
             Event::Interrupted => self.interrupted(),
             Event::LinkLost if self.is_leaving => vec![Effect::Leave],
-            Event::LinkLost => {
-                self.is_lost = true;
-                vec![say("the runtime went away, and its tasks with it"), Effect::Leave]
-            }
+            Event::LinkLost => self.link_lost(),
+            Event::NextRuntime(snapshot) => self.next_runtime(snapshot),
             Event::Time => self.look(),
         };
         effects.extend(self.by_itself());
@@ -254,6 +270,9 @@ impl Session {
     }
 
     fn is_busy(&self) -> bool {
+        if self.is_lost {
+            return false;
+        }
         let has_program = self.snapshot.programs.iter().any(|program| !program.state.is_terminal());
         self.about.recording.is_none() && (has_program || self.live().next().is_some())
     }

@@ -20,11 +20,17 @@ use crate::console::msg::{self, Leave};
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";
 const END: &str = ".";
+/// Keeps the runtime that `serve --stop` asks to end.
+pub(super) const KEEP: &str = "keep";
 /// Leaves a question open, or abandons a line.
 pub(super) const BACK: &str = "/back";
 
 impl Session {
     pub(super) fn line(&mut self, line: &str, at: Timestamp) -> Vec<Effect> {
+        if self.is_asked_to_stop && line.trim().trim_start_matches('/') == KEEP {
+            self.is_asked_to_stop = false;
+            return vec![reply("the runtime stays"), Effect::Do(msg::Effect::Stay)];
+        }
         let step = std::mem::replace(&mut self.step, Step::Menu);
         let is_back = line.trim() == BACK;
         match step {
@@ -317,7 +323,7 @@ impl Session {
         let live = self.live().count();
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal()).count();
         let programs = if self.about.is_remote { 0 } else { programs };
-        if live + programs == 0 || self.about.recording.is_some() {
+        if live + programs == 0 || self.about.recording.is_some() || self.is_lost {
             return vec![Effect::Leave];
         }
         self.step = Step::Quit;

@@ -6,10 +6,13 @@ mod cards;
 mod fleet;
 mod heard;
 mod older;
+mod own_notices;
 mod recorded;
 mod remote;
 mod screen;
 mod serve;
+mod stopping;
+mod successor;
 mod update;
 
 use std::collections::BTreeMap;
@@ -25,8 +28,10 @@ use cards::{CardId, Cards};
 pub use fleet::{Fleet, remove_left_copies};
 use recorded::Recorded;
 use remote::Remote;
-pub(super) use screen::ScreenUpdate;
+pub(super) use screen::{ScreenUpdate, fuzz_screen};
 pub use serve::serve;
+pub use stopping::{ASKED_FOR, StopRequest, StopRequests};
+pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
 use super::protocol::{Reply, Request, Shown};
@@ -37,14 +42,6 @@ use crate::runtime::past::Recording;
 use crate::runtime::{self, CallRecord, Handle, LogPart, PlaceId, Snapshot, TaskView, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
-
-/// Entry point for the fuzz targets: applies a screen update as received.
-pub(super) fn fuzz_screen(update: ScreenUpdate) {
-    let mut contents = Contents::default();
-    update.apply(&mut contents);
-    let _ = contents.text();
-    contents.rows.iter().for_each(|row| drop(row.cells().last()));
-}
 
 /// The operator's connection to a runtime. Clones share the same connection.
 #[derive(Clone)]

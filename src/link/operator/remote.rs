@@ -51,6 +51,8 @@ struct State {
     nonces: Mutex<HashMap<CardId, String>>,
     /// Set if the runtime is one version older and therefore read-only.
     older: Option<Older>,
+    /// Whether a program carries the connection, from another machine or container.
+    is_carried: bool,
     /// Why the connection broke.
     lost: OnceLock<String>,
     next_id: AtomicU64,
@@ -87,6 +89,7 @@ impl Remote {
             waiting: Mutex::default(),
             nonces: Mutex::default(),
             older,
+            is_carried: link.is_carried(),
             lost: OnceLock::new(),
             next_id: AtomicU64::new(1),
         });
@@ -129,6 +132,11 @@ impl Remote {
 
     pub(super) fn screens_changed(&self) -> Arc<Notify> {
         Arc::clone(&self.state.screens_changed)
+    }
+
+    /// Tells whether a program carries the connection.
+    pub(super) fn is_carried(&self) -> bool {
+        self.state.is_carried
     }
 
     /// Returns the nonce of a card.

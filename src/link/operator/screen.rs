@@ -152,6 +152,14 @@ impl Screens {
     }
 }
 
+/// Entry point for the fuzz targets: applies a screen update as received.
+pub(in crate::link) fn fuzz_screen(update: ScreenUpdate) {
+    let mut contents = Contents::default();
+    update.apply(&mut contents);
+    let _ = contents.text();
+    contents.rows.iter().for_each(|row| drop(row.cells().last()));
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -14,15 +14,15 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Local;
 use super::screen::{ScreenUpdate, Sent};
 use super::update::Known;
+use super::{Local, StopRequests};
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
-use crate::runtime::{Handle, Snapshot};
+use crate::runtime::{Closing, Handle, Snapshot};
 
 /// The minimum interval between two snapshots.
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ const ASKS: usize = 64;
 pub async fn serve(
     client: Client,
     runtime: Handle,
-    end: CancellationToken,
+    (end, requests): (CancellationToken, StopRequests),
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let Client { hello, peer, lines, writer, .. } = client;
@@ -55,7 +55,8 @@ pub async fn serve(
     let (replies, replied) = mpsc::channel(ASKS);
     let updates = Updates::new(&local);
     let screens = Screens::new(&local, shown.subscribe(), taken.subscribe(), typed.subscribe());
-    let reading = Reading { local, shown, taken, typed, replies, asks: TaskTracker::new() };
+    let asks = TaskTracker::new();
+    let reading = Reading { local, shown, taken, typed, replies, requests, asks };
     let asks = reading.asks.clone();
     let ended = tokio::select! {
         ended = reading.run(lines.into_reader()) => ended,
@@ -78,6 +79,8 @@ struct Reading {
     /// When the person last typed into a task.
     typed: watch::Sender<Option<Instant>>,
     replies: mpsc::Sender<Outgoing>,
+    /// Where a request to end a runtime that is embedded in a console goes.
+    requests: StopRequests,
     asks: TaskTracker,
 }
 
@@ -109,8 +112,9 @@ impl Reading {
                     }
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());
+                    let requests = self.requests.clone();
                     self.asks.spawn(async move {
-                        let reply = answer(&local, id, ask).await;
+                        let reply = answer(&local, &requests, id, ask).await;
                         // A console that has disconnected needs no reply.
                         let _ = replies.send(reply).await;
                         drop(place);
@@ -123,12 +127,22 @@ impl Reading {
 }
 
 /// Carries out a request.
-async fn answer(local: &Local, id: u64, ask: Request) -> Outgoing {
+async fn answer(local: &Local, requests: &StopRequests, id: u64, ask: Request) -> Outgoing {
+    let is_embedded = !local.runtime.snapshot().borrow().headless;
+    let refusal = match &ask {
+        Request::Shutdown { closing: Closing::StopCommand } if is_embedded => {
+            let ends = requests.ask(local.console.to_string()).await;
+            (!ends).then_some("the person at the console that this runtime lives in keeps it running")
+        }
+        Request::Shutdown { .. } if is_embedded => {
+            Some("this runtime lives in another console; quit that one, or run `pilothouse serve --stop`")
+        }
+        _ => None,
+    };
     let shutdown = matches!(ask, Request::Shutdown { .. });
-    let reply = if shutdown && !local.runtime.snapshot().borrow().headless {
-        Err("this runtime lives in another console; quit that one".to_owned())
-    } else {
-        local.handle(ask).await.map_err(|error| error.to_string())
+    let reply = match refusal {
+        Some(refusal) => Err(refusal.to_owned()),
+        None => local.handle(ask).await.map_err(|error| error.to_string()),
     };
     if shutdown && reply.is_ok() {
         Outgoing::Last(ServerMessage::Reply { id, reply })

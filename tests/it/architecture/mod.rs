@@ -155,7 +155,7 @@ const SINKS: [&str; 8] = [
     // It writes nothing there: it passes the descriptors to the command.
     "cli/shell/run.rs",
     "cli/stdout.rs",
-    "console/io/plain.rs",
+    "console/io/output.rs",
     "console/io/tty.rs",
 ];
 

@@ -27,6 +27,8 @@ use super::{Home, PATIENCE};
 /// case: its program may have been killed.
 const FRAME: [&[u8]; 2] = [b"\x1b[?2026h", b"\x1b[?2026l"];
 const HOLD: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// The pause of a slow line after each piece, and the size of one.
+const SLOW: (Timespec, usize) = (Timespec { tv_sec: 0, tv_nsec: 10_000_000 }, 200);
 
 /// A program in a terminal of its own, and a stand-in for the person in front of it.
 pub(crate) struct Console {
@@ -89,7 +91,7 @@ impl Console {
         let seen = Seen { parser: Parser::new(cells(rows), cells(columns), 0), bytes: Vec::new(), drawn: 0 };
         let seen = Arc::new((Mutex::new(seen), Condvar::new()));
         let master = File::from(master);
-        let reading = Some(read(master.try_clone().expect("a descriptor"), Arc::clone(&seen)));
+        let reading = Some(read(master.try_clone().expect("a descriptor"), Arc::clone(&seen), None));
         Self { child, master: Some(master), slave, before, seen, reading }
     }
 
@@ -197,6 +199,35 @@ impl Console {
         super::Family::of(self.child.id())
     }
 
+    /// Takes no more bytes, and waits until there is no room for any.
+    #[track_caller]
+    pub(crate) fn takes_nothing(&mut self) {
+        self.stop_reading();
+        super::wait_until("the terminal is full", || {
+            let mut fds = [PollFd::new(&self.slave, PollFlags::OUT)];
+            retry_on_intr(|| poll(&mut fds, Some(&Timespec::default()))).expect("polls") == 0
+        });
+    }
+
+    /// Takes a few hundred bytes at a time from now on, at about the rate of a slow line.
+    pub(crate) fn takes_slowly(&mut self) {
+        self.stop_reading();
+        let master = self.master.as_ref().expect("a terminal").try_clone().expect("a descriptor");
+        self.reading = Some(read(master, Arc::clone(&self.seen), Some(SLOW)));
+    }
+
+    /// Takes bytes as they come.
+    pub(crate) fn takes_all(&mut self) {
+        self.stop_reading();
+        let master = self.master.as_ref().expect("a terminal").try_clone().expect("a descriptor");
+        self.reading = Some(read(master, Arc::clone(&self.seen), None));
+    }
+
+    /// The process that draws.
+    pub(crate) fn program(&self) -> u32 {
+        super::Family::find(self.child.id()).map_or(self.child.id(), |family| family.program)
+    }
+
     /// Sends the program a signal.
     pub(crate) fn kill(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a pid");
@@ -297,10 +328,14 @@ fn winsize(columns: u16, rows: u16) -> Winsize {
 }
 
 /// Reads the terminal until its other end is gone or the returned descriptor is closed.
-fn read(mut master: File, seen: Arc<(Mutex<Seen>, Condvar)>) -> (JoinHandle<()>, OwnedFd) {
+fn read(
+    mut master: File,
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    slowly: Option<(Timespec, usize)>,
+) -> (JoinHandle<()>, OwnedFd) {
     let (closed, wake) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
     let reading = std::thread::spawn(move || {
-        let mut chunk = vec![0; 65_536];
+        let mut chunk = vec![0; slowly.map_or(65_536, |(_, size)| size)];
         let mut is_held = false;
         loop {
             let mut fds = [PollFd::new(&master, PollFlags::IN), PollFd::new(&closed, PollFlags::empty())];
@@ -319,6 +354,10 @@ fn read(mut master: File, seen: Arc<(Mutex<Seen>, Condvar)>) -> (JoinHandle<()>,
             };
             is_held = seen.0.lock().expect("seen").take(&chunk[..count]);
             seen.1.notify_all();
+            if let Some((pause, _)) = &slowly {
+                let mut fds = [PollFd::new(&closed, PollFlags::empty())];
+                retry_on_intr(|| poll(&mut fds, Some(pause))).expect("polls");
+            }
         }
     });
     (reading, wake)

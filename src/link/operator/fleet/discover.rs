@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::merge::Notices;
 use super::place::Place;
-use super::{Inner, PlaceLink, Reach};
+use super::{Inner, Operator, PlaceLink, Reach};
 use crate::link::Running;
 use crate::link::running::Arrivals;
 use crate::paths::Locks;
@@ -89,6 +89,16 @@ impl Inner {
             leave(place, notices, now);
         }
         self.news.notify_one();
+    }
+
+    /// Puts the next runtime of its workspace in the place of one that has ended.
+    pub(super) fn follow_next(&self, id: &PlaceId, next: Operator) {
+        let now = self.clock.now().wall;
+        if let Some((place, _, notices)) = self.state().by_id(id) {
+            (place.reach, place.link) = (Reach::Held(next), PlaceLink::Connecting);
+            let name = &place.translation.name.name;
+            notices.say(now, false, format!("{name}: attached to the next runtime of its workspace"));
+        }
     }
 
     /// Removes a place whose runtime has ended after a delay long enough to read that, unless a runtime serves it

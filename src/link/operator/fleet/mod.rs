@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::Operator;
+use super::{Operator, Successors};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::link::protocol::Shown;
@@ -37,7 +37,7 @@ pub use logs::remove_left_copies;
 use merge::Notices;
 use place::{Owners, Place};
 use reach::Reach;
-pub(super) use supervise::reason;
+pub(super) use supervise::{hand_over_rules, reason};
 
 /// The limit of places shown at once, and of those of one other machine: the list of a machine must not take up the
 /// room of all others.
@@ -68,6 +68,8 @@ struct Inner {
     clock: Clock,
     /// The folder of this person's settings.
     config: Option<PathBuf>,
+    /// Where the next runtime of the workspace is found that the console was opened on, if it was opened on one.
+    successors: Option<Successors>,
     /// The folder that logs from other machines are copied to.
     copies: OnceLock<Copies>,
     /// Held while copying.
@@ -93,26 +95,26 @@ impl Fleet {
     /// other settings than `config` additionally get the approval rules of these settings.
     #[must_use]
     pub fn of_this_machine(locks: &Locks, config: Option<PathBuf>) -> Self {
-        let fleet = Self::new(true, config);
+        let fleet = Self::new(true, config, None);
         fleet.watch(locks);
         fleet
     }
 
-    /// Creates a fleet around the runtime that a console was opened on, that of the workspace with this id; other
+    /// Creates a fleet around the runtime that a console was opened on, that of the workspace named by `successors`; other
     /// runtimes are added as they are opened.
     #[must_use]
-    pub fn around(home: Operator, id: &str, locks: &Locks, config: Option<PathBuf>) -> Self {
-        let fleet = Self::new(false, config);
-        let id = PlaceId::from(id);
+    pub fn around(home: Operator, successors: Successors) -> Self {
+        let (id, locks) = (PlaceId::from(successors.workspace.as_str()), successors.locks.clone());
+        let fleet = Self::new(false, successors.config.clone(), Some(successors));
         fleet.inner.add(id.clone(), Reach::Held(home.clone()));
         // Attach immediately, so that what is on screen stays there.
         supervise::attach(&fleet.inner, &id, &home);
         fleet.inner.publish();
-        fleet.watch(locks);
+        fleet.watch(&locks);
         fleet
     }
 
-    fn new(takes_all: bool, config: Option<PathBuf>) -> Self {
+    fn new(takes_all: bool, config: Option<PathBuf>, successors: Option<Successors>) -> Self {
         let open = CancellationToken::new();
         let inner = Arc::new(Inner {
             state: Mutex::new(State { takes_all, ..State::default() }),
@@ -123,6 +125,7 @@ impl Fleet {
             rescan: watch::Sender::new(()),
             clock: Clock::start(),
             config,
+            successors,
             copies: OnceLock::new(),
             copying: tokio::sync::Mutex::default(),
             open: open.clone(),

@@ -1,6 +1,7 @@
 //! Supervises each place: attaches to it, applies its snapshots, reports when it is lost and reconnects. Also
 //! publishes the merged snapshot.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{Inner, Operator, PlaceLink, Reach};
+use super::{Inner, Operator, PlaceLink};
 use crate::config::Loaded;
-use crate::link::Error;
 use crate::link::protocol::Request;
+use crate::link::{Error, Running};
 use crate::runtime::PlaceId;
 
 /// The minimum interval between two merged snapshots: places that change within it are merged together.
@@ -48,7 +49,9 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             attached = reach.attach() => match attached {
                 Ok(operator) => {
                     (pause, is_starting) = (FIRST, false);
-                    if let Err(error) = hand_over_rules(&inner, &reach, &operator).await {
+                    if let Some(running) = reach.local()
+                        && let Err(error) = hand_over_rules(inner.config.as_ref(), running, &operator).await
+                    {
                         tracing::warn!(%error, "the approval rules are not handed over");
                     }
                     tokio::select! {
@@ -68,9 +71,16 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             continue;
         }
         if reach.is_home() {
-            // The connected runtime has ended. Another runtime of its workspace is opened like any other place.
+            // The runtime that the console was opened on has ended. The next one of its workspace takes its place.
             inner.say_gone(&id);
-            return inner.see_off(&id).await;
+            let Some(successors) = inner.successors.clone() else { return };
+            let next = tokio::select! {
+                () = inner.open.cancelled() => return,
+                () = end.cancelled() => return,
+                next = Box::pin(successors.next()) => next,
+            };
+            inner.follow_next(&id, next);
+            continue;
         }
         let now = inner.clock.now().wall;
         if let Some((place, ..)) = inner.state().by_id(&id) {
@@ -100,7 +110,7 @@ async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
                 if changed.is_err() {
                     return;
                 }
-                let snapshot = Arc::clone(&snapshots.borrow_and_update());
+                let snapshot = operator.of_others(&snapshots.borrow_and_update());
                 if let Some((place, owners, notices)) = inner.state().by_id(id) {
                     place.take(snapshot, owners);
                     notices.take(place);
@@ -119,7 +129,7 @@ async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
 
 /// Updates a place that was attached; if its runtime has changed, the place restarts as another runtime.
 pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
-    let snapshot = Arc::clone(&operator.snapshot().borrow());
+    let snapshot = operator.of_others(&operator.snapshot().borrow());
     let mut state = inner.state();
     let next = state.next_slot();
     let Some((place, owners, _)) = state.by_id(id) else { return };
@@ -143,11 +153,14 @@ pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
 
 /// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
 /// started with.
-async fn hand_over_rules(inner: &Inner, reach: &Reach, operator: &Operator) -> Result<(), Error> {
-    let (Some(config), Some(running)) = (inner.config.clone(), reach.local()) else { return Ok(()) };
-    if running.address.config == config {
+pub(in crate::link::operator) async fn hand_over_rules(
+    config: Option<&PathBuf>,
+    running: &Running,
+    operator: &Operator,
+) -> Result<(), Error> {
+    let Some(config) = config.filter(|config| running.address.config != **config).cloned() else {
         return Ok(());
-    }
+    };
     let workspace = operator.snapshot().borrow().workspace.clone();
     let folder = config.clone();
     let read = tokio::task::spawn_blocking(move || Loaded::read(&folder, &workspace)).await;

@@ -1,0 +1,80 @@
+//! What ends, suspends or resumes the console from outside: signals, a terminal that goes away, `serve --stop`.
+
+use std::time::Duration;
+
+use super::display;
+use super::driver::{Driver, Ending};
+use super::signals::Asked;
+use super::tty;
+use crate::console::Error;
+
+/// How long a terminal may take to accept what restores it, once for what was written before and once for that.
+pub(in crate::console) const GIVING_BACK: Duration = Duration::from_millis(500);
+/// The same when a person leaves, who is there and has a terminal that works.
+pub(in crate::console) const LEAVING: Duration = Duration::from_secs(2);
+/// Resizes that follow each other this closely are handled as one.
+const RESIZING: Duration = Duration::from_millis(50);
+
+impl Ending {
+    /// Returns how long the terminal may take to accept what is left to write, and again what restores it.
+    pub(in crate::console) fn patience(self) -> Duration {
+        if self == Self::Left { LEAVING } else { GIVING_BACK }
+    }
+}
+
+impl Driver {
+    pub(super) fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, Error> {
+        match asked {
+            Asked::End(code) => return Ok(Some(Ending::Signal(code))),
+            Asked::HangUp => return Ok(Some(self.gone())),
+            Asked::Resize => {
+                let at = self.clock.now().mono + RESIZING;
+                self.times.resize.get_or_insert(at);
+            }
+            Asked::Suspend => {
+                self.display.output().finish(GIVING_BACK);
+                tty::give_back(GIVING_BACK);
+                // The process stays stopped inside this call until it is continued.
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
+                    .map_err(|error| Error::Terminal(error.into()))?;
+                self.retake()?;
+            }
+            Asked::Continue => self.retake()?,
+        }
+        Ok(None)
+    }
+
+    /// Returns how the loop ends when the terminal is gone.
+    pub(super) fn gone(&self) -> Ending {
+        let goes_on = self.source.options.outlives_terminal(self.app.setup.ui.on_hangup);
+        if goes_on && !self.app.is_leaving { Ending::Detached } else { Ending::Gone }
+    }
+
+    /// Sets the title of the terminal's window, or restores the original one.
+    pub(super) fn title(&mut self, title: Option<&str>) -> Result<(), Error> {
+        tty::keep_title(self.display.output(), title.is_some()).map_err(Error::Terminal)?;
+        let Some(title) = title else { return Ok(()) };
+        self.display.write(&display::title_sequence(title)).map_err(Error::Terminal)
+    }
+
+    fn retake(&mut self) -> Result<(), Error> {
+        let mouse = self.mouse(self.app.has_mouse);
+        tty::take(self.display.output(), mouse).map_err(Error::Terminal)?;
+        self.title(self.app.title.clone().as_deref())?;
+        self.display.clear();
+        self.times.resize = Some(self.clock.now().mono);
+        self.app.touch();
+        Ok(())
+    }
+
+    /// Tells whether `serve --stop` gets its way.
+    pub(super) fn is_stop_due(&self, now: Duration) -> bool {
+        let is_shown = self.app.stop_question.as_ref().is_some_and(|question| question.shown_at.is_some());
+        self.stop.is_due(now, is_shown)
+    }
+
+    pub(super) fn stop_as_asked(&mut self) -> Ending {
+        self.stop.answer(true);
+        Ending::Stopped
+    }
+}
