@@ -464,6 +464,7 @@ mod tests {
         let spawner = Spawner::new();
         let (host, mut process, socket) = played();
         process.kill().expect("killed");
+        process.wait().expect("gone, with its end of the socket");
         drop(socket);
         let refused = spawner.start(host, order(&spawner).await).await;
         assert!(matches!(refused, Err(SpawnError::Host { .. })), "{refused:?}");

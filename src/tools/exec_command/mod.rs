@@ -98,10 +98,10 @@ Runs a shell command (bash, terminal) in the workspace, seen live by the operato
 interactive, servers.
 
 One that ends within `yield_time_ms` comes back whole: exit code, stdout, stderr. One still running becomes a pilothouse task \
-and goes on untouched: wait and read output with TaskOutput, type with TaskInput, end it with TaskStop, by its `task_id` (for \
+and goes on: wait and read output with TaskOutput, type with TaskInput, end it with TaskStop, by its `task_id` (for \
 these tools only). Do not start it again; `&` and `nohup` are not needed.
 
-`tty` is for programs that want a terminal: REPLs, password prompts, full-screen programs, installers that ask. Else leave it \
+`tty` is for programs that want a terminal: REPLs, password prompts, full-screen programs. Else leave it \
 off: stdout and stderr stay apart, nothing waits for a key. `accepts_input` without `tty` feeds a program that reads plain \
 stdin.
 
