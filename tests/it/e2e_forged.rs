@@ -22,7 +22,9 @@ struct Guarded {
 impl Guarded {
     fn open() -> Option<Self> {
         let home = Home::new();
-        home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\nactor = \"cli\"\n");
+        let rule = "[[approvals]]\nprefix = \"touch\"\nactor = \"cli\"\n";
+        // The runtime ends with the multiplexer that its console is in.
+        home.configure("config.toml", &format!("{rule}[console]\non_hangup = \"end\"\n"));
         let guarded = Self { mux: home.workspace().join("../mux"), home };
         guarded.tmux(&["new-session", "-d", "-x", "100", "-y", "30", &program_word()])?;
         wait_until("the console is there", || guarded.home.places().agent_socket().exists());

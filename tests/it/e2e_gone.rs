@@ -65,7 +65,10 @@ fn f53_a_console_that_is_closed_while_others_work_takes_nothing_with_it() {
         second.keys(b"\x1b");
         !second.text().contains("wants to run")
     });
-    second.stop_all_and_quit();
+    // Right behind an Escape, a key is another key.
+    second.asks_until(b"q", "stop all and quit");
+    second.keys(b"s");
+    assert_eq!(second.exit(), 0);
     assert_eq!(tag.holders(), Vec::<u32>::new());
     agent.leave();
 }
@@ -128,8 +131,9 @@ fn f53_a_console_whose_runtime_is_gone_attaches_to_the_next_one_and_says_so() {
     drawn.shows("it-runs");
     plain.shows("attached to the next runtime");
     plain.shows("started t01: echo it-runs");
-    several.shows("attached to the next runtime");
+    // What it says may be overtaken at once by what the other consoles do.
     several.shows("workspace/t01");
+    several.shows("it-runs");
     // It is driven as the last one was.
     drawn.wait_for("it can be used", |screen| !screen.contents().contains("RUNTIME GONE"));
     plain.keys(b"stop t01\n");

@@ -102,6 +102,7 @@ fn control_d_asks_like_quit_while_something_runs_and_leaves_otherwise() {
     console.keys(b"\x04");
     console.shows("2 tasks are running. 1: stop all");
     console.keys(b"\n");
+    console.wait_for("it stays again", |screen| screen.contents().matches("left as it is").count() == 2);
     for task in ["t01", "t02"] {
         console.keys(format!("stop {task}\n").as_bytes());
         console.shows(&format!("stop {task}?"));
