@@ -105,6 +105,13 @@ pub enum StopSignal {
 }
 
 impl StopSignal {
+    /// Returns a signal as one that a caller may send; `None` if it is no such signal.
+    #[must_use]
+    pub fn of(signal: Signal) -> Option<Self> {
+        let every = [Self::Int, Self::Term, Self::Hup, Self::Quit, Self::Kill, Self::Usr1, Self::Usr2];
+        every.into_iter().find(|own| Signal::from(*own) == signal)
+    }
+
     /// Tells whether `exit` is explained by this signal: the command died of the signal itself, or exited with the
     /// status a shell reports for a command that died of it.
     #[must_use]

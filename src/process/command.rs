@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Exact, Workdir};
+use super::environment::OsText;
+use super::wire::Spec;
+use super::{Exact, Workdir, limits};
 use crate::terminal::Size;
 
 /// One command to start.
@@ -78,4 +80,32 @@ pub enum Scope {
     Group,
     /// Every process of the command, in any session.
     Tree,
+    /// The shell alone.
+    Shell,
+}
+
+impl<'a> Spec<'a> {
+    /// Describes a command for its host.
+    pub(super) fn of(command: &'a Command) -> Self {
+        let has_own_input = command.exact.as_ref().is_some_and(|exact| exact.stdin.is_some());
+        Self {
+            shell: OsText::of(&command.shell),
+            profile: command.profile,
+            cmd: command.cmd.clone(),
+            args: command.exact.as_ref().map(|exact| exact.args.iter().map(OsText::of).collect()),
+            inherited: command.exact.as_ref().map(|exact| exact.inherited.clone()),
+            descriptors: command
+                .exact
+                .iter()
+                .flat_map(|exact| &exact.descriptors)
+                .map(|(number, _)| *number)
+                .collect(),
+            env: command.env.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))).collect(),
+            umask: command.umask,
+            tty: matches!(command.stdio, Stdio::Pty { .. }),
+            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }) || has_own_input,
+            descriptor_limit: limits::original(),
+            folder: OsText::of(&command.folder),
+        }
+    }
 }

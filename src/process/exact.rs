@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
+use super::Inherited;
+
 /// The limits of a process, in the order in which they are sent.
 const RESOURCES: [Resource; 16] = [
     Resource::Cpu,
@@ -35,8 +37,12 @@ pub struct Exact {
     pub stdin: Option<OwnedFd>,
     /// Whether standard output and error are the same file: a single pipe then keeps the output in order.
     pub one_output: bool,
-    /// Its limits.
-    pub limits: ResourceLimits,
+    /// Output of its that is not read here, but goes where it goes without us: nothing can be written there.
+    pub unread: [Option<OwnedFd>; 2],
+    /// What that program would have handed on to it.
+    pub inherited: Inherited,
+    /// Its descriptors above the standard streams, with their numbers.
+    pub descriptors: Vec<(i32, OwnedFd)>,
 }
 
 /// The soft and hard limits of a process; `None` means unlimited.

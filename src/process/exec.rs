@@ -20,7 +20,7 @@ use super::environment::{OsText, on_path};
 use super::script::is_posix;
 use super::sys::Texts;
 use super::wire::{self, Failure, Spec, Stage};
-use super::{Profile, ResourceLimits, limits, sys};
+use super::{Inherited, Profile, inherited, limits, sys};
 
 /// The kernel's size limit for one argument, including its final NUL.
 const MAX_ARGUMENT: usize = 128 << 10;
@@ -34,7 +34,9 @@ static CHANGED_SIGNALS: OnceLock<Vec<libc::c_int>> = OnceLock::new();
 pub(super) struct Launch {
     tty: bool,
     stdin: bool,
-    limits: Option<ResourceLimits>,
+    inherited: Option<Inherited>,
+    /// The numbers of its descriptors above the standard streams.
+    descriptors: Vec<i32>,
     descriptor_limit: Option<u64>,
     umask: Option<u32>,
     /// The candidate paths of the shell.
@@ -70,7 +72,8 @@ impl Launch {
         Ok(Self {
             tty: spec.tty,
             stdin: spec.stdin,
-            limits: spec.limits,
+            inherited: spec.inherited,
+            descriptors: spec.descriptors,
             descriptor_limit: spec.descriptor_limit,
             umask: spec.umask,
             programs: programs.collect::<io::Result<_>>().map_err(exec)?,
@@ -91,8 +94,9 @@ impl Launch {
     pub(super) fn carry_out(&self, fds: &[OwnedFd], terminal: Option<&OwnedFd>, control: &UnixStream) {
         // Must differ from the host's name, by which hosts are recognised.
         let _ = rustix::thread::set_name(c"pilothouse-exec");
-        // Move the socket away from the descriptor of the text. It closes on exec.
-        let Ok(control) = fcntl_dupfd_cloexec(control, TEXT_DESCRIPTOR + 1) else { return };
+        // Move the socket away from the descriptors of the text and of the command. It closes on exec.
+        let above = inherited::first_above(&self.descriptors).max(TEXT_DESCRIPTOR + 1);
+        let Ok(control) = fcntl_dupfd_cloexec(control, above) else { return };
         let Err(failure) = self.become_command(fds, terminal);
         // If nobody reads this, the host is gone, and this process will be soon.
         let _ = wire::send(&control, &failure, &[]);
@@ -104,21 +108,30 @@ impl Launch {
             Some(terminal) => come_forward(terminal).map_err(|errno| Stage::Terminal.failed(errno))?,
             None => setsid().map(drop).map_err(|errno| Stage::Prepare.failed(errno))?,
         }
-        let workdir = self.take_streams(fds)?;
-        limits::apply(self.is_victim);
-        match &self.limits {
-            Some(limits) => limits.apply(),
-            None => limits::restore_descriptors(self.descriptor_limit),
-        }
+        let (streams, more) = fds.split_at(fds.len().saturating_sub(self.descriptors.len()));
+        let workdir = self.take_streams(streams)?;
         if let Some(mask) = self.umask {
             umask(Mode::from_raw_mode(mask));
         }
         enter(workdir).map_err(|errno| Stage::Workdir.failed(errno))?;
+        let more = inherited::moved_above(more, &self.descriptors);
+        let more = more.map_err(|errno| Stage::Prepare.failed(errno))?;
         sys::close_on_exec().map_err(prepare)?;
+        for (fd, number) in more.iter().zip(&self.descriptors) {
+            sys::duplicate_as(fd.as_fd(), *number).map_err(prepare)?;
+        }
         if let Some(text) = &self.text {
             sys::duplicate_as(text.as_fd(), TEXT_DESCRIPTOR).map_err(prepare)?;
         }
+        limits::apply(self.is_victim || self.inherited.is_some());
+        match &self.inherited {
+            Some(inherited) => inherited.apply(),
+            None => limits::restore_descriptors(self.descriptor_limit),
+        }
         sys::reset(self.signals);
+        if let Some(inherited) = &self.inherited {
+            inherited.close_and_ignore();
+        }
         self.execute().map_err(|error| Stage::Exec.failed(error))
     }
 

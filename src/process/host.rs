@@ -274,6 +274,9 @@ impl TaskHost {
         let foreground =
             everyone.iter().find(|process| process.session == self.session).map(|process| process.foreground);
         let group = match scope {
+            Scope::Shell => {
+                return everyone.iter().filter(|process| process.pid == own).for_each(|own| own.send(signal));
+            }
             Scope::Tree => None,
             Scope::Group => Some(own),
             Scope::Foreground => Some(foreground.filter(|group| *group > 0).unwrap_or(own)),

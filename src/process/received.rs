@@ -10,8 +10,23 @@ use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process,
 
 use super::sys;
 
-/// Signals that a program waiting for a command sends to the command.
-const PASSED_ON: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+/// The signals that a program waiting for a command sends to the command: all that can be caught, except for those that
+/// concern that program itself (its children, its faults, its output) and those that stop and continue.
+const PASSED_ON: [libc::c_int; 13] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGABRT,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGSTKFLT,
+];
 /// The size of a signalfd record.
 const INFO_BYTES: usize = 128;
 
@@ -67,8 +82,12 @@ pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsStr
     };
     match prepared() {
         Ok((program, args, env)) => {
-            // The standard library ignores SIGPIPE; the next program expects the original disposition.
-            sys::restore(libc::SIGPIPE);
+            // The standard library ignores SIGPIPE and opens closed streams; the next program expects what there was.
+            let start = sys::at_start();
+            if !start.ignores_pipe {
+                sys::restore(libc::SIGPIPE);
+            }
+            sys::close_at_exec(start.closed);
             let Err(error) = sys::execve(&program, &args, &env);
             error
         }

@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use super::environment::{OsText, TASK_ID};
+use super::environment::TASK_ID;
 use super::hosts::{HostProcess, Hosts};
 use super::running::{Control, Link, Running, StartingHost};
 use super::spare::Spares;
 use super::start::PATIENCE;
 use super::streams::Streams;
 use super::wire::{self, Spec, Stage, Word};
-use super::{Command, Pty, Stdio, limits};
+use super::{Command, Pty};
 use crate::terminal::Size;
 
 /// Starts commands under task hosts.
@@ -196,11 +196,21 @@ impl Spawner {
     /// # Errors
     /// If a stream cannot be opened.
     pub async fn order(&self, command: Command) -> Result<CommandOrder, SpawnError> {
-        let streams = Streams::open(&command).await?;
+        let mut command = command;
+        let streams = Streams::open(&mut command).await?;
         let spec = wire::encode(&Spec::of(&command))
             .map_err(|source| SpawnError::Host { action: "instruct", source })?;
-        let stdin = command.exact.and_then(|exact| exact.stdin);
-        Ok(CommandOrder { spec, streams, stdin, workdir: command.workdir.fd, shell: command.shell })
+        let (stdin, descriptors) =
+            command.exact.map_or_else(Default::default, |exact| (exact.stdin, exact.descriptors));
+        let descriptors = descriptors.into_iter().map(|(_, fd)| fd).collect();
+        Ok(CommandOrder {
+            spec,
+            streams,
+            stdin,
+            descriptors,
+            workdir: command.workdir.fd,
+            shell: command.shell,
+        })
     }
 
     /// Starts a command under a prepared host. Dropping the future ends whatever it started.
@@ -255,6 +265,8 @@ pub struct CommandOrder {
     streams: Streams,
     /// Its standard input, if that is its caller's.
     stdin: Option<OwnedFd>,
+    /// Its descriptors above the standard streams.
+    descriptors: Vec<OwnedFd>,
     workdir: OwnedFd,
     shell: PathBuf,
 }
@@ -332,6 +344,7 @@ impl PreparedHost {
             .into_iter()
             .chain(&order.stdin)
             .chain(&order.streams.theirs)
+            .chain(&order.descriptors)
             .map(OwnedFd::as_fd)
             .collect();
         self.send(&order.spec, &fds).await
@@ -351,25 +364,6 @@ impl PreparedHost {
     }
 }
 
-impl<'a> Spec<'a> {
-    fn of(command: &'a Command) -> Self {
-        let has_own_input = command.exact.as_ref().is_some_and(|exact| exact.stdin.is_some());
-        Self {
-            shell: OsText::of(&command.shell),
-            profile: command.profile,
-            cmd: command.cmd.clone(),
-            args: command.exact.as_ref().map(|exact| exact.args.iter().map(OsText::of).collect()),
-            limits: command.exact.as_ref().map(|exact| exact.limits.clone()),
-            env: command.env.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))).collect(),
-            umask: command.umask,
-            tty: matches!(command.stdio, Stdio::Pty { .. }),
-            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }) || has_own_input,
-            descriptor_limit: limits::original(),
-            folder: OsText::of(&command.folder),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
@@ -378,7 +372,7 @@ mod tests {
     use std::process::Child;
 
     use super::super::running::{HostEvent, Io};
-    use super::super::{Profile, workdir};
+    use super::super::{Profile, Stdio, workdir};
     use super::*;
 
     /// A process in place of a host, and its end of the control socket.

@@ -19,8 +19,10 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) async fn open(command: &Command) -> Result<Self, SpawnError> {
+    pub(super) async fn open(command: &mut Command) -> Result<Self, SpawnError> {
         let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
+        let unread =
+            command.exact.as_mut().map_or_else(Default::default, |exact| std::mem::take(&mut exact.unread));
         match command.stdio {
             Stdio::Pty { size } => {
                 let open = move || {
@@ -31,7 +33,15 @@ impl Streams {
                 Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })
             }
             Stdio::Pipes { stdin } => {
-                Self::pipes(stdin, one_output).map_err(|source| SpawnError::opening(PIPE, source))
+                let mut streams = Self::pipes(stdin, one_output);
+                if let Ok(Self { theirs, .. }) = &mut streams {
+                    // The last two are for output.
+                    let outputs = theirs.iter_mut().rev().take(2);
+                    for (theirs, unread) in outputs.zip(unread.into_iter().rev()) {
+                        unread.into_iter().for_each(|fd| *theirs = fd);
+                    }
+                }
+                streams.map_err(|source| SpawnError::opening(PIPE, source))
             }
         }
     }

@@ -17,6 +17,10 @@ use rustix::process::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+mod handed_on;
+
+pub(super) use handed_on::{at_start, close_at_exec, copy_handed_on, ignore, set_blocked};
+
 /// The first descriptor after the standard streams.
 const FIRST: libc::c_uint = 3;
 
@@ -76,14 +80,6 @@ pub(crate) fn take_short_turns() {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
-/// Ignores each of `signals`.
-pub(super) fn ignore(signals: &[libc::c_int]) {
-    for signal in signals {
-        // SAFETY: SIG_IGN is no handler; no code of ours runs on the signal.
-        unsafe { libc::signal(*signal, libc::SIG_IGN) };
-    }
-}
-
 /// Resets a signal to its default disposition.
 pub(super) fn restore(signal: libc::c_int) {
     // SAFETY: SIG_DFL is no handler; no code of ours runs on the signal.
@@ -91,7 +87,7 @@ pub(super) fn restore(signal: libc::c_int) {
 }
 
 /// The highest signal number.
-const SIGNALS: libc::c_int = 64;
+pub(in crate::process) const SIGNALS: libc::c_int = 64;
 /// The size of a signal set as the kernel takes it, in bytes.
 const SET_BYTES: usize = 8;
 

@@ -13,12 +13,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
-use super::{ExitStatus, Leftovers, Profile, ResourceLimits, Scope, Signal};
+use super::{ExitStatus, Inherited, Leftovers, MOST_DESCRIPTORS, Profile, Scope, Signal};
 
 /// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
-/// The workdir and three streams.
-const MAX_DESCRIPTORS: usize = 4;
+/// The workdir, three streams and further descriptors.
+const MAX_DESCRIPTORS: usize = 4 + MOST_DESCRIPTORS;
 const PREFIX: usize = 4;
 
 /// The first message from the runtime to the host. Its descriptors are the workdir, followed by either the terminal,
@@ -31,9 +31,12 @@ pub(super) struct Spec<'a> {
     /// The full arguments of the shell, replacing `profile` and `cmd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) args: Option<Vec<OsText<'a>>>,
-    /// The limits of the program that would have run it.
+    /// What the program that would have run it hands on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) limits: Option<ResourceLimits>,
+    pub(super) inherited: Option<Inherited>,
+    /// The numbers of its descriptors above the standard streams, which come last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) descriptors: Vec<i32>,
     pub(super) env: Vec<(OsText<'a>, OsText<'a>)>,
     /// The file mode creation mask; `None` for the runtime's.
     pub(super) umask: Option<u32>,

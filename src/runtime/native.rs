@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 
 use tokio::sync::watch;
 
-use super::bytes::{Outlet, are_one};
+use super::bytes::{Outlet, are_one, full_device};
 use super::request::ExecRequest;
 use crate::facts::Exit;
-use crate::process::{Exact, ResourceLimits};
+use crate::process::{Exact, Inherited};
 
 /// What the caller of such a command passes in, besides its environment.
 #[derive(Debug)]
@@ -24,8 +24,10 @@ pub struct Native {
     pub stdout: OwnedFd,
     /// Where its standard error goes.
     pub stderr: OwnedFd,
-    /// Its resource limits.
-    pub limits: ResourceLimits,
+    /// What its caller would hand on to it.
+    pub inherited: Inherited,
+    /// Its descriptors above the standard streams, with their numbers.
+    pub descriptors: Vec<(i32, OwnedFd)>,
 }
 
 /// The progress of such a command.
@@ -44,6 +46,8 @@ pub enum Stage {
         exit: Option<Exit>,
         /// Why the runtime ended, if the command was ended with it.
         closing: Option<String>,
+        /// Why some of its output could not be written to the caller's descriptors.
+        unwritten: Option<String>,
     },
 }
 
@@ -74,13 +78,14 @@ impl Caller {
     /// # Errors
     /// If one of them cannot be examined.
     pub(super) fn new(native: Native, tty: bool, told: watch::Sender<Stage>) -> io::Result<Self> {
-        let Native { args, workdir, stdin, stdout, stderr, limits } = native;
+        let Native { args, workdir, stdin, stdout, stderr, inherited, descriptors } = native;
         let one_output = tty || are_one(&stdout, &stderr)?;
+        let unread = [full_device(&stdout)?, full_device(&stderr)?];
         let mut outlets = vec![Outlet::new(stdout)?];
         if !one_output {
             outlets.push(Outlet::new(stderr)?);
         }
-        let exact = Exact { args, stdin, one_output, limits };
+        let exact = Exact { args, stdin, one_output, unread, inherited, descriptors };
         Ok(Self { start: Some((exact, workdir)), outlets, told })
     }
 

@@ -185,6 +185,135 @@ fn every_byte_code_and_signal_is_what_it_would_be_without_us() {
     door.home.stop(&mut served);
 }
 
+/// What a caller hands on to its shell (`exec "$0" "$@"` becomes that shell), and what a command sees of it.
+const HANDED_ON: [(&str, &str, &str); 18] = [
+    ("niceness", "exec nice -n 5 \"$0\" \"$@\"", "nice"),
+    ("processors", "exec taskset -c 0 \"$0\" \"$@\"", "grep Cpus_allowed_list /proc/self/status"),
+    ("memory", "echo 321 > /proc/self/oom_score_adj; exec \"$0\" \"$@\"", "cat /proc/self/oom_score_adj"),
+    (
+        "nothing",
+        "exec \"$0\" \"$@\"",
+        "nice; cat /proc/self/oom_score_adj; grep Cpus_allowed_list /proc/self/status",
+    ),
+    ("nothing", "exec \"$0\" \"$@\"", "grep -E '^Sig(Ign|Blk)' /proc/self/status; ls /proc/self/fd"),
+    ("ignored", "trap '' USR1 HUP ALRM; exec \"$0\" \"$@\"", "grep SigIgn /proc/self/status; trap -p"),
+    ("a pipe", "trap '' PIPE; exec \"$0\" \"$@\"", "grep SigIgn /proc/self/status; trap -p PIPE"),
+    (
+        "blocked",
+        "exec env --block-signal=USR2 --block-signal=TERM \"$0\" \"$@\"",
+        "grep SigBlk /proc/self/status",
+    ),
+    (
+        "descriptors",
+        "exec 5< big.txt 12< big.txt; exec \"$0\" \"$@\"",
+        "head -c 3 <&5; cat <&12 | wc -c; ls /proc/self/fd",
+    ),
+    ("a written one", "exec 3> written; exec \"$0\" \"$@\"", "echo three >&3; echo more >&3"),
+    ("a pipe of one", "exec 3> >(cat >&2); exec \"$0\" \"$@\"", "echo through >&3"),
+    ("closed output", "exec >&-; exec \"$0\" \"$@\"", "echo x; echo \"code $?\" >&2; exit 4"),
+    ("closed output", "exec >&-; exec \"$0\" \"$@\"", "echo x"),
+    ("closed error", "exec 2>&-; exec \"$0\" \"$@\"", "echo x >&2 || echo failed"),
+    ("closed input", "exec <&-; exec \"$0\" \"$@\"", "cat; echo $?"),
+    ("a full device", "exec > /dev/full; exec \"$0\" \"$@\"", "echo x; echo \"code $?\" >&2"),
+    ("a full device", "exec > /dev/full; exec \"$0\" \"$@\"", "seq 100000"),
+    ("full for both", "exec > /dev/full 2>&1; exec \"$0\" \"$@\"", "echo x || exit 9"),
+];
+
+#[test]
+fn what_a_caller_hands_on_is_what_its_command_has() {
+    let (door, mut served) = Door::served();
+    std::fs::write(door.home.workspace().join("big.txt"), "x".repeat(1234)).expect("written");
+    for (what, before, script) in HANDED_ON {
+        let seen = |by_us| {
+            let call = door.call(by_us, script);
+            let mut shell = Command::new("bash");
+            door.home.settle(&mut shell);
+            shell
+                .args(["-c", before])
+                .arg(call.get_program())
+                .args(call.get_args())
+                .env_remove("PILOTHOUSE_TASK_KIND");
+            shell.env("SHELL", "/bin/bash").env("PILOTHOUSE_SHELL_DOOR", door.home.workspace());
+            let output = shell.output().expect("runs");
+            let written = std::fs::read_to_string(door.home.workspace().join("written")).unwrap_or_default();
+            (output.status, text(&output.stdout), text(&output.stderr), written)
+        };
+        let plain = seen(false);
+        if plain.0.code() == Some(127) {
+            skip(&format!("a program for {what} is not installed"));
+            continue;
+        }
+        assert_eq!(seen(true), plain, "{what}: {script}");
+    }
+    let tasks = door.commands().len();
+    assert!(tasks >= HANDED_ON.len() - 2, "they were tasks: {tasks}");
+    door.home.stop(&mut served);
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn output_that_does_not_fit_on_a_disk_is_no_success() {
+    let (door, mut served) = Door::served();
+    // A file that may not grow stands for a disk that is full.
+    let mut shell = Command::new("bash");
+    let call = door.call(true, "seq 10000");
+    door.home.settle(&mut shell);
+    let full = "trap '' XFSZ; mkdir full && mount -t tmpfs -o size=8k tmpfs full || exit 99; \"$0\" \"$@\" > full/out";
+    shell
+        .args(["-c", full])
+        .arg(call.get_program())
+        .args(call.get_args())
+        .env("PILOTHOUSE_SHELL_DOOR", door.home.workspace());
+    let output = shell.env_remove("PILOTHOUSE_TASK_KIND").output().expect("runs");
+    let _ = Command::new("umount").arg(door.home.workspace().join("full")).status();
+    door.home.stop(&mut served);
+    if output.status.code() == Some(99) {
+        return skip("no file system can be mounted here");
+    }
+    assert_ne!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn other_signals_reach_the_shell_alone() {
+    let (door, mut served) = Door::served();
+    for (signal, name) in [
+        (rustix::process::Signal::USR1, "USR1"),
+        (rustix::process::Signal::ALARM, "ALRM"),
+        (rustix::process::Signal::ABORT, "ABRT"),
+    ] {
+        for by_us in [false, true] {
+            // The child would die of it.
+            let script = format!(
+                "trap 'echo got it' {name}; sleep 0.3 & echo ready; wait; wait; echo \"child $?\"; exit 9"
+            );
+            let mut child = begun(door.call(by_us, &script));
+            send(child.id(), signal);
+            let mut rest = String::new();
+            child.stdout.take().expect("piped").read_to_string(&mut rest).expect("reads");
+            let seen = (rest.as_str(), child.wait().expect("ends").code());
+            assert_eq!(seen, ("got it\nchild 0\n", Some(9)), "{name} {by_us}");
+            let script = format!(
+                "trap 'echo got it' {name}; bash -c 'trap \"echo too\" {name}; echo ready; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1 & wait; done; :' & wait; wait; exit 9"
+            );
+            let mut child = begun(door.call(by_us, &script));
+            let group =
+                rustix::process::Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("not 0");
+            rustix::process::kill_process_group(group, signal).expect("sent");
+            let mut rest = String::new();
+            child.stdout.take().expect("piped").read_to_string(&mut rest).expect("reads");
+            assert!(rest.contains("got it") && rest.contains("too"), "{name} {by_us}: {rest}");
+            child.wait().expect("ends");
+            let mut child = begun(door.call(by_us, "ulimit -c 0; echo ready; exec sleep 300"));
+            send(child.id(), signal);
+            assert_eq!(child.wait().expect("ends").signal(), Some(signal.as_raw()), "{name} {by_us}");
+        }
+    }
+    door.home.stop(&mut served);
+}
+
 #[test]
 fn eight_at_once_each_with_its_own_output_and_code() {
     let door = Door::new();

@@ -30,7 +30,7 @@ use crate::link::{
     ask_at_once,
 };
 use crate::process::environment::{Environment, on_path};
-use crate::process::{ResourceLimits, own_umask};
+use crate::process::{Inherited, own_umask};
 
 /// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -193,7 +193,8 @@ impl Carry {
             session: metadata.thread_id,
             agent_pid: None,
             shell: PathBuf::new(),
-            limits: ResourceLimits::own(),
+            inherited: Inherited::own(),
+            descriptors: Vec::new(),
             input: self.start.input(),
             tool_call: metadata.tool_call_id,
             shown: None,
@@ -283,7 +284,7 @@ fn ask(
             Unasked::Busy | Unasked::Oversized | Unasked::Answer => Not::not_run(&why),
         }
     })?;
-    match call.ask(&request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()]) {
+    match call.ask(&request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()], &[]) {
         Ok(()) => {}
         // Nothing was sent.
         Err(why @ Error::Frame { .. }) => return Err(Not::not_run(&why.to_string())),

@@ -144,7 +144,7 @@ impl Standing {
                 self.typed.push_back(id);
                 ShellMessage::Input(bytes)
             }
-            Order::Interrupt => ShellMessage::Signal(INTERRUPT),
+            Order::Interrupt => ShellMessage::Signal { number: INTERRUPT, to_group: true },
             Order::Kill => ShellMessage::Kill,
         };
         // A lost runtime is detected when reading its replies.

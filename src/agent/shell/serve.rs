@@ -21,10 +21,10 @@ use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest};
-use crate::process::{EnclosingTask, Fence, Signal};
+use crate::process::{EnclosingTask, Fence, Scope, Signal};
 use crate::runtime::{
     Error, ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop,
-    StopSignal, TaskView, Within,
+    TaskView, Within,
 };
 use crate::terminal::Size;
 
@@ -37,9 +37,6 @@ const OPENCODE_WAITS: Duration = Duration::from_secs(105);
 const TERMINAL: (u16, u16) = (80, 24);
 /// Messages from a caller that are kept until its command has started.
 const EARLY: usize = 64;
-/// The signals that a caller may forward, by number.
-const PASSED_ON: [(i32, StopSignal); 4] =
-    [(1, StopSignal::Hup), (2, StopSignal::Int), (3, StopSignal::Quit), (15, StopSignal::Term)];
 /// Why a command is not run in a directory that was removed.
 const REMOVED: &str = "the directory it begins in was removed";
 /// What is said of a command that was not decided on in time.
@@ -104,7 +101,7 @@ impl Call {
         asked: Asked,
     ) -> Self {
         let actor = Actor::Agent(session.label.clone());
-        let Asked { request, workdir, stdin, stdout, stderr } = asked;
+        let Asked { request, workdir, stdin, stdout, stderr, descriptors } = asked;
         let shown = Shown::of(agent, &request);
         let input = shown.on_record(&request);
         let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
@@ -140,8 +137,9 @@ impl Call {
             }
             None => {
                 let stdin = (request.input == ShellInput::Descriptor).then_some(stdin);
-                let native =
-                    Native { args: request.args, workdir, stdin, stdout, stderr, limits: request.limits };
+                let inherited = request.inherited;
+                let args = request.args;
+                let native = Native { args, workdir, stdin, stdout, stderr, inherited, descriptors };
                 let (own, request) = (runtime.clone(), NativeRequest { exec, native, told });
                 tokio::spawn(record(runtime.clone(), call, async move { own.exec_native(request).await }))
             }
@@ -182,8 +180,8 @@ impl Call {
                             line.tell(&reply).await;
                             return line.close().await;
                         }
-                        Stage::Ended { exit, closing } => {
-                            line.tell(&ended(exit, closing)).await;
+                        Stage::Ended { exit, closing, unwritten } => {
+                            line.tell(&ended(exit, closing, unwritten)).await;
                             return line.close().await;
                         }
                         _ if changed.is_err() => {
@@ -251,7 +249,7 @@ impl Call {
     /// Handles a message from the caller of a running command.
     async fn hear(&self, message: ShellMessage, line: &mut ShellLine) {
         match message {
-            ShellMessage::Signal(number) => self.signal(number).await,
+            ShellMessage::Signal { number, to_group } => self.signal(number, to_group).await,
             ShellMessage::Kill => self.stop(Stop { force: true, signal: None }).await,
             ShellMessage::Input(bytes) => {
                 let refused = self.type_in(&bytes).await.err();
@@ -269,9 +267,10 @@ impl Call {
         }
     }
 
-    async fn signal(&self, number: i32) {
-        let Some((_, signal)) = PASSED_ON.into_iter().find(|(own, _)| *own == number) else { return };
-        self.stop(Stop { force: false, signal: Some(signal) }).await;
+    async fn signal(&self, number: i32, to_group: bool) {
+        let Ok(signal) = number.to_string().parse::<Signal>() else { return };
+        let scope = if to_group { Scope::Foreground } else { Scope::Shell };
+        self.runtime.pass_on(&self.actor, &self.id, signal, scope).await;
     }
 }
 
@@ -319,13 +318,13 @@ fn result(task: &TaskView) -> Value {
     json!({ "task": { "task_id": task.id, "status": task.status }, "exit_code": code, "signal": signal })
 }
 
-fn ended(exit: Option<Exit>, closing: Option<String>) -> ShellReply {
+fn ended(exit: Option<Exit>, closing: Option<String>, unwritten: Option<String>) -> ShellReply {
     let (code, signal) = match exit {
         Some(Exit::Code(code)) => (Some(code), None),
         Some(Exit::Signal(name)) => (None, name.parse::<Signal>().ok().map(Signal::number)),
         None => (None, None),
     };
-    ShellReply::Ended { code, signal, closing }
+    ShellReply::Ended { code, signal, closing, unwritten }
 }
 
 /// A command as shown to a person.

@@ -23,7 +23,10 @@ use crate::link::{
 };
 use crate::paths::Places;
 use crate::process::environment::Environment;
-use crate::process::{Received, ResourceLimits, die_of, is_confined, own_umask, parent};
+use crate::process::{
+    Inherited, MOST_DESCRIPTORS, Received, Witness, die_of, inherited_descriptors, is_confined, own_umask,
+    parent,
+};
 
 /// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_millis(300);
@@ -57,6 +60,8 @@ struct Asked {
     hello: Hello,
     request: ShellRequest,
     workdir: OwnedFd,
+    /// The descriptors above the standard streams that the request numbers.
+    descriptors: Vec<OwnedFd>,
 }
 
 impl Asked {
@@ -87,10 +92,16 @@ impl Asked {
                 left_of(call).ok_or_else(|| format!("{why}, and nothing says of which workspace it is"))?
             }
         };
-        let request = ShellRequest { unfit, ..request(call, real) };
+        let (numbers, descriptors): (Vec<_>, Vec<_>) = inherited_descriptors().into_iter().unzip();
+        let is_many = (numbers.len() > MOST_DESCRIPTORS).then(|| {
+            format!("{} descriptors are open; at most {MOST_DESCRIPTORS} can be handed over", numbers.len())
+        });
+        let (numbers, descriptors) =
+            if is_many.is_some() { Default::default() } else { (numbers, descriptors) };
+        let request = ShellRequest { unfit: unfit.or(is_many), descriptors: numbers, ..request(call, real) };
         let environment = Environment::new(real.variables.clone(), own_umask());
         let hello = Hello { environment: Some(environment), ..Hello::new(Role::Shell, cwd) };
-        Ok(Self { places, hello, request, workdir })
+        Ok(Self { places, hello, request, workdir, descriptors })
     }
 
     /// Connects to the runtime, starting one if there is none.
@@ -107,15 +118,16 @@ impl Asked {
         };
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
         let fds = [self.workdir.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
-        match line.ask(&self.request, fds) {
+        let more: Vec<_> = self.descriptors.iter().map(OwnedFd::as_fd).collect();
+        match line.ask(&self.request, fds, &more) {
             Ok(()) => {}
             // Nothing was sent.
             Err(error @ Error::Frame { .. }) => return not_run(&with_causes(&error)),
             Err(_) => return lost(&Loss::Unknown),
         }
-        let mut known = Loss::Unknown;
+        let (mut known, mut witness) = (Loss::Unknown, None);
         loop {
-            match wait(&mut line, &signals) {
+            match wait(&mut line, &signals, &mut witness) {
                 Ok(Some(ShellReply::Fenced)) => {
                     drop(signals);
                     return real.become_it();
@@ -128,9 +140,19 @@ impl Asked {
                     let _ = print::say(&message);
                     return ExitCode::from(code);
                 }
-                Ok(Some(ShellReply::Started)) => known = Loss::Begun,
-                Ok(Some(ShellReply::Ended { code, signal, closing })) => {
-                    drop(signals);
+                Ok(Some(ShellReply::Started)) => {
+                    known = Loss::Begun;
+                    // Without one, a signal counts as sent to all.
+                    witness = Witness::start().ok();
+                }
+                Ok(Some(ShellReply::Ended {
+                    code: Some(0), unwritten: Some(why), closing: None, ..
+                })) => {
+                    let _ = print::say(format_args!("its output could not be written: {why}"));
+                    return ExitCode::FAILURE;
+                }
+                Ok(Some(ShellReply::Ended { code, signal, closing, .. })) => {
+                    drop((signals, witness));
                     return end(code, signal, closing);
                 }
                 Ok(Some(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Typed { .. }) | None) => {}
@@ -182,7 +204,8 @@ fn request(call: &Call, real: &Real) -> ShellRequest {
         session,
         agent_pid,
         shell: real.program.clone(),
-        limits: ResourceLimits::own(),
+        inherited: Inherited::own(),
+        descriptors: Vec::new(),
         input: ShellInput::Descriptor,
         tool_call: None,
         shown: None,
@@ -227,7 +250,11 @@ fn as_it_was(dir: PathBuf) -> PathBuf {
 }
 
 /// Waits for a reply, forwarding signals that arrive meanwhile.
-fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, Error> {
+fn wait(
+    line: &mut ShellCall,
+    signals: &Received,
+    witness: &mut Option<Witness>,
+) -> Result<Option<ShellReply>, Error> {
     if let Some(reply) = line.next_reply()? {
         return Ok(Some(reply));
     }
@@ -235,7 +262,12 @@ fn wait(line: &mut ShellCall, signals: &Received) -> Result<Option<ShellReply>, 
     rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(|errno| Error::Talk(errno.into()))?;
     let is_said = !fds[0].revents().is_empty();
     while let Some(number) = signals.next() {
-        line.signal(number)?;
+        let to_group = witness.as_ref().is_none_or(|witness| witness.has(number));
+        line.signal(number, to_group)?;
+        if to_group && witness.is_some() {
+            // The signal stays pending there.
+            *witness = Witness::start().ok();
+        }
     }
     if is_said { line.read() } else { Ok(None) }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sockopt};
 use serde::de::DeserializeOwned;
 
-use super::{DESCRIPTORS, ShellConversation, ShellMessage, ShellReply, ShellRequest};
+use super::{ALL_DESCRIPTORS, DESCRIPTORS, ShellConversation, ShellMessage, ShellReply, ShellRequest};
 use crate::link::hello::{MAX_HELLO, PATIENCE};
 use crate::link::{Ack, Error, Hello, socket};
 
@@ -63,16 +63,24 @@ impl ShellCall {
         Ok(call)
     }
 
-    /// Sends the request together with its descriptors.
+    /// Sends the request together with its descriptors, and with `more` that the request numbers.
     ///
     /// # Errors
     /// [`Error::Frame`] if the request is too long, in which case nothing was sent; otherwise it is unknown how much
     /// has arrived.
-    pub fn ask(&mut self, request: &ShellRequest, fds: [BorrowedFd<'_>; DESCRIPTORS]) -> Result<(), Error> {
+    pub fn ask(
+        &mut self,
+        request: &ShellRequest,
+        fds: [BorrowedFd<'_>; DESCRIPTORS],
+        more: &[BorrowedFd<'_>],
+    ) -> Result<(), Error> {
         let bytes = request.to_bytes()?;
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ALL_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+        let fds = [&fds, more].concat();
+        if !ancillary.push(SendAncillaryMessage::ScmRights(&fds)) {
+            return Err(Error::frame("more descriptors than can be handed over"));
+        }
         let sent = rustix::io::retry_on_intr(|| {
             rustix::net::sendmsg(&self.stream, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL)
         });
@@ -84,8 +92,8 @@ impl ShellCall {
     ///
     /// # Errors
     /// If the connection is lost.
-    pub fn signal(&mut self, number: i32) -> Result<(), Error> {
-        self.stream.write_all(&message(&ShellMessage::Signal(number))?).map_err(Error::Talk)
+    pub fn signal(&mut self, number: i32, to_group: bool) -> Result<(), Error> {
+        self.stream.write_all(&message(&ShellMessage::Signal { number, to_group })?).map_err(Error::Talk)
     }
 
     /// Continues the requested command's conversation on the current tokio runtime.

@@ -2,8 +2,8 @@
 //! receives progress reports and forwards signals. Its environment was sent with the hello.
 //!
 //! A request is a length (u32, big endian) and that many bytes of JSON, followed by a length and the arguments of the
-//! shell, each terminated by a NUL. The descriptors (directory, standard input, output, error) are sent with its
-//! first byte.
+//! shell, each terminated by a NUL. The descriptors (directory, standard input, output, error, and those above them that
+//! its header numbers) are sent with its first byte.
 
 mod caller;
 mod conversation;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::envelope::TaskId;
-use crate::process::ResourceLimits;
+use crate::process::{Inherited, MOST_DESCRIPTORS};
 
 pub use caller::ShellCall;
 pub use conversation::ShellConversation;
@@ -33,6 +33,8 @@ const MAX_HEADER: usize = 1 << 20;
 const MAX_ARGUMENTS: usize = 8 << 20;
 /// Number of descriptors: directory, standard input, output and error.
 const DESCRIPTORS: usize = 4;
+/// Number of descriptors including those above the standard streams.
+const ALL_DESCRIPTORS: usize = DESCRIPTORS + MOST_DESCRIPTORS;
 
 /// A command to run exactly as its caller would have run it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +47,11 @@ pub struct ShellRequest {
     pub agent_pid: Option<u32>,
     /// The shell that runs it.
     pub shell: PathBuf,
-    /// The caller's resource limits.
-    pub limits: ResourceLimits,
+    /// What its caller would hand on to it.
+    pub inherited: Inherited,
+    /// The numbers of its caller's descriptors above the standard streams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub descriptors: Vec<i32>,
     /// The source of its input.
     #[serde(default)]
     pub input: ShellInput,
@@ -156,6 +161,9 @@ pub enum ShellReply {
         signal: Option<i32>,
         /// Why the runtime ended, if the command was ended with it.
         closing: Option<String>,
+        /// Why some of its output could not be written to the caller's descriptors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unwritten: Option<String>,
     },
 }
 
@@ -164,7 +172,12 @@ pub enum ShellReply {
 #[serde(rename_all = "snake_case")]
 pub enum ShellMessage {
     /// The caller received this signal, to be forwarded to the command.
-    Signal(i32),
+    Signal {
+        /// The signal's number.
+        number: i32,
+        /// Whether all processes of the caller's group received it, not only the caller.
+        to_group: bool,
+    },
     /// Input in base64, answered by [`ShellReply::Typed`].
     Input(String),
     /// Kill the command and everything it started.
@@ -181,7 +194,8 @@ mod tests {
             session: Some("one".into()),
             agent_pid: Some(7),
             shell: "/bin/bash".into(),
-            limits: ResourceLimits::own(),
+            inherited: Inherited::own(),
+            descriptors: vec![5],
             input: ShellInput::Terminal,
             tool_call: None,
             shown: None,

@@ -8,13 +8,17 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
 use tokio::net::UnixStream;
 
-use super::{DESCRIPTORS, MAX_ARGUMENTS, MAX_HEADER, ShellMessage, ShellReply, ShellRequest};
+use super::{
+    ALL_DESCRIPTORS, DESCRIPTORS, MAX_ARGUMENTS, MAX_HEADER, ShellMessage, ShellReply, ShellRequest,
+};
 use crate::link::frame::Frame;
 use crate::link::hello::PATIENCE;
 use crate::link::{Client, Error};
 
 /// Size limit of a caller's message, in bytes; input is the largest.
 const MAX_MESSAGE: usize = 1 << 20;
+/// The numbers that a descriptor above the standard streams may have.
+const ABOVE: std::ops::Range<i32> = 3..1 << 20;
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
 
@@ -31,6 +35,8 @@ pub struct Asked {
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
+    /// Its descriptors above these, with their numbers.
+    pub descriptors: Vec<(i32, OwnedFd)>,
 }
 
 /// A connection on which one command was requested.
@@ -66,12 +72,20 @@ impl ShellLine {
         loop {
             if let Some((request, rest)) = ShellRequest::parse(&bytes)? {
                 self.unread = rest.to_vec();
+                let numbers = &request.descriptors;
+                if fds.len() != DESCRIPTORS + numbers.len()
+                    || numbers.iter().any(|number| !ABOVE.contains(number))
+                {
+                    return Err(Error::frame("not the descriptors of a command"));
+                }
+                let more = fds.split_off(DESCRIPTORS);
                 let fds: [OwnedFd; DESCRIPTORS] =
-                    fds.try_into().map_err(|_| Error::frame("not the four descriptors of a command"))?;
+                    fds.try_into().map_err(|_| Error::frame("not the descriptors of a command"))?;
                 let [workdir, stdin, stdout, stderr] = fds;
-                return Ok(Asked { request, workdir, stdin, stdout, stderr });
+                let descriptors = numbers.iter().copied().zip(more).collect();
+                return Ok(Asked { request, workdir, stdin, stdout, stderr, descriptors });
             }
-            if bytes.len() > MAX_HEADER + MAX_ARGUMENTS + CHUNK || fds.len() > DESCRIPTORS {
+            if bytes.len() > MAX_HEADER + MAX_ARGUMENTS + CHUNK || fds.len() > ALL_DESCRIPTORS {
                 return Err(Error::frame("a request that is too long"));
             }
             let stream = &self.stream;
@@ -118,7 +132,7 @@ impl ShellLine {
 
 fn receive_some(stream: BorrowedFd<'_>, fds: &mut Vec<OwnedFd>) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; CHUNK];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ALL_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     let received = rustix::net::recvmsg(stream, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)?;

@@ -1,6 +1,7 @@
 //! The pump's handling of output that is forwarded to a caller: a caller that does not read stalls only its own
 //! command, and everything written before the shell's end is delivered before the caller learns of that end.
 
+use std::io;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, EventFlags};
@@ -52,6 +53,10 @@ impl FdEntry {
             Copied::All => {}
             Copied::Stuck => self.stall(key, slot),
             Copied::Broken => {
+                if let Some(errno) = outlet.failed() {
+                    // Only the first error counts.
+                    let _ = self.io.unwritten.set(io::Error::from(errno).to_string());
+                }
                 let is_over = outlet.broken().is_some_and(|since| now >= since + BROKEN);
                 if is_over && !self.delivery.is_detached {
                     self.end_source(slot);
@@ -83,6 +88,9 @@ impl FdEntry {
         let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
         if outlet.flush(now) == Copied::Stuck {
             return;
+        }
+        if let Some(errno) = outlet.failed() {
+            let _ = self.io.unwritten.set(io::Error::from(errno).to_string());
         }
         let _ = epoll::delete(&self.poll, &*outlet);
         match self.sources.get(slot).and_then(Option::as_ref) {

@@ -17,7 +17,7 @@ mod task_io;
 mod viewers;
 
 pub(crate) use fd_entry::Watched;
-pub(crate) use outlet::{Outlet, are_one};
+pub(crate) use outlet::{Outlet, are_one, full_device};
 pub(crate) use parsers::Parsers;
 pub(crate) use pump::Pump;
 pub(crate) use task_io::{TaskIo, TaskIoSpec};

@@ -23,6 +23,8 @@ pub(crate) struct Outlet {
     pending: Vec<u8>,
     /// Since when it has had no reader.
     broken: Option<Duration>,
+    /// The error of a write, if that was not the lack of a reader.
+    failed: Option<Errno>,
 }
 
 /// How to write to a descriptor without blocking and without setting a flag on it.
@@ -63,12 +65,17 @@ impl Outlet {
             },
             _ => Way::File(fd),
         };
-        Ok(Self { way, pending: Vec::new(), broken: None })
+        Ok(Self { way, pending: Vec::new(), broken: None, failed: None })
     }
 
     /// Tells whether bytes are waiting to be written.
     pub(super) fn is_stuck(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Returns why bytes could not be written, if that was not the lack of a reader.
+    pub(super) fn failed(&self) -> Option<Errno> {
+        self.failed
     }
 
     /// Returns since when it has had no reader.
@@ -94,7 +101,11 @@ impl Outlet {
                     self.pending.extend_from_slice(rest);
                     return Copied::Stuck;
                 }
-                Err(_) => return self.give_up(now),
+                Err(errno) => {
+                    let is_gone = matches!(errno, Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN);
+                    self.failed = self.failed.or((!is_gone).then_some(errno));
+                    return self.give_up(now);
+                }
             }
         }
         Copied::All
@@ -139,6 +150,19 @@ fn reopen(fd: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
+}
+
+/// Returns a copy of a descriptor to which nothing can be written, because the device is always full: a command writes to
+/// it by itself, and sees the error.
+///
+/// # Errors
+/// If it cannot be examined.
+pub(crate) fn full_device(fd: &OwnedFd) -> io::Result<Option<OwnedFd>> {
+    const FULL: (u32, u32) = (1, 7);
+    let facts = fstat(fd)?;
+    let is_device = FileType::from_raw_mode(facts.st_mode) == FileType::CharacterDevice;
+    let number = (rustix::fs::major(facts.st_rdev), rustix::fs::minor(facts.st_rdev));
+    (is_device && number == FULL).then(|| fd.try_clone()).transpose()
 }
 
 /// Tells whether writes to two descriptors go to the same place: only then must both streams use one pipe to stay in

@@ -71,6 +71,8 @@ pub(crate) struct TaskIo {
     pub(crate) folder: PathBuf,
     /// Whether its streams are a terminal.
     pub(crate) tty: bool,
+    /// Why output could not be written to its caller's descriptors.
+    pub(crate) unwritten: OnceLock<String>,
     pub(crate) screen: Arc<Screen>,
     pub(crate) progress: watch::Sender<Progress>,
     /// Its terminal, once it was started with one: either its streams or beside them.
@@ -152,6 +154,7 @@ impl TaskIo {
             screen: Arc::new(Screen::blank(spec.size, origin)),
             progress: watch::Sender::new(Progress::default()),
             pty: OnceLock::new(),
+            unwritten: OnceLock::new(),
             replies: Mutex::default(),
             ring: Mutex::default(),
             typed: Mutex::default(),

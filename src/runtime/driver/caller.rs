@@ -2,7 +2,9 @@
 //! disappearance.
 
 use super::Driver;
-use crate::envelope::TaskId;
+use crate::envelope::{Actor, TaskId};
+use crate::process::{Scope, Signal};
+use crate::runtime::bytes::TaskIo;
 use crate::runtime::native::Stage;
 use crate::runtime::supervisor::Input;
 use crate::runtime::view::TaskView;
@@ -22,14 +24,24 @@ impl Driver {
 
     /// Called when the caller has received everything.
     pub(super) fn delivered(&self, id: &TaskId) {
-        let Some(view) = self.view(id) else { return };
-        self.tell_caller(id, stage_at_end(&view));
+        let (Some(view), Some(live)) = (self.view(id), self.live.get(id)) else { return };
+        self.tell_caller(id, stage_at_end(&view, &live.io));
     }
 
     /// Reports a task's progress to its caller.
     pub(super) fn tell_caller(&self, id: &TaskId, stage: Stage) {
         if let Some(caller) = self.live.get(id).and_then(|live| live.caller.as_ref()) {
             caller.tell(stage);
+        }
+    }
+
+    /// Passes a signal of a task's caller on to those who would have received it.
+    pub(super) fn pass_on(&mut self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
+        let now = self.now();
+        let actions = self.supervisor.passed_on(now, id, by, signal);
+        self.carry_out(actions);
+        if let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) {
+            host.signal(signal, scope);
         }
     }
 
@@ -41,6 +53,7 @@ impl Driver {
 }
 
 /// Returns the stage that reports a task's end to its caller.
-pub(super) fn stage_at_end(task: &TaskView) -> Stage {
-    Stage::Ended { exit: task.shell_end().cloned(), closing: task.ended_with_runtime() }
+pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> Stage {
+    let unwritten = io.unwritten.get().cloned();
+    Stage::Ended { exit: task.shell_end().cloned(), closing: task.ended_with_runtime(), unwritten }
 }

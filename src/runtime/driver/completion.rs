@@ -79,7 +79,7 @@ impl Driver {
         live.io.progress.send_modify(|progress| progress.settled = true);
         self.shared.ios().remove(id);
         if let Some(caller) = &live.caller {
-            caller.tell(stage_at_end(&view));
+            caller.tell(stage_at_end(&view, &live.io));
         }
         if let Some(waiter) = live.waiter.take() {
             let answer = match live.start_error.take() {

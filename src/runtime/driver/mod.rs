@@ -267,6 +267,7 @@ impl Driver {
             Order::StartFailed { id, error } => start::failed(self, &id, error),
             Order::Waiting { seen } => return self.seen(seen),
             Order::Question(order) => self.question(order),
+            Order::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
             Order::CallerGone { id } => self.caller_gone(&id),
             Order::Host { id, event } => self.host_event(id, event),
             Order::Shutdown { closing, reply } => {

@@ -7,7 +7,7 @@ use super::start::Prepared;
 use super::usage::Known;
 use super::waiting::Found;
 use crate::envelope::{Actor, TaskId};
-use crate::process::{ConsoleProcess, HostEvent, Running};
+use crate::process::{ConsoleProcess, HostEvent, Running, Scope, Signal};
 use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::cause::Closing;
@@ -30,6 +30,7 @@ pub(in crate::runtime) enum Order {
     IsFree { request: Box<ExecRequest>, within: Option<Within>, reply: Reply<bool> },
     Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
+    PassOn { by: Actor, id: TaskId, signal: Signal, scope: Scope },
     CallerGone { id: TaskId },
     CancelForeground { call: u64, by: Actor, why: String },
     Started { id: TaskId, running: Box<Running> },

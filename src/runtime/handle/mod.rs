@@ -26,8 +26,8 @@ use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId};
 use crate::journal::{self, Journal, Meta};
-use crate::process::Spawner;
 use crate::process::environment::Environment;
+use crate::process::{Scope, Signal, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
@@ -174,6 +174,11 @@ impl Handle {
         let host = self.spawner.begin(Some(id.as_str()), side_terminal.then(Size::default));
         let coming = Coming { id, host, side_terminal };
         prepare(&self.shared, request, coming, self.environment.clone()).await
+    }
+
+    /// Passes on a signal that the caller of such a command has received.
+    pub async fn pass_on(&self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
+        self.tell(Order::PassOn { by: by.clone(), id: id.clone(), signal, scope }).await;
     }
 
     /// Reports that the caller of such a command is gone: the command is ended, unless a person has taken it over.

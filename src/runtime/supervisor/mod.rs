@@ -32,7 +32,8 @@ use super::view::{OutputView, TaskView};
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::RejectionReason;
+use crate::facts::{RejectionReason, StopSignal};
+use crate::process::Signal;
 
 /// The state of all tasks of one recording.
 #[derive(Debug)]
@@ -122,6 +123,12 @@ impl Supervisor {
             },
             None => (StopEffect::Noop, Vec::new()),
         }
+    }
+
+    /// Notes a signal that a task's caller has received and passes on, if it is one by which a stop could explain the end.
+    pub(crate) fn passed_on(&mut self, now: Moment, id: &TaskId, by: &Actor, signal: Signal) -> Vec<Action> {
+        let noted = StopSignal::of(signal).zip(self.tasks.get_mut(id));
+        noted.map(|(signal, task)| task.passed_on(now, by, signal)).unwrap_or_default()
     }
 
     /// Stops a task on behalf of its starter because the caller it ran for is gone.

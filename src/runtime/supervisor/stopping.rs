@@ -51,6 +51,13 @@ impl Task {
         (StopEffect::Signalled, vec![self.note(now, by.clone(), TaskFact::Signal(signal)), order])
     }
 
+    pub(super) fn passed_on(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<Action> {
+        if self.status.is_terminal() || self.pid.is_none() {
+            return Vec::new();
+        }
+        vec![self.note(now, by.clone(), TaskFact::Signal(signal))]
+    }
+
     /// Ends the task because the runtime is shutting down.
     pub(super) fn interrupt(&mut self, now: Moment, grace: Duration, closing: &Closing) -> Vec<Action> {
         if self.status.is_terminal() {
