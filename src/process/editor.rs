@@ -76,7 +76,8 @@ mod tests {
     fn f56_what_the_command_says_wins_and_what_was_there_does_not_run() {
         let at_start =
             [("VISUAL", "echo old visual"), ("EDITOR", "echo old editor"), ("GIT_CONFIG_COUNT", "0")];
-        let cases: [(&str, &[(&str, &str)], &str); 7] = [
+        type Variables = &'static [(&'static str, &'static str)];
+        let cases: [(&str, Variables, &str); 7] = [
             ("nothing", &[], ""),
             ("EDITOR", &[("EDITOR", "echo new")], "new a file\n"),
             ("VISUAL before EDITOR", &[("EDITOR", "echo new"), ("VISUAL", "echo v")], "v a file\n"),

@@ -157,7 +157,8 @@ mod tests {
         let was = |pid, gets_on| Remaining { was_part: true, gets_on, ..process(pid, &[]) };
         let idle = |pid| Remaining { holds_output: true, ..process(pid, &[]) };
         let elsewhere = |pid| Remaining { gets_on: true, ..process(pid, &[]) };
-        let cases: &[(&str, Vec<Remaining>, &[u64], &[i32])] = &[
+        type Case<'a> = (&'a str, Vec<Remaining>, &'a [u64], &'a [i32]);
+        let cases: &[Case<'_>] = &[
             ("nothing", vec![], &[], &[]),
             ("> >(sort): its writer has ended", vec![process(2, &[stdin(1)])], &[], &[2]),
             (

@@ -61,7 +61,7 @@ fn f47_no_file_that_a_client_or_a_workspace_names_keeps_a_runtime_from_answering
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
     let outside = home.places().state_dir.join("outside.toml");
-    fs::create_dir_all(outside.parent().expect("a folder")).expect("made");
+    pilothouse::files::create_folder(outside.parent().expect("a folder")).expect("made");
     fs::write(&outside, "SECRET = 1\n").expect("written");
     let run = interrupted(&home);
     let answers = home.workspace().join("answers.toml");
@@ -142,7 +142,7 @@ fn f47_no_log_of_a_record_is_read_through_a_link_or_waited_for() {
 fn f47_what_a_client_reads_itself_is_a_regular_file_or_a_fifo_that_streams() {
     let home = Home::new();
     let outside = home.places().state_dir.join("outside");
-    fs::create_dir_all(outside.parent().expect("a folder")).expect("made");
+    pilothouse::files::create_folder(outside.parent().expect("a folder")).expect("made");
     fs::write(&outside, "SECRET\n").expect("written");
     for thing in THINGS {
         let path = home.workspace().join("file");
@@ -186,7 +186,7 @@ fn f47_what_a_client_reads_itself_is_a_regular_file_or_a_fifo_that_streams() {
 fn f46_nothing_is_written_through_links_that_a_workspace_has_planted() {
     let (home, tag) = (Home::new(), Tag::new());
     let outside = home.places().state_dir.join("outside");
-    fs::create_dir_all(&outside).expect("made");
+    pilothouse::files::create_folder(&outside).expect("made");
     let untouched = || fs::read_dir(&outside).expect("listed").count() == 0;
     let program = home.workspace().join("p.prose");
     fs::write(&program, format!("exec \"echo {}\"\n", tag.0)).expect("written");
@@ -221,7 +221,7 @@ fn f45_recordings_that_are_a_link_are_refused_with_the_reason() {
     let home = Home::new();
     let there = home.places().state_dir.join("there");
     for number in 0..320 {
-        fs::create_dir_all(there.join(format!("photos-{number:03}"))).expect("made");
+        pilothouse::files::create_folder(&there.join(format!("photos-{number:03}"))).expect("made");
     }
     symlink(&there, home.places().recordings()).expect("a link");
     let output = home.run(&["command", "run", "true", "--private"]);

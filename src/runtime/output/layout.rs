@@ -20,8 +20,8 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn of(marks: &[Mark], wanted: (Stream, Origin), end: u64) -> Self {
-        let mut layout = Self::default();
-        layout.times = marks.iter().map(|mark| (mark.offset, mark.at_ms)).collect();
+        let times = marks.iter().map(|mark| (mark.offset, mark.at_ms)).collect();
+        let mut layout = Self { times, ..Self::default() };
         let ends = marks.iter().skip(1).map(|mark| mark.offset.min(end)).chain(std::iter::once(end));
         let mut current = None;
         let mut gap = 0;

@@ -39,7 +39,7 @@ impl Notices {
             for notice in place.snapshot.notices.iter().filter(|notice| notice.seq > heard) {
                 let text: String = notice.text.chars().take(NOTICE_CHARS).collect();
                 let text = format!("{}: {text}", place.translation.name.name);
-                let (at, is_error, from) = (notice.at, notice.is_error, notice.from.clone());
+                let (at, is_error, from) = (notice.at, notice.is_error, notice.from);
                 self.keep(Some(place.slot()), Notice { seq: 0, at, is_error, text, from });
             }
         }
