@@ -16,6 +16,8 @@ pub enum Need {
     Key,
     /// A line that the terminal does not echo.
     Secret,
+    /// No input: a process of it is stopped.
+    Stopped,
 }
 
 /// The evidence that a task waits for input (docs/contract.md#waiting-for-input).
@@ -34,6 +36,10 @@ pub enum InputEvidence {
     TtyPoll,
     /// Weak: the task has written nothing for a while.
     Quiet,
+    /// The kernel shows a process of it as stopped. It goes on when it gets SIGCONT.
+    Halted,
+    /// The kernel stopped a process group at the terminal beside the task's streams, which another group has.
+    OutOfTurn,
 }
 
 /// A task's wait for input, with the evidence for it.
@@ -45,7 +51,7 @@ pub struct Waiting {
     pub evidence: InputEvidence,
     /// Since when.
     pub since: Timestamp,
-    /// The name of the program that asks, if it asks on a terminal other than the command's streams.
+    /// The name of the program that asks, if it asks on a terminal other than the command's streams, or that is stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
 }
@@ -57,7 +63,7 @@ impl Waiting {
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
-        !is_weak && (self.kind != Need::Key || self.program.is_some())
+        !is_weak && self.kind != Need::Stopped && (self.kind != Need::Key || self.program.is_some())
     }
 }
 

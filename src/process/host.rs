@@ -263,6 +263,7 @@ impl TaskHost {
                 self.termination.end(self.clock.now().mono, Duration::from_millis(grace_ms));
             }
             HostRequest::Finish { leftovers, waits } => self.termination.finish(leftovers, waits),
+            HostRequest::Turn(turn) => turn.give(),
             // Sent only after the last report.
             HostRequest::Next(_) => {}
         }

@@ -26,7 +26,7 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn requested(&mut self, request: &HostRequest, now: Instant) {
         match request {
-            HostRequest::Signal { .. } | HostRequest::Next(_) => {}
+            HostRequest::Signal { .. } | HostRequest::Turn(_) | HostRequest::Next(_) => {}
             HostRequest::End { grace_ms } => {
                 let end = now.checked_add(Duration::from_millis(*grace_ms)).unwrap_or(now);
                 self.ending = Some(self.ending.map_or(end, |before| before.min(end)));

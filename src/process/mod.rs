@@ -47,6 +47,7 @@ mod signal;
 mod spare;
 mod spawner;
 mod spawning;
+mod standstill;
 mod start;
 mod streams;
 mod survey;
@@ -79,6 +80,7 @@ pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_s
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spare::SPARES;
 pub use spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
+pub use standstill::{Standstill, Turn};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub(crate) use sys::{take_short_turns, watch};

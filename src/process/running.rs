@@ -18,7 +18,7 @@ use super::lateness::{HOST_PATIENCE, Watch};
 use super::orphans::Search;
 use super::start::PATIENCE;
 use super::wire::{self, Failure, Frames, HostRequest, Report};
-use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, sys, tree};
+use super::{ExitStatus, Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -118,6 +118,11 @@ impl Host {
     /// `waits`, when none of them is part of the command any more. A second call without `waits` ends the wait.
     pub fn finish(&self, leftovers: Leftovers, waits: bool) {
         self.request(HostRequest::Finish { leftovers, waits });
+    }
+
+    /// Changes the foreground process group of the terminal beside the command's streams.
+    pub fn give_turn(&self, turn: Turn) {
+        self.request(HostRequest::Turn(turn));
     }
 
     fn request(&self, request: HostRequest) {

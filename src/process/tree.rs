@@ -41,6 +41,8 @@ pub(super) struct Process {
     pub(super) is_copy: bool,
     /// Whether its main thread is gone. Other threads, or a parent that does not reap it, may keep it listed.
     pub(super) zombie: bool,
+    /// The signal that stopped it, if it is stopped; 0 if the kernel does not say which.
+    pub(super) stopped: Option<i32>,
 }
 
 impl Process {
@@ -92,6 +94,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
         is_active: matches!(fields.first(), Some(&("R" | "D"))),
         is_copy: count(6).is_some_and(|flags| flags & FORKED_ONLY != 0),
         zombie: matches!(fields.first(), Some(&("Z" | "X"))),
+        stopped: (fields.first() == Some(&"T")).then(|| number(49).unwrap_or(0)),
     })
 }
 
@@ -196,6 +199,18 @@ mod tests {
         assert_eq!((process.cpu_ticks, process.rss_pages), (5 + 6 + 7 + 8, 2));
         assert_eq!((process.foreground, process.start, process.zombie), (4300, 987_654, false));
         assert_eq!((process.is_active, process.is_copy), (false, true), "4194304 and 64");
+    }
+
+    #[test]
+    fn a_process_that_is_stopped_says_by_what() {
+        let stat = |state: &str, code: &str| {
+            let zeros = ["0"; 48].join(" ");
+            parse(format!("7 (a) {state} {zeros} {code}").as_bytes()).expect("parses").stopped
+        };
+        assert_eq!(
+            (stat("T", "21"), stat("T", "0"), stat("S", "9"), stat("t", "5")),
+            (Some(21), Some(0), None, None)
+        );
     }
 
     #[test]

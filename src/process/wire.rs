@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
-use super::{ExitStatus, Inherited, Leftovers, MOST_DESCRIPTORS, Profile, Scope, Signal};
+use super::{ExitStatus, Inherited, Leftovers, MOST_DESCRIPTORS, Profile, Scope, Signal, Turn};
 
 /// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -63,6 +63,8 @@ pub(super) enum HostRequest {
         leftovers: Leftovers,
         waits: bool,
     },
+    /// Change the foreground process group of the terminal beside the command's streams.
+    Turn(Turn),
     /// After the last report, to a host whose command ended by itself and left nothing: become the host of another
     /// task. It answers with [`Report::Forked`] and is then as one that was just created.
     Next(HostTask),

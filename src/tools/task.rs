@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::facts::TaskFact;
+use crate::facts::{Need, TaskFact};
 use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
 
 /// The maximum length of a failure reason inside a sentence, in characters.
@@ -127,9 +127,11 @@ pub(super) struct Failure {
 /// Evidence that a task wants input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Waiting {
-    /// `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal.
+    /// `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal; `stopped`: nothing,
+    /// one of its processes is stopped.
     pub(super) kind: String,
-    /// How that is known: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`.
+    /// How that is known: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`; of what is stopped `halted`, or `out_of_turn`
+    /// at a terminal that another process group has.
     pub(super) evidence: String,
     /// For how long, in milliseconds.
     pub(super) for_ms: u64,
@@ -226,7 +228,10 @@ impl Waiting {
     pub(super) fn of(waiting: Option<&runtime::Waiting>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
             // Only a person can answer there.
-            kind: waiting.program.as_ref().map_or(<&str>::from(waiting.kind), |_| OPERATOR).to_owned(),
+            kind: match &waiting.program {
+                Some(_) if waiting.kind != Need::Stopped => OPERATOR.to_owned(),
+                _ => <&str>::from(waiting.kind).to_owned(),
+            },
             evidence: <&str>::from(waiting.evidence).to_owned(),
             for_ms: millis_between(waiting.since, now),
         })
@@ -234,6 +239,13 @@ impl Waiting {
 
     /// Returns the sentence for a receipt.
     pub(super) fn sentence(&self) -> String {
+        if self.kind == <&str>::from(Need::Stopped) {
+            let why = match self.evidence.as_str() {
+                "out_of_turn" => " at a terminal that another of its process groups has",
+                _ => "; it goes on with SIGCONT",
+            };
+            return format!("stopped for {}{why}", duration(self.for_ms));
+        }
         let wants = match self.kind.as_str() {
             "secret" => "a secret (echo is off)",
             OPERATOR => "the operator, who alone can answer what a program asks at its terminal,",

@@ -139,3 +139,33 @@ async fn a_command_is_asked_at_only_where_somebody_may_answer() {
     assert_eq!(bench.text(&task.id, Stream::Stdout).await, without);
     bench.runtime.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_process_group_that_the_kernel_stops_at_the_terminal_gets_it_and_gives_it_back() {
+    let bench = bench(SideTerminal::Always, LONG);
+    // `timeout` makes a group of its own, as test runners do, and an interactive shell wants its terminal.
+    let cmd = "timeout 60 bash --norc -ic 'echo inside'; read -r line </dev/tty; echo \"back $line\"";
+    let id = bench.promoted(bench.request(cmd)).await;
+    asks(&bench, &id, Need::Line).await;
+    typed(&bench, &id, "again\r").await;
+    bench.end(&id).await;
+    assert_eq!(bench.text(&id, Stream::Stdout).await, "inside\nback again\n");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_process_that_stopped_itself_is_told_as_stopped_and_left_so() {
+    for side_terminal in [SideTerminal::Never, SideTerminal::Always] {
+        let bench = bench(side_terminal, Duration::from_secs(1));
+        let cmd = "sh -c 'echo $$; kill -STOP $$; echo on'; true";
+        let id = bench.promoted(bench.request(cmd)).await;
+        let waiting = asks(&bench, &id, Need::Stopped).await;
+        assert_eq!((waiting.program.as_deref(), waiting.evidence), (Some("sh"), InputEvidence::Halted));
+        assert!(!waiting.is_certain(), "nobody can type anything that helps");
+        let printed = bench.text(&id, Stream::Stdout).await;
+        crate::support::send(printed.trim().parse().expect("a pid"), rustix::process::Signal::CONT);
+        bench.end(&id).await;
+        assert_eq!(bench.text(&id, Stream::Stdout).await, format!("{printed}on\n"));
+        bench.runtime.shutdown().await;
+    }
+}

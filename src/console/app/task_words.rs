@@ -30,6 +30,7 @@ impl Painter<'_> {
             TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
+                Some(waiting) if waiting.kind == Need::Stopped => (2, "stopped".to_owned(), Role::Waiting),
                 // Silence alone is weak evidence: shown, but without asking for attention.
                 Some(waiting) if !waiting.is_certain() => (2, "at a prompt".to_owned(), Role::Faint),
                 Some(_) => (2, "waiting".to_owned(), Role::Waiting),
@@ -180,6 +181,7 @@ pub(crate) fn need(need: Need) -> &'static str {
         Need::Key => "waiting for a key",
         Need::Secret => "waiting for password",
         Need::Line => "waiting for input",
+        Need::Stopped => "stopped",
     }
 }
 
@@ -197,11 +199,13 @@ pub(crate) fn wants(task: &TaskView, waiting: &Waiting) -> String {
 fn asked(waiting: &Waiting, of: &str) -> Option<String> {
     let program = visible::one_line(waiting.program.as_deref()?);
     let what = match waiting.kind {
-        Need::Key => "a key",
-        Need::Secret => "a password",
-        Need::Line => "input",
+        Need::Key => "asks for a key",
+        Need::Secret => "asks for a password",
+        Need::Line => "asks for input",
+        Need::Stopped if waiting.evidence == InputEvidence::OutOfTurn => "waits for its turn at the terminal",
+        Need::Stopped => "is stopped",
     };
-    Some(format!("{program}{of} asks for {what}"))
+    Some(format!("{program}{of} {what}"))
 }
 
 /// Returns the word for an event of a task, and its details, as shown on screen; the record uses its own.
@@ -229,5 +233,7 @@ pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
         InputEvidence::TtyPoll => "polling the terminal",
         InputEvidence::EchoOff => "hidden input",
         InputEvidence::Quiet => "only idle",
+        InputEvidence::Halted => "until SIGCONT",
+        InputEvidence::OutOfTurn => "another process group has it",
     }
 }

@@ -115,6 +115,8 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
                 InputEvidence::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
                 InputEvidence::EchoOff => "its terminal hides what is typed",
                 InputEvidence::Quiet => "only that it is idle: weak",
+                InputEvidence::Halted => "the kernel shows it as stopped; it goes on with SIGCONT",
+                InputEvidence::OutOfTurn => "the kernel stopped it; another process group has the terminal",
             };
             format!("{} since {}: {seen}", needs(waiting), painter.time(waiting.since))
         }),

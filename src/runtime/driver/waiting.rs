@@ -1,4 +1,4 @@
-//! Detects whether a quiet task wants input, from kernel state where it shows this, never by guessing
+//! Detects whether a quiet task wants input or is stopped, from kernel state where it shows this, never by guessing
 //! (docs/contract.md#waiting-for-input).
 //!
 //! A process in the terminal's foreground group that sleeps in a read of the terminal wants input; the kind of input
@@ -18,6 +18,7 @@ use super::polling::polls_tty;
 use super::{Driver, asking};
 use crate::envelope::TaskId;
 use crate::facts::{InputEvidence, Need, Waiting};
+use crate::process::{Host, Standstill};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::log::open_log;
 use crate::runtime::supervisor::Input;
@@ -110,6 +111,22 @@ pub(super) struct Looks {
     quiet_seconds: u32,
     /// How often it got input: what was found before the last is out of date.
     inputs: u64,
+    /// Whether a process group other than its shell's has the terminal beside its streams, which is given back once that
+    /// group has ended: until then it is looked at each second.
+    is_lent: bool,
+}
+
+/// What to look at of a task.
+struct TaskLook {
+    io: Arc<TaskIo>,
+    host: Host,
+    /// The process id of its shell.
+    shell: u32,
+    inputs: u64,
+    /// Whether it is quiet. One that writes is only looked at for whose turn it is at its terminal.
+    is_quiet: bool,
+    /// Whether the terminal beside its streams may be given to another process group: nobody types.
+    may_lend: bool,
 }
 
 /// What one look at a task has found.
@@ -119,17 +136,42 @@ pub(in crate::runtime) struct Found {
     /// How often the task had got input when it was looked at.
     inputs: u64,
     waiting: Option<Waiting>,
+    is_quiet: bool,
+    is_lent: bool,
+}
+
+impl TaskLook {
+    /// Looks. `groups` are the processes by group, if a terminal is looked at.
+    fn look(self, groups: Option<&Groups>, now: Timestamp) -> Found {
+        let Self { io, host, shell, inputs, is_quiet, may_lend } = self;
+        let since = io.output().last_at.unwrap_or(now);
+        let observe = if io.tty { observe } else { asking::observe };
+        let waiting = groups.filter(|_| is_quiet).and_then(|groups| observe(&io, since, groups));
+        let still = host.pid().map(|host| Standstill::below(host, shell)).unwrap_or_default();
+        // Whoever reads the terminal keeps it.
+        let turn = still.turn.filter(|_| may_lend && waiting.is_none());
+        turn.into_iter().for_each(|turn| host.give_turn(turn));
+        let stopped = still.stopped.filter(|_| turn.is_none()).map(|program| Waiting {
+            kind: Need::Stopped,
+            evidence: if still.is_out_of_turn { InputEvidence::OutOfTurn } else { InputEvidence::Halted },
+            since,
+            program: Some(program),
+        });
+        let is_lent = still.is_lent || turn.is_some();
+        Found { id: io.id.clone(), inputs, waiting: waiting.or(stopped), is_quiet, is_lent }
+    }
 }
 
 impl Looks {
     /// Counts one second, with `bytes` written so far.
     pub(super) fn second(&mut self, bytes: u64) -> Second {
         if self.bytes != bytes {
-            *self = Self { bytes, quiet_seconds: 0, inputs: self.inputs };
+            *self = Self { bytes, quiet_seconds: 0, ..*self };
             return Second::Wrote;
         }
         self.quiet_seconds = self.quiet_seconds.saturating_add(1);
-        let due = self.quiet_seconds.is_power_of_two() || self.quiet_seconds.is_multiple_of(60);
+        let due =
+            self.quiet_seconds.is_power_of_two() || self.quiet_seconds.is_multiple_of(60) || self.is_lent;
         if due { Second::Look } else { Second::Rest }
     }
 
@@ -157,38 +199,49 @@ pub(super) enum Second {
 }
 
 impl Driver {
-    /// Checks outside the loop which quiet tasks want input.
+    /// Checks outside the loop which quiet tasks want input or are stopped, and gives turns at terminals.
     pub(super) fn look(&mut self) {
-        let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
-        for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
-            match live.looks.second(live.io.written()) {
-                Second::Look => quiet.push((live.io.clone(), live.looks.inputs)),
-                Second::Wrote => wrote.push(live.io.id.clone()),
-                Second::Rest => {}
+        let (mut looks, mut wrote) = (Vec::new(), Vec::new());
+        let supervisor = &self.supervisor;
+        for (id, live) in &mut self.live {
+            let Some(task) = supervisor.get(id) else { continue };
+            let (Some(host), Some(shell)) = (&live.host, task.pid) else { continue };
+            let second = live.looks.second(live.io.written());
+            if second == Second::Wrote {
+                wrote.push(id.clone());
+            }
+            let is_quiet = second == Second::Look;
+            let has_side = task.side_terminal && live.io.pty.get().is_some();
+            if is_quiet || second == Second::Wrote && has_side {
+                let (io, host, inputs) = (live.io.clone(), host.clone(), live.looks.inputs);
+                let may_lend = has_side && task.lease.is_none();
+                looks.push(TaskLook { io, host, shell, inputs, is_quiet, may_lend });
             }
         }
         wrote.into_iter().for_each(|id| self.step(Input::Waiting { id, waiting: None }));
-        if quiet.is_empty() {
+        if looks.is_empty() {
             return;
         }
         let (own, now) = (self.own.clone(), self.now().wall);
         self.blocking_job(move || {
-            let groups = Groups::scan();
-            let look = |(io, inputs): (Arc<TaskIo>, u64)| {
-                let since = io.output().last_at.unwrap_or(now);
-                let observe = if io.tty { observe } else { asking::observe };
-                let waiting = observe(&io, since, &groups);
-                Found { id: io.id.clone(), inputs, waiting }
-            };
+            let has_terminal = |look: &TaskLook| look.is_quiet && look.io.pty.get().is_some();
+            let groups = looks.iter().any(has_terminal).then(Groups::scan);
+            let seen = looks.into_iter().map(|look| look.look(groups.as_ref(), now)).collect();
             // Once the driver is gone, nobody shows the result.
-            let _ = own.blocking_send(Order::Waiting { seen: quiet.into_iter().map(look).collect() });
+            let _ = own.blocking_send(Order::Waiting { seen });
         });
     }
 
     /// Applies what quiet tasks were found waiting for; returns whether any of it is new.
     pub(super) fn seen(&mut self, mut seen: Vec<Found>) -> bool {
-        seen.retain(|Found { id, inputs, waiting }| {
-            self.live.get(id).is_some_and(|live| live.looks.still_holds(*inputs))
+        for found in &seen {
+            if let Some(live) = self.live.get_mut(&found.id) {
+                live.looks.is_lent = found.is_lent;
+            }
+        }
+        seen.retain(|Found { id, inputs, waiting, is_quiet, .. }| {
+            *is_quiet
+                && self.live.get(id).is_some_and(|live| live.looks.still_holds(*inputs))
                 && self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting)
         });
         let is_news = !seen.is_empty();

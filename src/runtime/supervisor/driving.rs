@@ -6,7 +6,7 @@ use super::message::{Action, Timer};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::{TaskFact, TaskStatus, TaskUpdate, Waiting};
+use crate::facts::{Need, TaskFact, TaskStatus, TaskUpdate, Waiting};
 
 impl Task {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<Action> {
@@ -31,8 +31,9 @@ impl Task {
         let known = self.waiting.as_ref().map(|waiting| waiting.kind);
         match waiting.filter(|_| self.status == TaskStatus::Running) {
             Some(waiting) if known != Some(waiting.kind) => {
+                let asks = waiting.kind != Need::Stopped;
                 let mut actions = vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
-                if self.side_terminal {
+                if self.side_terminal && asks {
                     self.ask_within = within;
                     let patience = if self.is_unattended { Duration::ZERO } else { within };
                     actions.push(self.wake(now, Timer::Ask, patience));
@@ -47,7 +48,8 @@ impl Task {
 
     /// Handles a question that was not answered in time.
     pub(super) fn give_up_asking(&mut self) -> Vec<Action> {
-        if self.waiting.is_none() {
+        // What is stopped reads nothing.
+        if self.waiting.as_ref().is_none_or(|waiting| waiting.kind == Need::Stopped) {
             return Vec::new();
         }
         self.is_unattended = true;

@@ -7,6 +7,7 @@ use crate::console::app::task_words::how;
 use crate::console::app::{alias, who};
 use crate::console::text::finding::Words;
 use crate::envelope::Actor;
+use crate::facts::Need;
 use crate::runtime::{PlaceId, TaskStatus, TaskView};
 
 /// A filter by state or kind of initiator.
@@ -127,6 +128,7 @@ fn told_of(task: &TaskView) -> String {
     let waits = match (&task.held, &task.waiting) {
         (Some(_), _) => "to approve",
         (None, Some(waiting)) if waiting.is_certain() => "waiting",
+        (None, Some(waiting)) if waiting.kind == Need::Stopped => "stopped",
         (None, Some(_)) => "at a prompt",
         (None, None) => "",
     };
