@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 
 use super::mode::Mode;
 use super::receipts::Column;
-use super::{App, Screen};
+use super::{App, Layer, Screen};
 use crate::console::options::Cue;
 
 /// For this long after a key press, the demonstration does not change the screen.
@@ -14,6 +14,10 @@ const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
 impl App {
     pub(super) fn cue(&mut self, cue: Cue) {
         let is_busy = self.touched.is_some_and(|at| self.now.duration_since(at) < HANDS_ON);
+        // The card of a call that the demonstration itself has decided: nobody is there to close it.
+        if !is_busy && matches!(self.layers.last(), Some(Layer::Approval(_))) {
+            self.layers.pop();
+        }
         if is_busy || !matches!(self.mode, Mode::Observe) || !self.layers.is_empty() {
             return;
         }
