@@ -57,8 +57,11 @@ fn leave_a_sleeper(agent: &Agent, cmd: &str) -> Duration {
 }
 
 /// Commands whose sleep keeps the pipe open after their shell has exited.
-const SLEEPERS: [&str; 3] =
-    ["(sleep 30) & printf done", "setsid -f sleep 30; printf done", "exec 3> >(sleep 30 < /dev/null); printf done"];
+const SLEEPERS: [&str; 3] = [
+    "(sleep 30) & printf done",
+    "setsid -f sleep 30; printf done",
+    "exec 3> >(sleep 30 < /dev/null); printf done",
+];
 
 #[test]
 fn f04_a_sleeper_that_holds_the_pipe_delays_no_answer_and_is_named() {
