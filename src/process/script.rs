@@ -44,7 +44,7 @@ pub fn final_directory(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the command for a login shell, with the folders of the caller's `PATH` put first again, whatever the
-/// profile did to them, and with note of the editors that the profile chose ([`super::editor`]). The prefix is on the
+/// profile did to them, and with note of the editors that the profile chose (`editor`). The prefix is on the
 /// first line, so that line numbers reported by the shell remain correct.
 /// For a shell with another syntax, or a `PATH` that is not text, the profile's `PATH` is left unchanged.
 #[must_use]
