@@ -237,7 +237,7 @@ impl Table {
     }
 
     fn plain_on_pipes(&self, cmd: &str, folder: &Path) -> Seen {
-        let mut shell = Command::new(&self.shell);
+        let mut shell = with_usual_signals(Path::new(&self.shell));
         self.settle(&mut shell);
         shell.args(["-c", cmd]).current_dir(folder).env("PLAIN", &self.tags[0].0);
         on_pipes(shell)
@@ -254,9 +254,7 @@ impl Table {
         let mut command = Command::new("setsid");
         self.settle(&mut command);
         command
-            .arg("--ctty")
-            .arg(&self.shell)
-            .args(["-c", cmd])
+            .args(["--ctty", "env", "--default-signal", &self.shell, "-c", cmd])
             .current_dir(folder)
             .env("PLAIN", &self.tags[0].0);
         command.env("TERM", "xterm-256color");
@@ -333,7 +331,7 @@ impl Table {
     fn by_shell(&self, row: usize) -> Seen {
         let (cmd, folder) = self.ours(Door::Shell, row);
         let link = self.home.workspace().join("../pilothouse-bash");
-        let mut call = Command::new(&link);
+        let mut call = with_usual_signals(&link);
         self.settle(&mut call);
         call.args(["-c", &cmd]).current_dir(&folder);
         call.env_remove("PILOTHOUSE_TASK_KIND").env("PILOTHOUSE_SHELL_DOOR", self.home.workspace());
@@ -360,6 +358,13 @@ impl Table {
         }
         found
     }
+}
+
+/// Starts a program with no signal ignored, however the tests were started (`nohup`, in the background of a script).
+fn with_usual_signals(program: &Path) -> Command {
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(program);
+    command
 }
 
 /// Runs a command to its end and reads its output to the end, or until only a server could still write.

@@ -132,8 +132,8 @@ const TRAPS: &[Row] = &[
     ("child", "exec 2> /dev/null; set -m; trap 'echo chld' CHLD; true & wait; :"),
     ("in a subshell", "trap 'echo outer' EXIT; (trap 'echo inner' EXIT; :)"),
     ("listed", "trap ': x' TERM; trap"),
-    ("what is ignored from the start", "grep SigIgn /proc/self/status"),
-    ("what is blocked from the start", "grep SigBlk /proc/self/status"),
+    ("what is ignored from the start", "grep SigIgn /proc/self/status | tail -c 8"),
+    ("what is blocked from the start", "grep SigBlk /proc/self/status | tail -c 8"),
 ];
 
 const JOBS: &[Row] = &[
