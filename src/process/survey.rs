@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, fstat, statx};
+use rustix::process::getpid;
 
 use super::remaining::{FileId, PipeEnd, Remaining, Snapshot};
 use super::tree::{self, Process};
@@ -31,8 +32,8 @@ pub(super) struct Survey {
     used_at: Option<Duration>,
     /// The processes that were part of the command at the last snapshot, by id and start.
     part: HashSet<(i32, u64)>,
-    /// Whether each pipe that matters is written to by a process outside of the command.
-    outside: HashMap<FileId, bool>,
+    /// The pipes that no process outside of the command writes to.
+    ours: HashSet<FileId>,
     interval: Duration,
 }
 
@@ -55,7 +56,7 @@ impl Survey {
             used: HashMap::new(),
             used_at: None,
             part: HashSet::new(),
-            outside: HashMap::new(),
+            ours: HashSet::new(),
             interval: SHORT,
         }
     }
@@ -87,7 +88,7 @@ impl Survey {
             self.part.clear();
             return None;
         }
-        snapshot.written_outside = self.written_outside(&snapshot.read_by(&candidates), family);
+        snapshot.written_outside = self.written_outside(snapshot.read_by(&candidates));
         let part = snapshot.part_of_command();
         let readers = snapshot.readers();
         self.interval = if readers.is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
@@ -127,29 +128,36 @@ impl Survey {
         process.is_active || process.cpu_ticks.saturating_sub(*before) >= enough
     }
 
-    /// Returns which of the pipes a process outside of `family` writes to. Each pipe is looked for once: a process that
-    /// could begin to write to it later would have to be given it by the command.
-    fn written_outside(&mut self, pipes: &HashSet<FileId>, family: &[Process]) -> HashSet<FileId> {
-        if pipes.iter().any(|pipe| !self.outside.contains_key(pipe)) {
-            let own: HashSet<i32> = family.iter().map(|process| process.pid).collect();
-            let written = written_by(tree::pids().into_iter().filter(|pid| !own.contains(pid)), pipes);
-            self.outside.extend(pipes.iter().map(|pipe| (*pipe, written.contains(pipe))));
+    /// Returns which of the pipes a process outside of the command writes to. Once nobody does, that is not looked for
+    /// again: a process that could begin to write to a pipe later would have to be given it by the command.
+    fn written_outside(&mut self, mut pipes: HashSet<FileId>) -> HashSet<FileId> {
+        pipes.retain(|pipe| !self.ours.contains(pipe));
+        if pipes.is_empty() {
+            return pipes;
         }
-        pipes.iter().filter(|pipe| self.outside.get(pipe).is_some_and(|written| *written)).copied().collect()
+        let written = written_outside(&pipes, getpid().as_raw_pid());
+        self.ours.extend(pipes.difference(&written));
+        written
     }
 }
 
-/// Returns those of the pipes that one of the processes can write to. Processes of other users are left out.
-fn written_by(pids: impl Iterator<Item = i32>, pipes: &HashSet<FileId>) -> HashSet<FileId> {
+/// Returns those of the pipes that a process which is not below `root` can write to. Processes of other users are left
+/// out.
+fn written_outside(pipes: &HashSet<FileId>, root: i32) -> HashSet<FileId> {
     let mut written = HashSet::new();
-    for pid in pids {
+    for pid in tree::pids() {
+        let mut found = HashSet::new();
         // It is another user's, or gone.
         let _ = each_descriptor(pid, |number, _, file| {
             let id = file_id(file);
             if pipes.contains(&id) && access(pid, number).is_some_and(|(_, writes, _)| writes) {
-                written.insert(id);
+                found.insert(id);
             }
         });
+        // One that was started since the snapshot is part of the tree as well.
+        if !found.is_empty() && !tree::is_below(pid, root) {
+            written.extend(found);
+        }
     }
     written
 }
@@ -215,9 +223,27 @@ mod tests {
         assert!(!end(&read, &executed).is_given, "a program that was executed has made it");
         assert!(end(&read, &Process { is_copy: true, ..own }).is_given);
         let id = end(&read, &executed).pipe;
-        let pid = i32::try_from(std::process::id()).expect("a pid");
-        assert_eq!(written_by([pid].into_iter(), &HashSet::from([id])), HashSet::from([id]));
+        assert_eq!(written_outside(&HashSet::from([id]), NOBODY), HashSet::from([id]));
         drop(write);
-        assert_eq!(written_by([pid].into_iter(), &HashSet::from([id])), HashSet::new());
+        assert_eq!(written_outside(&HashSet::from([id]), NOBODY), HashSet::new());
+    }
+
+    /// No process has this id.
+    const NOBODY: i32 = i32::MAX;
+
+    #[test]
+    fn f56_a_process_that_was_started_meanwhile_is_not_outside() {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let mut writer = std::process::Command::new("sleep");
+        writer.arg("300").stdout(write);
+        let mut child = writer.spawn().expect("starts");
+        drop(writer);
+        let stat = fstat(&read).expect("a file");
+        let pipes = HashSet::from([FileId { device: stat.st_dev, inode: stat.st_ino }]);
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        assert_eq!(written_outside(&pipes, NOBODY), pipes);
+        assert_eq!(written_outside(&pipes, own), HashSet::new());
+        child.kill().expect("killed");
+        child.wait().expect("reaped");
     }
 }

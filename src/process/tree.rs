@@ -144,6 +144,16 @@ pub(super) fn all() -> Vec<Process> {
     pids().into_iter().filter_map(Process::read).collect()
 }
 
+/// Tells whether a process is `root` or one of its descendants, or has gone meanwhile.
+pub(super) fn is_below(pid: i32, root: i32) -> bool {
+    let mut at = pid;
+    while at > 1 && at != root {
+        let Some(process) = Process::read(at) else { return true };
+        at = process.parent;
+    }
+    at == root
+}
+
 /// Lists the ids of all processes on the machine.
 pub(super) fn pids() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
