@@ -47,7 +47,9 @@ impl Door {
     pub(crate) fn call(&self, by_us: bool, script: &str) -> Command {
         let mut call = Command::new(if by_us { self.shell.clone() } else { PathBuf::from("/bin/bash") });
         self.home.settle(&mut call);
+        // Agents give a command no terminal, wherever these tests run.
         call.args(["-c", script])
+            .stdin(Stdio::null())
             .env("SHELL", "/bin/bash")
             .env_remove("PILOTHOUSE_TASK_KIND")
             .process_group(0);
@@ -350,7 +352,7 @@ fn a_signal_to_the_shell_reaches_the_command_and_a_killed_shell_takes_it_along()
 
 /// Starts a command and waits for its first line.
 fn begun(mut call: Command) -> Child {
-    let mut child = call.stdout(Stdio::piped()).spawn().expect("starts");
+    let mut child = call.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     let mut line = [0; 6];
     child.stdout.as_mut().expect("piped").read_exact(&mut line).expect("reads");
     assert_eq!(&line, b"ready\n");
@@ -527,7 +529,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
         why: String::new(),
     };
     pilothouse::runtime::leave_mark(&door.home.places().outside(), mark).expect("written");
-    assert!(door.call(true, "true").status().expect("runs").success());
+    assert!(door.call(true, "true").output().expect("runs").status.success());
     console.shows("1 command ran outside the record, because no runtime was available: `make late`");
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
@@ -545,8 +547,6 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
     let mut served = door.home.serve();
     let tag = Tag::new();
     let mut child = begun(door.call(true, &format!("echo ready; sleep {}", tag.0)));
-    let stderr = { child.stderr.take() };
-    assert!(stderr.is_none());
     served.kill().expect("killed");
     served.wait().expect("ends");
     assert_eq!(child.wait().expect("ends").code(), Some(75));
@@ -555,11 +555,7 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
     wait_until("the runtime is gone", || Holder::of(&door.home.places()) == Holder::Nobody);
 
     let mut served = door.home.serve();
-    let mut call = door.call(true, &format!("echo ready; sleep {}", tag.0));
-    let mut child = begun({
-        call.stderr(Stdio::piped());
-        call
-    });
+    let mut child = begun(door.call(true, &format!("echo ready; sleep {}", tag.0)));
     door.home.stop(&mut served);
     let mut said = String::new();
     child.stderr.take().expect("piped").read_to_string(&mut said).expect("reads");
@@ -573,7 +569,7 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
 #[test]
 fn what_the_agents_sandbox_forbids_stays_forbidden_and_nothing_of_it_runs_outside() {
     let (door, mut served) = Door::served();
-    assert!(door.call(true, "true").status().expect("runs").success(), "a runtime is there");
+    assert!(door.call(true, "true").output().expect("runs").status.success(), "a runtime is there");
     let mut fenced = Command::new("setpriv");
     door.home.settle(&mut fenced);
     fenced
@@ -624,7 +620,7 @@ fn an_agent_that_also_speaks_mcp_reads_the_output_of_its_shell() {
     let door = Door::new();
     let mut served = door.home.serve();
     let agent = Agent::connect(&door.home, &["--label", "other"]);
-    assert!(door.of_claude("one", "echo for the record").status().expect("runs").success());
+    assert!(door.of_claude("one", "echo for the record").output().expect("runs").status.success());
     let listed = door.json(&["task", "list", "--scope", "all"]);
     let id = listed["data"]["tasks"][0]["task_id"].as_str().expect("an id").to_owned();
     let read = agent.call("TaskOutput", &serde_json::json!({ "task_id": id }));

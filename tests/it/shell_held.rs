@@ -22,7 +22,7 @@ fn the_pause_holds_an_agents_own_command_until_it_goes_on() {
     let console = Console::open(&door.home, &[], SIZE);
     console.shows("no agent yet");
     // The first call makes the agent known.
-    assert!(door.of_claude("one", "true").status().expect("runs").success());
+    assert!(door.of_claude("one", "true").output().expect("runs").status.success());
     console.keys(b"p");
     console.shows("PAUSED");
     let child = begun(&door, "echo ran; touch ran; exit 3");

@@ -69,7 +69,7 @@ impl Attended {
         let console = Console::open(&door.home, &[], SIZE);
         console.shows("no agent yet");
         // The first call makes the agent known, whom the pause then holds.
-        assert!(door.of_claude("one", "true").status().expect("runs").success());
+        assert!(door.of_claude("one", "true").output().expect("runs").status.success());
         if refusal == Refusal::TaskLimit {
             let sleep = format!("sleep {}", Tag::new().0);
             let output = door.home.run(&["command", "run", "--yield-time-ms", "0", &sleep]);
