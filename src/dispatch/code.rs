@@ -6,7 +6,7 @@ use crate::envelope::ErrorKind;
 
 /// Declares the error codes and everything derived from them.
 macro_rules! codes {
-    ($($(#[$doc:meta])* $code:ident { name: $name:literal, exit: $exit:literal, retryable: $retryable:literal })+) => {
+    ($($(#[$doc:meta])* $code:ident { name: $name:literal, exit: $exit:literal })+) => {
         /// Why a command line or a line of `exec` has no answer.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Code {
@@ -25,75 +25,69 @@ macro_rules! codes {
             pub fn exit_code(self) -> u8 {
                 match self { $(Self::$code => $exit,)+ }
             }
-
-            /// Returns whether the same request may succeed later.
-            #[must_use]
-            pub fn is_retryable(self) -> bool {
-                match self { $(Self::$code => $retryable,)+ }
-            }
         }
     };
 }
 
 codes! {
     /// A line of the stream is not a request.
-    DispatchParseError { name: "DISPATCH_PARSE_ERROR", exit: 2, retryable: false }
+    DispatchParseError { name: "DISPATCH_PARSE_ERROR", exit: 2 }
     /// No command has that path.
-    UnknownCommand { name: "UNKNOWN_COMMAND", exit: 2, retryable: false }
+    UnknownCommand { name: "UNKNOWN_COMMAND", exit: 2 }
     /// The command owns standard input or the terminal.
-    NotDispatchable { name: "NOT_DISPATCHABLE", exit: 4, retryable: false }
+    NotDispatchable { name: "NOT_DISPATCHABLE", exit: 4 }
     /// An option or argument is wrong.
-    ArgError { name: "ARG_ERROR", exit: 2, retryable: false }
+    ArgError { name: "ARG_ERROR", exit: 2 }
     /// One field is given twice.
-    ArgConflict { name: "ARG_CONFLICT", exit: 2, retryable: false }
+    ArgConflict { name: "ARG_CONFLICT", exit: 2 }
     /// The stream contains no lines.
-    EmptyStream { name: "EMPTY_STREAM", exit: 2, retryable: false }
+    EmptyStream { name: "EMPTY_STREAM", exit: 2 }
     /// Nobody pipes anything into standard input.
-    StdinIsTty { name: "STDIN_IS_TTY", exit: 2, retryable: false }
+    StdinIsTty { name: "STDIN_IS_TTY", exit: 2 }
     /// Standard input is larger than the limit.
-    StdinTooLarge { name: "STDIN_TOO_LARGE", exit: 2, retryable: false }
+    StdinTooLarge { name: "STDIN_TOO_LARGE", exit: 2 }
     /// The input file cannot be read.
-    InputFileUnreadable { name: "INPUT_FILE_UNREADABLE", exit: 2, retryable: false }
+    InputFileUnreadable { name: "INPUT_FILE_UNREADABLE", exit: 2 }
     /// The command ran and failed; its result is in `data`.
-    ChildExitNonzero { name: "CHILD_EXIT_NONZERO", exit: 79, retryable: false }
+    ChildExitNonzero { name: "CHILD_EXIT_NONZERO", exit: 79 }
     /// Some items were refused; the result is in `data`.
-    PartialFailure { name: "PARTIAL_FAILURE", exit: 3, retryable: false }
+    PartialFailure { name: "PARTIAL_FAILURE", exit: 3 }
     /// It took longer than `--timeout`.
-    Timeout { name: "TIMEOUT", exit: 10, retryable: true }
+    Timeout { name: "TIMEOUT", exit: 10 }
     /// Ended by SIGINT.
-    Interrupted { name: "CANCELLED", exit: 130, retryable: true }
+    Interrupted { name: "CANCELLED", exit: 130 }
     /// Ended by SIGTERM or SIGHUP.
-    Terminated { name: "CANCELLED", exit: 143, retryable: true }
+    Terminated { name: "CANCELLED", exit: 143 }
     /// The idempotency key was already used for another request.
-    IdempotencyConflict { name: "IDEMPOTENCY_CONFLICT", exit: 6, retryable: false }
+    IdempotencyConflict { name: "IDEMPOTENCY_CONFLICT", exit: 6 }
     /// What was asked for does not exist.
-    NotFound { name: "NOT_FOUND", exit: 5, retryable: false }
+    NotFound { name: "NOT_FOUND", exit: 5 }
     /// A settings file is invalid.
-    ConfigInvalid { name: "CONFIG_INVALID", exit: 2, retryable: false }
+    ConfigInvalid { name: "CONFIG_INVALID", exit: 2 }
     /// A precondition is not met.
-    Precondition { name: "PRECONDITION", exit: 4, retryable: false }
+    Precondition { name: "PRECONDITION", exit: 4 }
     /// It cannot be done right now.
-    Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
+    Unavailable { name: "UNAVAILABLE", exit: 12 }
     /// The limit on connections is reached.
-    TooManyConnections { name: "TOO_MANY_CONNECTIONS", exit: 12, retryable: true }
+    TooManyConnections { name: "TOO_MANY_CONNECTIONS", exit: 12 }
     /// There is no room for the record of a runtime.
-    LowDiskSpace { name: "LOW_DISK_SPACE", exit: 12, retryable: false }
+    LowDiskSpace { name: "LOW_DISK_SPACE", exit: 12 }
     /// A recording was changed or damaged; details are in `data`.
-    RecordDamaged { name: "RECORD_DAMAGED", exit: 1, retryable: false }
+    RecordDamaged { name: "RECORD_DAMAGED", exit: 1 }
     /// A program has errors; they are in `data`.
-    ProgramInvalid { name: "PROGRAM_INVALID", exit: 1, retryable: false }
+    ProgramInvalid { name: "PROGRAM_INVALID", exit: 1 }
     /// A program is not in its canonical form.
-    NotFormatted { name: "NOT_FORMATTED", exit: 1, retryable: false }
+    NotFormatted { name: "NOT_FORMATTED", exit: 1 }
     /// A program cannot be run: it is not there, or has errors.
-    ProgramRefused { name: "PROGRAM_REFUSED", exit: 2, retryable: false }
+    ProgramRefused { name: "PROGRAM_REFUSED", exit: 2 }
     /// A program ended with an error that nothing in it caught.
-    ProgramFailed { name: "PROGRAM_FAILED", exit: 1, retryable: false }
+    ProgramFailed { name: "PROGRAM_FAILED", exit: 1 }
     /// A program asks a question that nobody can answer.
-    NobodyAnswers { name: "NOBODY_ANSWERS", exit: 3, retryable: false }
+    NobodyAnswers { name: "NOBODY_ANSWERS", exit: 3 }
     /// The budget of a program is used up before a session.
-    BudgetSpent { name: "BUDGET_SPENT", exit: 3, retryable: false }
+    BudgetSpent { name: "BUDGET_SPENT", exit: 3 }
     /// An error in Pilothouse or on the machine.
-    InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
+    InternalError { name: "INTERNAL_ERROR", exit: 1 }
 }
 
 /// What may have been done when a command line ends with a code.

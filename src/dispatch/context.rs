@@ -202,11 +202,11 @@ fn call_failure(error: &Error, tool: &str) -> Failure {
     }
 }
 
-/// Converts a failure to reach or start a runtime.
+/// Converts a failure to reach or start a runtime, or of a request that only reads.
 #[must_use]
 pub fn link_failure(error: &Error) -> Failure {
     let failure = Failure::internal(error);
-    match error {
+    let failure = match error {
         Error::Gone | Error::Talk(_) => {
             Failure::running(Code::Unavailable, "The runtime of this workspace went away during the call.")
                 .fix("try again: another runtime takes over")
@@ -229,5 +229,6 @@ pub fn link_failure(error: &Error) -> Failure {
         Error::NoHostName { .. } => Failure::new(Code::ArgError, format!("{error}.")),
         Error::Unreachable { .. } | Error::Failed { .. } => Failure::new(Code::Unavailable, failure.text()),
         _ => failure,
-    }
+    };
+    failure.retryable(error.may_pass())
 }

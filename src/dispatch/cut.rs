@@ -49,7 +49,7 @@ pub(super) async fn run_until(
         Kind::Local { .. } => true,
     };
     let failure = failure(reason);
-    let failure = if may_have_begun && !is_harmless { failure.partial() } else { failure };
+    let failure = if may_have_begun && !is_harmless { failure.partial() } else { failure.retryable(true) };
     let mut response = Response::failure(failure);
     response.meta.call = cut.begun().get().copied();
     response

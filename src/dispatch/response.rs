@@ -34,6 +34,7 @@ struct Details {
     #[serde(skip)]
     exit_code: u8,
     message: String,
+    /// The same request has had no effect and may succeed later.
     retryable: bool,
     phase: Phase,
     /// `partial`: something may have been done.
@@ -61,7 +62,7 @@ impl Failure {
             code: Cow::Borrowed(code.as_str()),
             exit_code: code.exit_code(),
             message: message.into(),
-            retryable: code.is_retryable(),
+            retryable: false,
             phase: Phase::Validation,
             side_effects: None,
             detail: None,
@@ -85,6 +86,13 @@ impl Failure {
     #[must_use]
     pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         Self::running(Code::InternalError, with_causes(error))
+    }
+
+    /// Says whether the same request has had no effect and may succeed later, although nobody changes anything.
+    #[must_use]
+    pub fn retryable(mut self, retryable: bool) -> Self {
+        self.0.retryable = retryable;
+        self
     }
 
     /// Marks that something may have been done, so that the same request is not simply sent again.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Why a tool could not do what was asked (docs/contract.md#error-kinds).
 ///
-/// To add one: a variant here, its exit code and whether a retry may help below, and a row in docs/contract.md.
+/// To add one: a variant here, its exit code below, and a row in docs/contract.md.
 #[derive(
     Debug,
     Clone,
@@ -83,19 +83,6 @@ impl ErrorKind {
         self.into()
     }
 
-    /// Returns whether the same call may succeed later, unless the error itself says otherwise.
-    #[must_use]
-    pub fn is_retryable(self) -> bool {
-        matches!(
-            self,
-            Self::TaskLimitReached
-                | Self::ResourceExhausted
-                | Self::OperatorPending
-                | Self::RuntimeShuttingDown
-                | Self::TooManyConnections
-        )
-    }
-
     /// Returns whether the caller can fix it with a different input, so that retrying the same one is out of the
     /// question.
     #[must_use]
@@ -147,7 +134,7 @@ pub struct ToolError {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_hint: Option<String>,
-    /// The same call may succeed later.
+    /// The same call has had no effect and may succeed later, although nobody changes anything.
     pub retryable: bool,
 }
 
@@ -165,12 +152,18 @@ fn bounded(sentence: String) -> String {
 }
 
 impl ToolError {
-    /// Creates an error; the kind determines whether it is retryable.
+    /// Creates an error of a call that is not to be sent again as it is.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let retryable = kind.is_retryable();
-        let message = bounded(message.into());
-        Self { kind, message, details: None, recovery_hint: None, retryable }
+        Self { kind, message: bounded(message.into()), details: None, recovery_hint: None, retryable: false }
+    }
+
+    /// Says whether the same call has had no effect and may succeed later. That depends on what happened, not on the
+    /// kind: a link that broke may have carried the call, a host whose key has changed refuses every call.
+    #[must_use]
+    pub fn retryable(mut self, retryable: bool) -> Self {
+        self.retryable = retryable;
+        self
     }
 
     /// Adds facts about this case.
@@ -218,7 +211,7 @@ mod tests {
 
     #[test]
     fn absent_details_and_hint_are_left_out() {
-        let error = ToolError::new(ErrorKind::TaskLimitReached, "64 tasks run already.");
+        let error = ToolError::new(ErrorKind::TaskLimitReached, "64 tasks run already.").retryable(true);
         let shown = serde_json::to_string(&error).unwrap();
         assert_eq!(
             shown,

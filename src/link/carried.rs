@@ -34,7 +34,32 @@ pub enum Carried {
     },
 }
 
+/// What ssh and other carriers say of a network or a host that may be back in a moment.
+const PASSING: [&str; 10] = [
+    "Connection refused",
+    "Connection reset",
+    "Connection closed",
+    "Connection timed out",
+    "Operation timed out",
+    "Network is unreachable",
+    "No route to host",
+    "Temporary failure in name resolution",
+    "closed by remote host",
+    "Broken pipe",
+];
+
 impl Carried {
+    /// Tells whether the same attempt may succeed later although nobody changes anything, here or there. What an
+    /// unknown program says is not taken for a passing fault.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::NoCarrier { .. } | Self::NoProgram { .. } | Self::NoRuntime { .. } => false,
+            Self::Exited { code: Some(_), said } => PASSING.iter().any(|passing| said.contains(passing)),
+            Self::Exited { code: None, .. } | Self::Silent { .. } => true,
+        }
+    }
+
     /// Describes what happened and what to do next; `host` is the destination.
     #[must_use]
     pub fn told(&self, host: &str) -> String {

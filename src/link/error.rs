@@ -175,6 +175,16 @@ impl Error {
         matches!(self, Self::NoRuntime { .. } | Self::Handshake { .. } | Self::Talk(_) | Self::Gone)
     }
 
+    /// Tells whether the same attempt to connect may succeed later although nobody changes anything, here or there.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Carried { why, .. } => why.may_pass(),
+            Self::Taken { .. } | Self::Silent { .. } | Self::TooManyConnections { .. } => true,
+            error => error.is_absence(),
+        }
+    }
+
     pub(super) fn handshake(problem: impl Into<String>) -> Self {
         Self::Handshake { problem: problem.into() }
     }

@@ -26,12 +26,14 @@ impl From<runtime::Error> for ToolError {
                 Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit": limit }))
                     .with_hint("end a task with TaskStop, or wait for one to finish with TaskOutput")
+                    .retryable(true)
             }
             Error::HeldLimit { bytes } => {
                 let message = "The queue of calls that wait for the operator is full.";
                 Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit_bytes": bytes }))
                     .with_hint("wait until the operator has answered what is held, then call again")
+                    .retryable(true)
             }
             Error::OutsideRoot { workdir, root } => {
                 Self::new(ErrorKind::ExecutionRootViolation, "The working directory lies outside the workspace.")
@@ -82,11 +84,13 @@ impl From<runtime::Error> for ToolError {
             Error::Pending => {
                 Self::new(ErrorKind::OperatorPending, "The operator has not released this yet; nothing was run.")
                     .with_hint("nothing of it waits any more: go on with something that does not need it, and call once more later")
+                    .retryable(true)
             }
             error @ (Error::NotHeld | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")
+                    .retryable(true)
             }
             Error::Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
             Error::Io { source, what, path } if Resource::used_up(&source) == Some(Resource::Descriptors) => {
@@ -131,6 +135,7 @@ fn exhausted(resource: Resource, message: &str) -> ToolError {
     ToolError::new(ErrorKind::ResourceExhausted, text)
         .with_details(json!({ "resource": resource, "os_error": message }))
         .with_hint(hint)
+        .retryable(true)
 }
 
 fn is_full(error: &std::io::Error) -> bool {

@@ -249,12 +249,38 @@ fn an_agent_whose_link_dies_in_a_call_is_told_that_it_is_not_known() {
     crate::support::send(relay[0], rustix::process::Signal::KILL);
     let lost = agent.answer(asked);
     assert_eq!(lost.envelope["error"]["kind"], "runtime_shutting_down", "{}", lost.receipt);
+    assert_eq!(lost.envelope["error"]["retryable"], false, "{}", lost.receipt);
     for said in ["broke during the call", "box", "not known", "TaskList"] {
         assert!(lost.receipt.contains(said), "{said}: {}", lost.receipt);
     }
     drop(fifo);
     let again = agent.call("ExecCommand", &json!({"cmd": "echo again"}));
     assert!(again.receipt.contains("again"), "{}", again.receipt);
+}
+
+#[test]
+fn an_agent_is_not_told_to_retry_what_only_a_person_can_mend() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let retryable = |to: &str| {
+        let agent = Agent::connect(&here, &["--host", to]);
+        let refused = agent.call("ExecCommand", &json!({"cmd": "true"}));
+        (refused.envelope["error"]["retryable"].clone(), refused.receipt)
+    };
+    let (nowhere, receipt) = retryable("box:/does/not/exist");
+    assert!(nowhere == false && receipt.contains("/does/not/exist"), "{receipt}");
+    for (says, code, may_pass) in [
+        ("Host key verification failed.", 255, false),
+        ("pilothouse: not found", 127, false),
+        ("ssh: connect to host box port 22: Connection refused", 255, true),
+    ] {
+        let via = format!("[hosts.box]\nvia = [\"sh\", \"-c\", \"echo '{says}' >&2; exit {code}\"]\n");
+        here.configure("config.toml", &via);
+        let (retryable, receipt) = retryable("box:/w");
+        assert_eq!(retryable, may_pass, "{receipt}");
+    }
+    let listed = answer(&here.run(&["relay", "list", "--host", "box", "--output", "json"]));
+    assert_eq!(listed["error"]["retryable"], true, "{listed}");
 }
 
 /// Puts a fake systemd there that logs what it is asked to run, and a logind with these answers; returns their folder.

@@ -57,12 +57,16 @@ fn a_receipt_is_the_same_after_its_envelope_was_written_and_read() {
 
 #[test]
 fn every_kind_of_error_has_a_receipt_that_says_what_to_do() {
-    for kind in ErrorKind::ALL {
+    for (kind, can_retry) in ErrorKind::ALL.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         let error = ToolError::new(*kind, "It could not be done.")
+            .retryable(can_retry)
             .with_details(json!({ "field": "workdir" }))
             .with_hint("do it another way");
-        let retryable =
-            if kind.is_about_input() { String::new() } else { format!(" retryable={}", kind.is_retryable()) };
+        let retryable = if kind.is_about_input() && !can_retry {
+            String::new()
+        } else {
+            format!(" retryable={can_retry}")
+        };
         let expected = format!(
             "TaskStop failed: It could not be done.\nkind={kind}{retryable}\nhint: do it another way\ndetails: {{\"field\":\"workdir\"}}",
         );

@@ -4,7 +4,8 @@ use rmcp::RoleServer;
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use super::requests::{Loss, Requests, Side};
+use super::loss::Loss;
+use super::requests::{Requests, Side};
 use crate::agent::message;
 
 /// Interprets bytes as a conversation: each line is sent first by the client, then by the runtime.

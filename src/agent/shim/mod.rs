@@ -6,6 +6,7 @@
 
 mod fuzz;
 mod join;
+mod loss;
 mod outbox;
 mod relay;
 mod requests;

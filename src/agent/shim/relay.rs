@@ -16,8 +16,9 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
+use super::loss::Loss;
 use super::outbox::{Outbox, Outgoing, write_lines};
-use super::requests::{ClientLine, Loss, Passed, Requests, Side};
+use super::requests::{ClientLine, Passed, Requests, Side};
 use super::{Error, Joined, MAX_LINE, Shim, Target};
 use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;

@@ -10,11 +10,12 @@ use std::collections::{HashMap, HashSet};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
+use super::loss::Loss;
 use crate::agent::message::{self, Refusal};
 use crate::agent::results;
 use crate::agent::service::LABEL_METHOD;
-use crate::envelope::{Envelope, ErrorKind, ToolError};
-use crate::link::{self, ClientName, Profile};
+use crate::envelope::Envelope;
+use crate::link::{ClientName, Profile};
 use crate::tools::{self, clients};
 
 /// The id of a replayed `initialize`, whose answer the client must not see.
@@ -63,17 +64,6 @@ pub(super) enum Passed {
     Nothing,
     /// Treat the connection as broken: it is not the protocol.
     Broken,
-}
-
-/// Why requests end without an answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Loss<'a> {
-    /// The runtime ended while they were in flight.
-    Gone,
-    /// The connection to the runtime's machine broke while they were in flight.
-    Link(&'a link::Error),
-    /// No runtime could be joined.
-    Unreachable(&'a super::Error),
 }
 
 /// The unanswered requests and the opening of the conversation.
@@ -311,7 +301,7 @@ impl Requests {
     }
 
     fn answer(&self, id: &RequestId, flight: &Flight, loss: Loss<'_>) -> String {
-        let error = loss.error();
+        let error = loss.error(flight.only_reads());
         let Some(tool) = &flight.tool else {
             let text = format!("{}: {}", flight.method, error.message);
             let data = json!({ "kind": error.kind, "retryable": error.retryable });
@@ -329,54 +319,11 @@ impl Requests {
     }
 }
 
-impl Loss<'_> {
-    fn error(self) -> ToolError {
-        match self {
-            Self::Gone => ToolError::new(
-                ErrorKind::RuntimeShuttingDown,
-                "The Pilothouse runtime went away during the call.",
-            )
-            .with_hint(
-                "Its tasks were ended. The next call joins or starts a runtime; check what the command had \
-                 done before you repeat it.",
-            ),
-            Self::Link(why) => {
-                let text = format!("The link to the Pilothouse runtime broke during the call. {why}.");
-                ToolError::new(ErrorKind::RuntimeShuttingDown, text).with_hint(
-                    "Whether the command was run there is not known, and it may still run. The next call connects again: \
-                     look with TaskList before you repeat it.",
-                )
-            }
-            Self::Unreachable(super::Error::Link(link::Error::TooManyConnections { limit })) => {
-                let text = format!(
-                    "{limit} connections to the Pilothouse runtime are open, which is the limit; nothing \
-                     was run."
-                );
-                ToolError::new(ErrorKind::TooManyConnections, text)
-                    .with_details(json!({ "limit": limit }))
-                    .with_hint(
-                        "call again in a moment; until then close agents or scripts that are not needed",
-                    )
-            }
-            Self::Unreachable(super::Error::Link(error @ link::Error::LargeEnvironment { bytes })) => {
-                let text = format!("The agent cannot be connected: {error}; nothing was run.");
-                ToolError::new(ErrorKind::EnvironmentTooLarge, text)
-                    .with_details(json!({ "bytes": bytes }))
-                    .with_hint("tell the operator: the agent has to be started again with fewer or shorter variables")
-            }
-            Self::Unreachable(super::Error::Link(link::Error::NoRoom { path })) => {
-                let text =
-                    "There is not enough space for the record of a Pilothouse runtime; nothing was run.";
-                ToolError::new(ErrorKind::LowDiskSpace, text)
-                    .with_details(json!({ "path": path.display().to_string() }))
-                    .with_hint("tell the operator to free up some space")
-            }
-            Self::Unreachable(reason) => {
-                let text = format!("No Pilothouse runtime can be reached: {reason}.");
-                ToolError::new(ErrorKind::RuntimeShuttingDown, text)
-                    .with_hint("Tell the operator, or try again.")
-            }
-        }
+impl Flight {
+    /// Returns whether the request cannot have had an effect, wherever it got to.
+    fn only_reads(&self) -> bool {
+        let tool = self.tool.as_deref().and_then(tools::find);
+        tool.is_some_and(|tool| tool.hints.read_only)
     }
 }
 
@@ -385,7 +332,7 @@ mod tests {
     use super::*;
     use crate::agent::ENVELOPE_KEY;
     use crate::agent::shim::Error;
-    use crate::link::MAX_FRAME;
+    use crate::link::{self, Carried, MAX_FRAME};
 
     fn hear(requests: &mut Requests, message: &Value) -> ClientLine {
         let heard = requests.client_said(message.to_string().as_bytes());
@@ -551,6 +498,51 @@ mod tests {
         let text = answers[0]["result"]["content"][0]["text"].as_str().expect("a receipt");
         assert!(text.contains("went away"), "{text}");
         assert!(requests.is_settled());
+    }
+
+    #[test]
+    fn only_a_call_that_cannot_have_had_an_effect_is_retryable() {
+        let retryable = |tool: &str, is_sent: bool, loss: Loss<'_>| {
+            let mut requests = opened();
+            let call = call(1, tool);
+            if is_sent {
+                drop(hear(&mut requests, &call))
+            } else {
+                drop(requests.client_said(call.to_string().as_bytes()))
+            }
+            let answers = parsed(&requests.lost(loss));
+            answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"]["retryable"].as_bool().expect("a flag")
+        };
+        let carried = |why: Carried| link::Error::Carried { host: "box".into(), why };
+        let exited = |said: &str| carried(Carried::Exited { code: Some(255), said: said.into() });
+        let broken = exited("Connection to box closed by remote host");
+        for tool in &tools::TOOLS {
+            let only_reads = tool.hints.read_only;
+            assert_eq!(retryable(tool.name, true, Loss::Gone), only_reads, "{}", tool.name);
+            assert_eq!(retryable(tool.name, true, Loss::Link(&broken)), only_reads, "{}", tool.name);
+        }
+        assert!(!retryable("NoSuchTool", true, Loss::Gone));
+        for (why, may_pass) in [
+            (carried(Carried::NoRuntime { place: "/does/not/exist".into() }), false),
+            (carried(Carried::NoProgram { said: String::new() }), false),
+            (carried(Carried::NoCarrier { program: "ssh".into(), why: "x".into() }), false),
+            (exited("Host key verification failed"), false),
+            (exited("Permission denied (publickey)"), false),
+            (exited("Error: No such container: box"), false),
+            (exited("ssh: connect to host box port 22: Connection timed out"), true),
+            (carried(Carried::Silent { said: String::new() }), true),
+            (link::Error::Refused { reason: "find the workspace /does/not/exist".into() }, false),
+            (link::Error::Unreachable { pid: 1, path: "/x".into() }, false),
+            (link::Error::Silent { log: "/x".into() }, true),
+            (link::Error::Gone, true),
+        ] {
+            let text = why.to_string();
+            assert_eq!(
+                retryable("ExecCommand", false, Loss::Unreachable(&Error::Link(why))),
+                may_pass,
+                "{text}"
+            );
+        }
     }
 
     #[test]
