@@ -88,6 +88,8 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(code) = launch::run(&argv) {
         return code;
     }
+    // Whatever this process becomes from here on is Pilothouse's own.
+    process::forgo_core_dump();
     // Then the fork server: each of its forks is a task host and inherits whatever is allocated here.
     if argv.get(1).is_some_and(|word| word == "__fork") {
         return process::fork_server_main();

@@ -1,12 +1,14 @@
 //! Masks secrets in what is shown or stored about a command: assignments, flags, members of JSON objects, URLs,
-//! headers, tokens of a known form (docs/decisions/10-masking.md). Never applied to output, nor to what is executed.
+//! headers, settings, tokens of a known form (docs/masking.md). Never applied to output, nor to what is executed.
 //!
 //! It makes a single pass: every byte is inspected a bounded number of times, whatever the text. If the end of a
 //! secret is uncertain (an unclosed quote), everything up to the end of the text is masked.
 
 mod login;
 mod name;
+mod setting;
 mod token;
+mod web;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,6 +38,13 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     }
     shown.push_str(text.get(from..).unwrap_or_default());
     Cow::Owned(shown)
+}
+
+/// Returns whether the value of something with this name is a secret.
+#[must_use]
+pub fn names_secret(name: &str) -> bool {
+    // Neither a number nor a path is one if the name says so.
+    is_secret_member(name, "00")
 }
 
 /// Masks every string in a JSON value; a string whose key names a secret is masked entirely. Keys and structure are
@@ -73,15 +82,27 @@ struct Scan<'a> {
     at: usize,
     /// The quote that the scan is inside, and the start of its contents.
     quote: Option<(u8, usize)>,
-    /// The program that a `-p` would belong to.
+    /// The program whose options are read.
     program: Program,
+    /// Whether an option of this command names a secret, which its standard input may then be.
+    is_about_secret: bool,
+    /// Where the value of a `-H` begins.
+    header_at: Option<usize>,
     /// The end of the last secret: no name may overlap it.
     hidden_to: usize,
 }
 
 impl<'a> Scan<'a> {
     fn of(text: &'a str) -> Self {
-        Self { bytes: text.as_bytes(), at: 0, quote: None, program: Program::default(), hidden_to: 0 }
+        Self {
+            bytes: text.as_bytes(),
+            at: 0,
+            quote: None,
+            program: Program::default(),
+            is_about_secret: false,
+            header_at: None,
+            hidden_to: 0,
+        }
     }
 
     fn secrets(mut self) -> Vec<Secret> {
@@ -90,7 +111,14 @@ impl<'a> Scan<'a> {
             let secret = match byte {
                 b'=' => self.assigned(),
                 b' ' | b'\t' => self.flagged(),
-                b':' => self.in_url().or_else(|| self.member()).or_else(|| self.in_header()),
+                b'<' => self.here_string().or_else(|| self.element()),
+                b':' => self
+                    .in_url()
+                    .or_else(|| self.member())
+                    .or_else(|| self.in_header())
+                    .or_else(|| self.option())
+                    .or_else(|| self.default_value())
+                    .or_else(|| self.entry()),
                 _ => self.token(),
             };
             match secret.filter(|secret| !secret.at.is_empty()) {
@@ -115,6 +143,7 @@ impl<'a> Scan<'a> {
         self.at += 1;
         if b";&|\n(".contains(&byte) {
             self.program = Program::default();
+            self.is_about_secret = false;
         }
         match (byte, self.quote) {
             (b'\\', None | Some((b'"', _))) => self.at += 1,
@@ -124,35 +153,52 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Matches `NAME=value`, also `NAME+=`, `"name"=`, `form[name]=`; `--user=name:value`; `-p=value` of a login.
+    /// Matches `NAME=value`, also `NAME+=`, `NAME=(value)`, `"name"=`, `form[name]=`; `--user=name:value`; `-p=value`
+    /// of a login; `name = value` of a settings file.
     fn assigned(&self) -> Option<Secret> {
         let (start, name) = self.name_before(self.at, b"]+:?\"'");
+        if name.is_empty() {
+            return self.setting();
+        }
         if login::takes_user(name) {
             return self.password(self.at + 1);
         }
         if name == b"-p" && self.program.has_password() {
             return Some(self.word(self.at + 1, false));
         }
-        let name = Name::of(name)?;
+        let name = Name::of(name).filter(|name| !name.is_manner())?;
+        if self.byte(self.at + 1) == Some(b'(') {
+            return Some(Secret { at: self.at + 1..self.closing_bracket(self.at + 2), reopened: None });
+        }
         let whole_word = self.quote.is_some_and(|(_, inside)| inside == start);
         let secret = self.word(self.at + 1, whole_word);
         (!name.allows(self.value(&secret))).then_some(secret)
     }
 
-    /// Matches `--name value`, also `-name value`; `-u name:value`; `-p value` and `-pvalue` of a login.
+    /// Matches `--name value`, also `-name value`; `-u name:value`; `-p value` and `-pvalue` of a login; `name value`
+    /// after a word that sets something.
     fn flagged(&mut self) -> Option<Secret> {
-        let (_, word) = self.name_before(self.at, b"\"'");
+        let (begin, word) = self.name_before(self.at, b"\"'");
         if word.is_empty() {
             return None;
         }
-        self.program.follow(word);
+        let is_first = self.is_first(begin);
+        self.program.follow(word, is_first);
         let flag = word.strip_prefix(b"-").and_then(Name::of);
+        self.is_about_secret |= flag.is_some() || login::SETS_PASSWORDS.contains(&word);
         let start = self.after_blanks(self.at);
         let next = self.bytes.get(start..).unwrap_or_default();
-        if self.program.has_password() && (word == b"-p" || login::has_attached(next, b"-p")) {
-            let is_attached = word != b"-p";
+        if login::takes_header(word) {
+            self.header_at =
+                Some(start + usize::from(next.first().is_some_and(|byte| b"\"'".contains(byte))));
+        }
+        let is_attached = login::has_attached(next, b"-p");
+        if self.program.has_password() && word == b"-p" || self.program.attaches_password() && is_attached {
             let secret = self.word(start + if is_attached { 2 } else { 0 }, false);
             self.program = Program::default();
+            return Some(secret);
+        }
+        if let Some(secret) = self.argument(word, start) {
             return Some(secret);
         }
         if self.program == Program::Curl && login::has_attached(next, b"-u") {
@@ -221,52 +267,6 @@ impl<'a> Scan<'a> {
         }
         let length = token::length(self.bytes.get(self.at..)?)?;
         Some(Secret { at: self.at..self.at + length, reopened: None })
-    }
-
-    /// Matches `scheme://user:pass@`, even if the password contains an unescaped `/`.
-    fn in_url(&self) -> Option<Secret> {
-        let rest = self.bytes.get(self.at..)?.strip_prefix(b"://")?;
-        let ends = |at: usize, byte: u8| {
-            byte.is_ascii_whitespace() || b"\"'<>`".contains(&byte) || rest[at..].starts_with(b"://")
-        };
-        let url =
-            &rest[..rest.iter().enumerate().position(|(at, byte)| ends(at, *byte)).unwrap_or(rest.len())];
-        let host = url.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(url.len());
-        let colon = url[..host].iter().position(|byte| *byte == b':')?;
-        let is_port = url[colon + 1..host].iter().all(u8::is_ascii_digit);
-        let user_info = match memchr::memrchr(b'@', &url[..host]) {
-            Some(at) => at,
-            None if is_port => return None,
-            None => memchr::memrchr(b'@', url)?,
-        };
-        let base = self.at + 3;
-        (colon < user_info).then(|| Secret { at: base + colon + 1..base + user_info, reopened: None })
-    }
-
-    /// Matches `Authorization: …` up to the end of the enclosing quote, or of the line; for `X-Api-Key: …`, only one
-    /// word.
-    fn in_header(&self) -> Option<Secret> {
-        let (_, name) = self.name_before(self.at, b"\"'\\");
-        let is_line = name::is_authorization(name);
-        if !is_line && !name::is_header(name) {
-            return None;
-        }
-        let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
-        let start = self.at + 1 + self.bytes.get(self.at + 1..)?.iter().take_while(blank).count();
-        let first = self.byte(start)?;
-        let behind = start + MASKED.len();
-        let is_hidden = self.bytes.get(start..behind) == Some(MASKED.as_bytes());
-        if is_hidden && self.byte(behind).is_none_or(|byte| ends_word(byte) || b"\"'".contains(&byte)) {
-            // Already masked, while its quotes were still there: what follows is not part of it.
-            return Some(Secret { at: start..behind, reopened: None });
-        }
-        Some(match self.quote {
-            None if is_line && !b"\"'".contains(&first) => self.up_to(start, |byte| byte == b'\n'),
-            Some((open, _)) if !b"\"'".contains(&first) => {
-                Secret { at: start..self.closing(start, open), reopened: None }
-            }
-            _ => self.word(start, false),
-        })
     }
 
     /// Matches the value that begins at `start`, up to the end of its word. In a quote that contains nothing but the

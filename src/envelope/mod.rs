@@ -20,5 +20,5 @@ pub use compact::{compact, length};
 pub use error::{ErrorKind, ToolError};
 pub use ids::{Actor, InvalidTaskId, TaskId};
 pub use json::json_length;
-pub use mask::{MASKED, mask, mask_strings};
+pub use mask::{MASKED, mask, mask_strings, names_secret};
 pub use safe_text::SafeText;

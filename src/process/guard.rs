@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Signal, WaitStatus, getpid, getppid, kill_process, pidfd_open,
-    set_child_subreaper, set_parent_process_death_signal, setpgid,
+    Pid, PidfdFlags, Signal, WaitStatus, getpid, getppid, kill_process, pidfd_open, set_child_subreaper,
+    set_parent_process_death_signal, setpgid,
 };
 
 use super::{detach, keeper, launcher, sys};
@@ -125,7 +125,7 @@ pub(super) fn become_guard(name: &str) {
     let _ = set_child_subreaper(Some(getpid()));
     let _ = std::ffi::CString::new(name).map(|name| rustix::thread::set_name(&name));
     let _ = rustix::process::chdir("/");
-    super::limits::lower(Resource::Core, 0);
+    super::limits::forgo_core_dump();
 }
 
 /// Sends a signal by number. A process that is gone is ignored.

@@ -26,6 +26,11 @@ pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
     Ok(limit.maximum)
 }
 
+/// Keeps this process from dumping its memory, which may contain secrets, into a file when it crashes.
+pub fn forgo_core_dump() {
+    lower(Resource::Core, 0);
+}
+
 /// Sets close-on-exec on every descriptor above the standard streams, including inherited ones.
 ///
 /// # Errors

@@ -70,7 +70,7 @@ pub use fork_server::fork_server_main;
 pub use guard::install as install_guards;
 pub use identity::{ConsoleProcess, Identity, boot_id, container};
 pub use inherited::{Inherited, MOST_DESCRIPTORS, inherited_descriptors};
-pub use limits::{keep_descriptors, own_umask, raise_descriptor_limit};
+pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};

@@ -32,6 +32,12 @@ pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
     Ok(wrapper(&path, &folder.join(REPORT)))
 }
 
+/// Removes the text of a command that has ended: the record has it with its secrets masked. If it cannot be removed, it
+/// stays with the recording.
+pub fn forget(folder: &Path) {
+    let _ = std::fs::remove_file(folder.join(COMMAND));
+}
+
 /// Returns the directory a command ended in, if it was reported. It is not reported if the command was killed,
 /// replaced its shell or removed its directory.
 #[must_use]

@@ -9,6 +9,7 @@ use super::ast::{
     Subject, Text,
 };
 use super::source::{Source, Span};
+use crate::envelope::names_secret;
 use crate::runtime::QuestionKind;
 
 /// What a program may do.
@@ -128,7 +129,8 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
     fn statement(&mut self, statement: &'a Statement) {
         match &statement.kind {
             StatementKind::Input(input) => {
-                let agents = matches!(input.prompt, InputPrompt::Judged(_));
+                let is_judged = matches!(input.prompt, InputPrompt::Judged(_));
+                let agents = is_judged && !names_secret(input.name.as_str());
                 let text = input.prompt.text().shown();
                 let possible = self.possible(statement.span, "input", text_kind(), text);
                 self.ask(possible, Some(&input.name), agents);

@@ -194,6 +194,28 @@ fn f36_a_command_types_nothing_into_the_persons_terminal() {
     console.is_as_it_was();
 }
 
+/// The memory of these processes may contain what was typed or masked.
+#[test]
+fn no_process_of_the_program_dumps_its_memory() {
+    let home = Home::new();
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Core);
+    if limit.current == Some(0) {
+        return skip("a core dump is not allowed here anyway");
+    }
+    let mut served = home.serve();
+    let agent = Agent::connect(&home, &[]);
+    agent.call("ExecCommand", &json!({"cmd": "true"}));
+    let family = Family::of(served.id());
+    for pid in family.guards.iter().chain([&family.program]) {
+        let limits = fs::read_to_string(format!("/proc/{pid}/limits")).expect("limits");
+        let core = limits.lines().find(|line| line.starts_with("Max core file size")).expect("a line");
+        let soft = core.split_whitespace().nth(4);
+        assert_eq!(soft, Some("0"), "{pid}: {core}");
+    }
+    agent.leave();
+    home.stop(&mut served);
+}
+
 fn score(pid: u32) -> i32 {
     let text = fs::read_to_string(format!("/proc/{pid}/oom_score_adj")).expect("a score");
     text.trim().parse().expect("a number")

@@ -2,7 +2,7 @@
 //! unchanged.
 
 use pilothouse::envelope::Actor;
-use pilothouse::runtime::Handle;
+use pilothouse::runtime::{Decision, Handle};
 use pilothouse::tools::{Answer, Caller, call};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -87,6 +87,28 @@ async fn a_secret_runs_and_is_told_nowhere() {
         "{recorded}"
     );
     assert!(!recorded.contains(SECRET), "{recorded}");
+}
+
+#[tokio::test]
+async fn what_a_person_writes_about_a_command_hides_secrets_too() {
+    let bench = Bench::start();
+    bench.runtime.pause(true, None).await;
+    let held = bench.exec("true", 250).await;
+    let id = Bench::result(&held)["task_handle"]["task_id"].as_str().expect("an id").parse().expect("an id");
+    bench.runtime.rename(&id, Some(format!("deploy --token {SECRET}"))).await;
+    let mut snapshots = bench.runtime.snapshot();
+    let named = |name: &str| name == "deploy --token [masked]";
+    let is_named = snapshots.wait_for(|snapshot| {
+        snapshot.tasks.iter().any(|task| task.name.as_deref().is_some_and(named))
+            && !snapshot.gate.held.is_empty()
+    });
+    let held = is_named.await.expect("lives").gate.held[0].clone();
+    let note = format!("say PASSWORD={SECRET} differently");
+    bench.runtime.decide(held.ticket, held.hash, Decision::Deny { note }, None).await.expect("decided");
+    let denied = bench.call("TaskOutput", json!({ "task_id": id })).await;
+    assert!(denied.receipt.contains("PASSWORD=[masked] differently"), "{}", denied.receipt);
+    let recorded = bench.recorded().await;
+    assert!(recorded.contains("deploy --token [masked]") && !recorded.contains(SECRET), "{recorded}");
 }
 
 #[test]

@@ -318,3 +318,60 @@ fn a_limit_ends_a_run_which_goes_on_without_its_file() {
     let none = home.run(&["run", "--plain"]);
     assert_eq!(none.status.code(), Some(2), "{}", text(&none));
 }
+
+/// Everything in the files of a run and of the recordings.
+fn all_files(home: &Home) -> String {
+    let mut text = String::new();
+    let mut folders = vec![home.workspace().join(".prose"), home.places().recordings()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path => text.push_str(&String::from_utf8_lossy(&std::fs::read(path).expect("readable"))),
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn an_input_that_is_a_secret_is_used_and_stored_nowhere() {
+    const SECRET: &str = "hunter2-a1b2c3";
+    let home = Home::new();
+    let program = "input password: \"Which?\"\ninput place: \"Where?\"\nexec \"PASSWORD={password}; printf '{place}%s' ${#PASSWORD} \
+                   >> log\"\nexec \"test -e second\"\nexec \"echo curl -u me:{password} | head -c 4 >> log\"\n";
+    write(&home, "p.prose", program);
+    let log = || std::fs::read_to_string(home.workspace().join("log")).unwrap_or_default();
+    let set = format!("password={SECRET}");
+    let failed = home.run(&["run", "p.prose", "--plain", "--set", &set, "--set", "place=here"]);
+    assert_eq!((failed.status.code(), log().as_str()), (Some(1), "here14"), "{}", text(&failed));
+    assert!(!all_files(&home).contains(SECRET) && !text(&failed).contains(SECRET), "{}", text(&failed));
+    // It is not on record, so it is given once more.
+    write(&home, "second", "");
+    let run = run_id(&home);
+    write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
+    let rest = ["--answers", "a.toml", "--resume", &run];
+    let asks = home.run(&[&["run", "p.prose", "--plain"], &rest[..]].concat());
+    assert_eq!(asks.status.code(), Some(3), "{}", text(&asks));
+    let resumed = home.run(&[&["run", "p.prose", "--plain", "--set", &set], &rest[..]].concat());
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
+    assert!(log().starts_with("here14curl"), "{}", log());
+    assert!(!all_files(&home).contains(SECRET), "stored");
+}
+
+#[test]
+fn an_answer_that_is_a_secret_is_used_and_stored_nowhere() {
+    const SECRET: &str = "hunter2-a1b2c3";
+    let home = Home::new();
+    write(
+        &home,
+        "p.prose",
+        "input api_token: \"Which?\"\nexec \"API_TOKEN='{api_token}'; printf ${#API_TOKEN} > log\"\n",
+    );
+    write(&home, "a.toml", &format!("[[answer]]\nname = \"api_token\"\nanswer = \"{SECRET}\"\n"));
+    let ran = home.run(&["run", "p.prose", "--plain", "--answers", "a.toml"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
+    assert!(text(&ran).contains("hidden (file)"), "{}", text(&ran));
+    assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log").trim(), "14");
+    assert!(!all_files(&home).contains(SECRET) && !text(&ran).contains(SECRET), "{}", text(&ran));
+}

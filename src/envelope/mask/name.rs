@@ -1,17 +1,37 @@
 //! Recognition of names whose value is a secret.
 
 /// Words that make a name secret wherever they appear in it, ignoring `-` and `_`.
-const SECRET_WORDS: [&str; 8] =
-    ["token", "secret", "password", "passwd", "apikey", "accesskey", "privatekey", "credential"];
+const SECRET_WORDS: [&str; 20] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "credential",
+    "storepass",
+    "keypass",
+    "userpass",
+    "requirepass",
+    "masterauth",
+    "bindpw",
+    "rootpw",
+];
 /// Harmless words that contain one of those.
 const OTHER_WORDS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "passwordless"];
 /// Words that make a name secret only as separate words: `DB_PASS`, `X_AUTH`, not `PATH`, `GIT_AUTHOR_NAME`.
-const OWN_WORDS: [&str; 3] = ["pat", "auth", "pass"];
+const OWN_WORDS: [&str; 9] = ["pat", "auth", "pass", "pw", "pwd", "passin", "passout", "bearer", "cookie"];
 /// Last words of names whose value is the location of a secret.
-const PLACES: [&str; 5] = ["file", "path", "dir", "stdin", "sock"];
+const PLACES: [&str; 7] = ["file", "path", "dir", "stdin", "sock", "fd", "jar"];
 /// Last words of names with one of [`OWN_WORDS`] whose value says how, where or as whom to log in, rather than with
 /// what.
-const MANNERS: [&str; 20] = [
+const MANNERS: [&str; 24] = [
     "type",
     "method",
     "mode",
@@ -32,7 +52,13 @@ const MANNERS: [&str; 20] = [
     "count",
     "enabled",
     "required",
+    "domain",
+    "age",
+    "secure",
+    "samesite",
 ];
+/// Beginnings of values that say where a password is rather than what it is.
+const REFERENCES: [&[u8]; 3] = [b"env:", b"file:", b"fd:"];
 /// Values of such names that are not secrets.
 const SWITCHED: [&[u8]; 8] = [b"true", b"false", b"yes", b"no", b"on", b"off", b"none", b"null"];
 
@@ -68,7 +94,19 @@ impl Name {
         let is_count = self.text.ends_with("tokens") && value.iter().all(u8::is_ascii_digit);
         is_count
             || PLACES.contains(&end) && value.iter().all(is_path)
-            || !self.is_plain && (MANNERS.contains(&end) || is_switched(value))
+            || !self.is_plain && (self.is_manner() || is_switched(value) || is_place(value))
+            || end == "pwd" && value.first().is_none_or(|first| b"/.~$`\"'".contains(first))
+    }
+
+    /// Returns whether no value of this name is a secret: it says how, where or as whom to log in.
+    pub(super) fn is_manner(&self) -> bool {
+        let end = self.text.rsplit('_').next().unwrap_or_default();
+        !self.is_plain && MANNERS.contains(&end)
+    }
+
+    /// Returns whether it contains one of [`SECRET_WORDS`], or `pass` by itself.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain || self.text.trim_start_matches('_') == "pass"
     }
 
     /// Returns whether a flag of this name takes no value.
@@ -76,6 +114,11 @@ impl Name {
         let name = self.text.trim_start_matches('_');
         name.starts_with("no_") || name.ends_with("_stdin")
     }
+}
+
+/// Returns whether a value names the variable, file or descriptor that has the secret.
+fn is_place(value: &[u8]) -> bool {
+    value == b"stdin" || REFERENCES.iter().any(|place| value.starts_with(place))
 }
 
 /// Returns whether a value is a switch, a single digit or arithmetic: `pass=$((pass+1))` counts something.
@@ -88,6 +131,11 @@ fn is_switched(value: &[u8]) -> bool {
 pub(super) fn is_authorization(name: &[u8]) -> bool {
     let word = name.len().checked_sub("authorization".len()).and_then(|at| name.get(at..));
     word.is_some_and(|word| word.eq_ignore_ascii_case(b"authorization"))
+}
+
+/// Returns whether a header's value is a list of cookies.
+pub(super) fn is_cookie(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"cookie") || name.eq_ignore_ascii_case(b"set-cookie")
 }
 
 /// Returns whether a header carries a key or a token: `X-Api-Key`, `PRIVATE-TOKEN`.

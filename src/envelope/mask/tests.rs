@@ -1,6 +1,7 @@
-//! Table-driven tests of masking: what is hidden, how much of it, and what is not a secret; and tests with random text.
+//! Table-driven tests of masking: what is hidden, how much of it, and what is not a secret.
 
-use proptest::prelude::*;
+mod properties;
+
 use serde_json::json;
 
 use super::*;
@@ -136,7 +137,10 @@ fn names_with_a_short_word_of_their_own_are_masked() {
         shows(&format!("{name}=hunter2 run"), &format!("{name}=[masked] run"));
     }
     shows("login --pass hunter2 x", "login --pass [masked] x");
-    shows("openssl rsa -passin pass:x -pass pass:y", "openssl rsa -passin pass:x -pass [masked]");
+    shows("openssl rsa -passin pass:x -pass pass:y", "openssl rsa -passin [masked] -pass [masked]");
+    shows("openssl rsa -passout 'pass:a b' x", "openssl rsa -passout [masked] x");
+    shows("keytool -storepass x -keypass y -list", "keytool -storepass [masked] -keypass [masked] -list");
+    shows("sqlcmd 'Server=h;Uid=sa;Pwd=x'", "sqlcmd 'Server=h;Uid=sa;Pwd=[masked]'");
 }
 
 #[test]
@@ -146,6 +150,59 @@ fn headers_with_a_key_are_masked() {
     shows("curl -H X-Api-Key:abc h", "curl -H X-Api-Key:[masked] h");
     shows("curl -H 'PRIVATE-TOKEN: abc' h", "curl -H 'PRIVATE-TOKEN: [masked]' h");
     shows("GET /\nX-Auth-Token: abc\nHost: h", "GET /\nX-Auth-Token: [masked]\nHost: h");
+}
+
+#[test]
+fn headers_by_their_option_and_cookies_are_masked() {
+    shows("curl -H 'Token: abc' h", "curl -H 'Token: [masked]' h");
+    shows("curl --header \"Client-Secret: a b\" h", "curl --header \"Client-Secret: [masked]\" h");
+    shows("curl -H 'Cookie: sid=a; x=b' h", "curl -H 'Cookie: [masked]' h");
+    shows("GET /\nCookie: sid=a; x=b\nHost: h", "GET /\nCookie: [masked]\nHost: h");
+    shows("curl -b 'sid=a' --cookie x=y h", "curl -b [masked] --cookie [masked] h");
+    shows("curl --oauth2-bearer abc h", "curl --oauth2-bearer [masked] h");
+}
+
+#[test]
+fn values_of_settings_are_masked() {
+    shows("printf 'password = a b\nuser = me' > f", "printf 'password = [masked]\nuser = me' > f");
+    shows("echo 'password = abc'", "echo 'password = [masked]'");
+    shows("cat > f <<X\n[client]\npassword = abc\nX", "cat > f <<X\n[client]\npassword = [masked]\nX");
+    shows("ruby -e \"f('password' => 'a b')\"", "ruby -e \"f('password' => [masked]\"");
+    shows("cat > f <<X\na:\n  token: abc\nX", "cat > f <<X\na:\n  token: [masked]\nX");
+    shows("echo 'password: \"a b\"' > f", "echo 'password: [masked]' > f");
+    shows("echo '<password>a b</password>'", "echo '<password>[masked]</password>'");
+    shows("x '<a:token type=\"x\">abc</a:token>'", "x '<a:token type=\"x\">[masked]</a:token>'");
+    shows("x '<secret><![CDATA[a b]]></secret>'", "x '<secret><![CDATA[[masked]]]></secret>'");
+}
+
+#[test]
+fn values_after_a_word_that_sets_them_are_masked() {
+    shows("aws configure set aws_secret_access_key abc", "aws configure set aws_secret_access_key [masked]");
+    shows(
+        "aws configure set --profile dev aws_session_token abc; x",
+        "aws configure set --profile dev aws_session_token [masked]; x",
+    );
+    shows("npm config set //r.org/:_authToken abc", "npm config set //r.org/:_authToken [masked]");
+    shows("git config --global github.token 'a b'", "git config --global github.token [masked]");
+    shows("redis-cli CONFIG SET requirepass abc", "redis-cli CONFIG SET requirepass [masked]");
+    shows("set -x API_TOKEN abc", "set -x API_TOKEN [masked]");
+    shows("setenv API_TOKEN abc", "setenv API_TOKEN [masked]");
+    shows("jq -n --arg password 'a b' '$x'", "jq -n --arg password [masked] '$x'");
+    shows("printf -v PASSWORD %s abc && x", "printf -v PASSWORD [masked] && x");
+    shows("printf -v TOKEN '%s%s' a 'b c'; x", "printf -v TOKEN [masked]; x");
+    shows("read TOKEN <<< abc", "read TOKEN <<< [masked]");
+    shows("IFS=: read -r USER PASS <<<'me:a b'; x", "IFS=: read -r USER PASS <<<[masked]; x");
+    shows("docker login --password-stdin h <<< abc", "docker login --password-stdin h <<< [masked]");
+    shows("chpasswd <<< me:abc", "chpasswd <<< [masked]");
+    shows("TOKENS=(abc 'd e') x", "TOKENS=[masked] x");
+    shows("x ${TOKEN:-abc} ${TOKEN:=abc}", "x ${TOKEN:-[masked]} ${TOKEN:=[masked]}");
+    shows("net use x /user:me /password:abc", "net use x /user:me /password:[masked]");
+    shows("x -Password:'a b' y", "x -Password:[masked] y");
+    shows("echo 'machine h login me password abc'", "echo 'machine h login me password [masked]'");
+    shows("cat > f <<X\nmachine h\n password abc\nX", "cat > f <<X\nmachine h\n password [masked]\nX");
+    shows("psql -c \"ALTER ROLE me PASSWORD 'a b'\"", "psql -c \"ALTER ROLE me PASSWORD [masked]\"");
+    shows("mysql -e \"SET x IDENTIFIED BY 'abc'\"", "mysql -e \"SET x IDENTIFIED BY [masked]\"");
+    shows("mysql -u me -pabc db", "mysql -u me -p[masked] db");
 }
 
 #[test]
@@ -187,6 +244,21 @@ fn what_only_looks_like_one_stays() {
         r#"curl -d '{"token":"'"$T"'"}' h"#,
         "echo \"pass: 3\"",
         "ffmpeg -pass 1 x",
+        "openssl rsa -passin env:PW -passout file:/run/pw -pass stdin",
+        "gpg --batch --passphrase-fd 0 --passphrase-file pw x",
+        "curl -b jar.txt --cookie-jar jar.txt h; COOKIE_SECURE=true COOKIE_DOMAIN=h x",
+        "git commit -m 'cookie: fix the jar'",
+        "cd x; PWD=/x OLDPWD=$PWD make",
+        "[ $TOKEN = x ] && [ \"${TOKEN}\" == x ]; [[ $PASSWORD =~ ^a ]]",
+        "grep token <<< \"$text\"",
+        "read -p 'Password: ' -rs PASSWORD; read TOKEN < file",
+        "printf -v NAME %s x; printf '%s' token",
+        "git config --get user.token; npm config get token; git config user.name token",
+        "x <file >token; <token >x cat",
+        "git commit -m 'token: say what is wrong'",
+        "expect 'password: '",
+        "mysql -p -P 3306 db",
+        "xcopy /d:1 C:/token:x",
     ]);
 }
 
@@ -242,54 +314,6 @@ fn a_json_value_keeps_its_shape() {
 }
 
 #[test]
-fn hostile_text_takes_linear_time() {
-    // A quarter of a megabyte each: anything worse than linear would take minutes.
-    for part in [
-        "=",
-        "token",
-        "token=",
-        "token= ",
-        "'token='",
-        "\"token=\\",
-        "--token ",
-        "--token",
-        "://",
-        "a://b:",
-        "a://b:c@",
-        "authorization:",
-        "authorization:'",
-        "$(",
-        "token=$(",
-        "`",
-        "token=`",
-        "\\",
-        "token='\\''",
-        "-",
-        "token]=",
-        "-token \\\n",
-        "-u ",
-        "-u a:",
-        "-u $(",
-        "-u 'a:",
-        "curl -ua",
-        "sshpass -p",
-        "docker login -p ",
-        "\"password\":\"",
-        "\"password\":",
-        "\\\"password\\\":\\\"",
-        "x-api-key:",
-        "ghp_",
-        "sk-",
-        "sk-abcdefghij0123456789_",
-        "AKIA",
-        " \\\n",
-    ] {
-        let text = part.repeat((1 << 18) / part.len());
-        assert!(mask(&text).len() <= text.len() * 4, "{part}");
-    }
-}
-
-#[test]
 fn a_header_hidden_before_stays_as_it_is() {
     for text in [
         "Authorization: ''--password ",
@@ -299,38 +323,5 @@ fn a_header_hidden_before_stays_as_it_is() {
     ] {
         let once = mask(text).into_owned();
         assert_eq!(mask(&once), once.as_str());
-    }
-}
-
-proptest! {
-    #[test]
-    fn masking_twice_is_masking_once(text in "(?s)([-a-z=:/@&;'\"\\\\ \n$()`\\]]|token|--password |Authorization: |://|é|-u |a:b|\"password\":|\\\\\"pass\\\\\": |sshpass |-p |X-Api-Key: |ghp_0123456789abcdefghij|docker login |curl ){0,24}") {
-        let once = mask(&text).into_owned();
-        prop_assert_eq!(mask(&once), once.as_str());
-    }
-
-    #[test]
-    fn a_secret_never_survives_in_any_quotes(
-        before in "[a-z ]{0,8}", name in "(DB_PASSWORD=|--token |--api-key=|X_SECRET_Y=)", secret in "[A-Z0-9 $#%!]{6,12}",
-        quote in "['\"]", after in "( [a-z]{0,6}){0,3}",
-    ) {
-        let text = format!("{before} {name}{quote}{secret}{quote}{after}");
-        let shown = mask(&text).into_owned();
-        prop_assert_eq!(shown, format!("{before} {name}[masked]{after}"));
-    }
-
-    #[test]
-    fn what_follows_a_secret_is_never_hidden(
-        secret in "(curl -u me:%|curl -H 'X-Api-Key: %'|sshpass -p %|docker login -p %|x '\\{\"password\":\"%\"\\}'|DB_PASS=%|x ghp_%0123456789abcdefghij)",
-        value in "[A-Z0-9]{6,12}", after in "( [a-z/]{1,6}){0,4}",
-    ) {
-        let text = format!("{}{after}", secret.replace('%', &value));
-        let shown = mask(&text).into_owned();
-        prop_assert!(!shown.contains(&value) && shown.ends_with(&after), "{} -> {}", text, shown);
-    }
-
-    #[test]
-    fn text_without_names_and_signs_is_borrowed(text in "[^=:-]{0,80}") {
-        prop_assert!(matches!(mask(&text), Cow::Borrowed(_)));
     }
 }

@@ -48,7 +48,7 @@ use super::vm::value::Value;
 use super::vm::{AnswerPolicy, Budget, Frame, Vm};
 use crate::clock::Clock;
 use crate::config::{ExecPolicy, SessionSettings};
-use crate::envelope::{Actor, Envelope};
+use crate::envelope::{Actor, Envelope, MASKED, names_secret};
 use crate::journal::{Disk, Durability, Os};
 use crate::runtime::{Handle, PROGRAM_CALL, ProgramError, ProgramView, RunState};
 
@@ -149,7 +149,11 @@ impl Run {
         })
         .await?;
         let inputs = match &resumed {
-            Some(resumed) => resumed.first.inputs.iter().chain(&request.inputs).cloned().collect(),
+            // A secret is not on record: it is given once more, or asked for.
+            Some(resumed) => {
+                let on_record = resumed.first.inputs.iter().filter(|(_, value)| value != MASKED);
+                on_record.chain(&request.inputs).cloned().collect()
+            }
             None => request.inputs.clone(),
         };
         check_inputs(&library, &inputs)?;
@@ -182,7 +186,7 @@ impl Run {
             program: program.clone(),
             cwd: request.cwd.clone(),
             shell: shell.clone(),
-            inputs: inputs.clone(),
+            inputs: inputs.iter().map(|(name, value)| (name.clone(), recorded(name, value))).collect(),
             exec: policy.exec,
             sessions: typed,
             allow_unenforced,
@@ -355,6 +359,11 @@ impl Drop for Run {
         self.runtime.show_program(self.vm.progress.view());
         self.runtime.abandon_call(self.call);
     }
+}
+
+/// Returns the value of an input as it is recorded: none of it if its name says that it is a secret.
+fn recorded(name: &str, value: &str) -> String {
+    if names_secret(name) { MASKED.to_owned() } else { value.to_owned() }
 }
 
 /// Parses `name=value` pairs.

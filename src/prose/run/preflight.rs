@@ -13,7 +13,7 @@ use crate::prose::answers::Asked;
 use crate::prose::survey::{PossibleQuestion, Survey};
 use crate::prose::vm::AnswerPolicy;
 use crate::prose::vm::module::Library;
-use crate::runtime::Handle;
+use crate::runtime::{Handle, QuestionKind};
 
 /// Rejects inputs that the program does not have.
 pub(super) fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), Error> {
@@ -47,7 +47,7 @@ pub(super) fn preflight(
     let is_answered = |possible: &PossibleQuestion| {
         let is_given = possible.construct == "input"
             && inputs.iter().any(|(name, _)| Some(name) == possible.name.as_ref());
-        let is_guarded = possible.kind.is_operators();
+        let is_guarded = matches!(possible.kind, QuestionKind::Gate { .. } | QuestionKind::Command);
         let asked = Asked {
             name: possible.name.as_deref(),
             line: possible.line,

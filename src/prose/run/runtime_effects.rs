@@ -95,6 +95,9 @@ impl RuntimeEffects {
         {
             return Err(NotRun::Denied(message.clone()));
         }
+        if task.status.is_terminal() {
+            script::forget(&task.folder);
+        }
         let (stdout, stdout_truncated) = self.read(&task, Stream::Stdout, kept).await;
         let (stderr, stderr_truncated) = self.read(&task, Stream::Stderr, CAPTURED_CHARS).await;
         Ok(Ran {

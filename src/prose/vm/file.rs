@@ -4,7 +4,9 @@
 use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
 use super::scope::{BindingKind, Bound};
+use super::value::Value;
 use super::{Frame, Vm};
+use crate::envelope::{MASKED, names_secret};
 use crate::prose::run::binding::BindingFile;
 use crate::prose::run::folder::Folder;
 use crate::prose::run::journal::BindingRecord;
@@ -54,13 +56,14 @@ impl<E: Effects> Vm<E> {
         execution_id: Option<u32>,
     ) -> Result<Bound, Halt> {
         let &Named { name, kind, value, site } = named;
+        let stored = if is_secret(name, kind) { Value::text(MASKED) } else { value.value.clone() };
         let text = BindingFile {
             name: name.to_owned(),
             kind: kind.to_string(),
             execution_id,
             source: frame.module.text(site.span).trim_end().to_owned(),
             made: value.made.clone(),
-            value: value.value.clone(),
+            value: stored.clone(),
         }
         .render();
         let file = Folder::binding(name, execution_id);
@@ -84,7 +87,7 @@ impl<E: Effects> Vm<E> {
         };
         let Evaluated { value, made } = match held {
             // The file takes precedence: a person may have corrected it.
-            Some(held) if held.value.body() != value.value.body() => {
+            Some(held) if held.value.body() != stored.body() => {
                 Evaluated { value: held.value, made: held.made }
             }
             _ => value.clone(),
@@ -111,9 +114,14 @@ impl<E: Effects> Vm<E> {
     }
 }
 
+/// Returns whether a value is an input that its name calls a secret: it is used, and neither shown nor stored.
+fn is_secret(name: &str, kind: BindingKind) -> bool {
+    kind == BindingKind::Input && names_secret(name)
+}
+
 /// Returns a value as shown to people and agents.
 pub(super) fn binding_view(frame: &Frame, name: &str, bound: &Bound) -> BindingView {
-    let body = bound.value.body();
+    let body = if is_secret(name, bound.kind) { MASKED.to_owned() } else { bound.value.body() };
     let chars = body.chars().count();
     let preview: String = body.chars().take(PREVIEW_CHARS).collect();
     let stderr = bound.made.as_ref().map(|made| end_of(&made.stderr));

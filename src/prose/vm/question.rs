@@ -6,7 +6,7 @@ use super::effects::{Decision, Effects, NotAsked};
 use super::file::{Site, binding_view};
 use super::session_command::Work;
 use super::{Frame, Vm};
-use crate::envelope::Actor;
+use crate::envelope::{Actor, names_secret};
 use crate::prose::answers::{Asked, Reply};
 use crate::prose::run::journal::Row;
 use crate::runtime::{
@@ -71,7 +71,10 @@ impl<E: Effects> Vm<E> {
         text: String,
         agents: bool,
     ) -> Result<String, Halt> {
-        let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
+        // A secret is for the operator to type, and is not recorded.
+        let masked = name.is_some_and(names_secret);
+        let agents = agents && !masked;
+        let mut query = self.query(frame, site, QuestionKind::Text { masked }, text);
         (query.asking.origin.name, query.asking.agents) = (name.map(str::to_owned), agents);
         if name.is_some() {
             // An input has to come from the caller.
@@ -149,7 +152,11 @@ impl<E: Effects> Vm<E> {
         let is_abort = matches!(&decided, Decision::Answered(Answer { value: AnswerValue::Abort, .. }));
         if !is_abort && !is_on_record {
             // Aborting does not answer the question: it is asked again on resume.
-            self.journal.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
+            let decided = match &decided {
+                Decision::Answered(answer) => Decision::Answered(answer.as_recorded(&query.asking.kind)),
+                other => other.clone(),
+            };
+            self.journal.write(&Row::Decided { key: frame.key.clone(), decided })?;
         }
         Ok(decided)
     }
@@ -165,7 +172,10 @@ impl<E: Effects> Vm<E> {
             None => Put { decided: self.answered_by_somebody(frame, query).await?, is_on_record: false },
         };
         let (text, ok) = match &put.decided {
-            Decision::Answered(answer) => (format!("{} ({})", shown(&answer.value), answer.principal), None),
+            Decision::Answered(answer) => {
+                let answer = answer.as_recorded(&query.asking.kind);
+                (format!("{} ({})", shown(&answer.value), answer.principal), None)
+            }
             Decision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
             Decision::Failed(message) => (message.clone(), Some(false)),
         };

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::Handle;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
+use crate::envelope::mask;
 use crate::process::ConsoleProcess;
 use crate::runtime::Error;
 use crate::runtime::approval::{BatchRequest, Decision};
@@ -73,6 +74,10 @@ impl Handle {
         from: Option<&ConsoleProcess>,
     ) -> Result<(), Error> {
         let from = from.cloned();
+        let decision = match decision {
+            Decision::Deny { note } => Decision::Deny { note: mask(&note).into_owned() },
+            decision => decision,
+        };
         self.order(|reply| Order::Decide { ticket, hash, decision, from, reply }).await
     }
 

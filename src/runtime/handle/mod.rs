@@ -24,7 +24,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use crate::clock::Clock;
 use crate::config::{Env, Limits};
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, Meta};
 use crate::process::environment::Environment;
 use crate::process::{Scope, Signal, Spawner};
@@ -245,6 +245,7 @@ impl Handle {
 
     /// Names a task for the console.
     pub async fn rename(&self, id: &TaskId, name: Option<String>) {
+        let name = name.map(|name| mask(&name).into_owned());
         self.tell(Order::Rename { id: id.clone(), name }).await;
     }
 

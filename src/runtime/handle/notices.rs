@@ -48,13 +48,13 @@ impl Handle {
         (!self.shared.viewers.is_anyone()).then(|| self.workspace())
     }
 
-    /// Leaves a person's message for an agent; it is recorded before it goes with the agent's next answer. At most
-    /// 500 characters (docs/contract.md#since-your-last-call).
+    /// Leaves a person's message for an agent, secrets in it masked; it is recorded before it goes with the agent's
+    /// next answer. At most 500 characters (docs/contract.md#since-your-last-call).
     ///
     /// # Errors
     /// If there is no such agent, the message is empty or too long, or the record cannot be written.
     pub async fn tell_agent(&self, from: &ConsoleProcess, label: &str, text: &str) -> Result<(), Error> {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = mask(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
         let is_known = self.shared.session().agents.iter().any(|agent| agent.label == label);
         let wrong = match text.chars().count() {
             _ if !is_known => Some(format!("there is no agent {label:?}")),
@@ -67,7 +67,7 @@ impl Handle {
         if let Some(reason) = wrong {
             return Err(Error::NotSent { reason });
         }
-        let row = Row::Words { actor: &Actor::Operator, to: label, text: mask(&text) };
+        let row = Row::Words { actor: &Actor::Operator, to: label, text: text.as_str().into() };
         self.shared.write(&row, Durability::Synced).await?;
         self.shared.session().agent_notices.words(label, &text);
         self.notice_of(from, format!("told {label}: {text}"));

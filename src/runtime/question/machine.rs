@@ -349,8 +349,9 @@ fn how(settled: &Settled) -> String {
     }
 }
 
+/// Returns a note or a comment as everybody gets it: cut, and secrets masked.
 fn cut(text: &str) -> String {
-    text.trim().chars().take(COMMENT_CHARS).collect()
+    mask(text.trim()).chars().take(COMMENT_CHARS).collect()
 }
 
 /// Returns a question with the secrets in its texts masked, for the record.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Key, Line, Row, RunRow, Written};
 use crate::prose::run::error::Error;
 use crate::prose::vm::effects::{Decision, Ran};
+use crate::runtime::{Answer, AnswerValue};
 
 /// The rows of a journal.
 #[derive(Debug, Default)]
@@ -68,7 +69,6 @@ impl History {
     fn apply(&mut self, row: Row) {
         self.last_line = None;
         match row {
-            Row::Run(_) => {}
             Row::Resumed { .. } => self.end = None,
             Row::Begun { key, .. } => {
                 let place = self.place(key);
@@ -78,6 +78,12 @@ impl History {
                 let place = self.place(key);
                 (place.failed, place.ran) = (None, Some(ran));
             }
+            // An answer that is not on record is asked for again.
+            Row::Run(_)
+            | Row::Decided {
+                decided: Decision::Answered(Answer { value: AnswerValue::Hidden(_), .. }),
+                ..
+            } => {}
             Row::Decided { key, decided } => self.place(key).decided = Some(decided),
             Row::Number { key, of, number } => drop(self.numbers.insert((key, of), number)),
             Row::Mark { key, text, of } => {

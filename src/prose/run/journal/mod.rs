@@ -19,6 +19,7 @@ pub use self::row::{Row, RunRow};
 use super::SharedDisk;
 use super::error::Error;
 use super::folder::hold;
+use crate::envelope::mask;
 use crate::journal::LineFile;
 use crate::prose::vm::effects::{Decision, Ran};
 use crate::runtime::Marked;
@@ -149,7 +150,7 @@ impl RunJournal {
     /// # Errors
     /// When it cannot be written, in which case the command must not start.
     pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<Marked, Error> {
-        self.write(&Row::Begun { key: key.clone(), line, cmd: cmd.to_owned(), at })?;
+        self.write(&Row::Begun { key: key.clone(), line, cmd: mask(cmd).into_owned(), at })?;
         let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
         let disk = self.disk.clone();
         Ok(Marked::by(move || disk.sync(&file)))

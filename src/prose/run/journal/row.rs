@@ -106,7 +106,8 @@ pub struct RunRow {
     pub cwd: PathBuf,
     /// The shell that runs them.
     pub shell: String,
-    /// Inputs that were given.
+    /// Inputs that were given; of those with the name of a secret, [`MASKED`](crate::envelope::MASKED) instead of the
+    /// value.
     pub inputs: Vec<(String, String)>,
     /// Which commands a person is asked about.
     #[serde(default)]
