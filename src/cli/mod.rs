@@ -208,7 +208,7 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let env = Arc::new(Env::new(is_stream, is_private));
     let Some(typed) = typed else { return open(&settled(matches)?).await };
     let told_only = typed.args.get_flag(fields::SCHEMA)
-        || typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
+        || typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe && !is_stream;
     match typed.command.reach {
         Reach::Anywhere => run::run(env, typed).await,
         _ if told_only => run::run(env, typed).await,

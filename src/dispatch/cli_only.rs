@@ -39,10 +39,16 @@ impl Local for Mcp {
             input: r#"{"host":"box:/srv/project"}"#,
         },
     ];
+    // The agent decides what it runs.
+    const DANGER: Danger = Danger::Destructive;
     const REACH: Reach = Reach::Alone("standard input and output");
 
     type Input = McpInput;
     type Output = Effect;
+
+    async fn dry_run(_cx: &mut Context, _input: McpInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_serve" }))
+    }
 }
 
 /// `codex-executor`: the program that Codex starts to run its commands.
@@ -63,10 +69,15 @@ impl Local for CodexExecutor {
     const EXAMPLES: &'static [Example] =
         &[Example { about: "What `adopt codex` has Codex start", input: "{}" }];
     const EXITS: &'static [u8] = &[4];
+    const DANGER: Danger = Danger::Destructive;
     const REACH: Reach = Reach::Alone("standard input and output");
 
     type Input = CodexExecutorInput;
     type Output = Effect;
+
+    async fn dry_run(_cx: &mut Context, _input: CodexExecutorInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_serve" }))
+    }
 }
 
 /// `serve`: the runtime without a console.
@@ -135,10 +146,15 @@ impl Local for Demo {
         Example { about: "See it at work", input: "{}" },
         Example { about: "On an unattended screen", input: r#"{"auto":true}"# },
     ];
+    const DANGER: Danger = Danger::Mutating;
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = DemoInput;
     type Output = Effect;
+
+    async fn dry_run(_cx: &mut Context, _input: DemoInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_play" }))
+    }
 }
 
 /// `open`: the console on a finished recording, read-only.
@@ -182,8 +198,13 @@ impl Local for Fleet {
         Example { about: "Every workspace of this machine", input: "{}" },
         Example { about: "And those of another machine", input: r#"{"hosts":["box"]}"# },
     ];
+    const DANGER: Danger = Danger::Destructive;
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = FleetInput;
     type Output = Effect;
+
+    async fn dry_run(_cx: &mut Context, _input: FleetInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_open" }))
+    }
 }

@@ -20,7 +20,7 @@ use crate::tools::{self, Tool};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Danger {
-    /// It only reads, or its danger is judged per line or call.
+    /// It only reads.
     Safe,
     /// It changes things.
     Mutating,

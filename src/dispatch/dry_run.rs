@@ -10,11 +10,11 @@ use super::command::{Command, Kind};
 use super::context::Context;
 use super::response::Failure;
 use crate::config::{Env, Faults, Loaded};
-use crate::envelope::{Outcome, TaskId, ToolError, mask};
+use crate::envelope::{ErrorKind, Outcome, TaskId, ToolError, mask, mask_strings};
 use crate::process::environment::Terminals;
-use crate::process::{WorkdirError, environment, workdir};
-use crate::runtime;
-use crate::tools::Cut;
+use crate::process::{WorkdirError, environment, find_shell, workdir};
+use crate::runtime::{self, TaskStatus};
+use crate::tools::{Cut, Plan, PlannedCommand};
 
 /// The tool that reads a task's state.
 const STATUS: &str = "TaskStatus";
@@ -29,20 +29,34 @@ pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> R
     }
 }
 
-async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
+async fn tool(cx: &mut Context, command: &Command, mut input: Value) -> Result<Value, Failure> {
     command.check(input.clone())?;
     let verb = command.words().last().unwrap_or_default().to_owned();
     let mut told = Map::new();
     told.insert("effect".into(), json!(format!("would_{verb}")));
     if let Some(id) = input["task_id"].as_str() {
-        told.insert("task".into(), task(cx, id).await?);
+        let task = task(cx, id).await?;
+        let is_over = task["status"].as_str().and_then(|status| status.parse::<TaskStatus>().ok());
+        if is_over.is_some_and(TaskStatus::is_terminal) {
+            told.insert("effect".into(), json!("would_change_nothing"));
+        }
+        told.insert("task".into(), task);
     }
     if let Some(id) = input["question_id"].as_str() {
-        told.insert("question".into(), question(cx, id).await?);
+        let question = question(cx, id).await?;
+        if !input["answer"].is_null() && question["answerable"] == false {
+            let text = "The question is not open to the command line.";
+            return Err(ToolError::new(ErrorKind::OperatorOnly, text).into());
+        }
+        told.insert("question".into(), question);
     }
-    if command.runs_children() {
-        told.insert("would_affect".into(), commands(cx, &input)?.into());
+    if let Kind::Tool(tool) = command.kind
+        && command.runs_children()
+    {
+        let plan = (tool.plan)(input.clone())?;
+        told.insert("would_affect".into(), commands(cx, &plan)?.into());
     }
+    mask_strings(&mut input);
     told.insert("input".into(), input);
     Ok(Value::Object(told))
 }
@@ -73,47 +87,69 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Resolves what commands would run with: the shell, the directory and the names of the variables of each.
-fn commands(cx: &Context, input: &Value) -> Result<Vec<Value>, Failure> {
+/// Resolves what commands would run with: the shell, the directory and the names of the variables of each. One that
+/// would not run says why not.
+fn commands(cx: &Context, plan: &Plan) -> Result<Vec<Value>, Failure> {
     let places = cx.host.places()?;
     let settings = Loaded::read(&places.config_dir, &places.workspace);
     let env = settings.map_err(|Faults(faults)| super::invalid_settings(&faults))?.settings.env;
-    let Some(items) = input["items"].as_array() else { return Ok(vec![command(cx, &env, input)?]) };
-    // An item that is refused does not keep the others from running.
-    let refused = |item: &Value, failure: Failure| json!({ "cmd": shown(item), "refused": failure.line() });
-    Ok(items
-        .iter()
-        .map(|item| command(cx, &env, item).unwrap_or_else(|failure| refused(item, failure)))
-        .collect())
+    let mut told = Vec::new();
+    let mut is_halted = false;
+    for planned in &plan.commands {
+        let cmd = mask(&planned.cmd);
+        if is_halted {
+            told.push(json!({ "cmd": cmd, "skipped": "stop_on_error" }));
+            continue;
+        }
+        let refused = match &planned.rejection {
+            Some((kind, message)) => json!({ "cmd": cmd, "refused": message, "kind": kind }),
+            None => match command(cx, &env, planned) {
+                Ok(would) => {
+                    told.push(would);
+                    continue;
+                }
+                // An item that is refused does not keep the others from running.
+                Err(refusal) if plan.is_batch => {
+                    json!({ "cmd": cmd, "refused": refusal.message, "kind": refusal.kind })
+                }
+                Err(refusal) => return Err(refusal.into()),
+            },
+        };
+        is_halted = plan.stop_on_error;
+        told.push(refused);
+    }
+    Ok(told)
 }
 
-fn shown(input: &Value) -> String {
-    mask(input["cmd"].as_str().unwrap_or_default()).into_owned()
-}
-
-fn command(cx: &Context, env: &Env, input: &Value) -> Result<Value, Failure> {
-    let tty = input["tty"] == true;
+fn command(cx: &Context, env: &Env, planned: &PlannedCommand) -> Result<Value, ToolError> {
     let variables = cx.host.variables().into_iter().map(|(name, value)| (OsString::from(name), value));
     let variables = env.changed(variables.collect()).into_iter();
-    let shell = environment::choose_shell(input["shell"].as_str(), cx.host.variable("SHELL").as_deref());
-    let terminals = if tty { Terminals::Own } else { Terminals::None };
-    let names = environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set);
+    let shell = environment::choose_shell(planned.shell.as_deref(), cx.host.variable("SHELL").as_deref());
+    let terminals = if planned.tty { Terminals::Own } else { Terminals::None };
+    let variables = environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set);
+    let workdir = enter(cx, planned.workdir.as_deref())?;
+    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str());
+    find_shell(&shell, path, &workdir).map_err(|error| runtime::Error::Spawn {
+        shell: shell.display().to_string(),
+        workdir: workdir.clone(),
+        message: error.to_string(),
+    })?;
     let mut names: Vec<String> =
-        names.into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+        variables.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     names.sort_unstable();
     Ok(json!({
-        "cmd": shown(input),
+        "cmd": mask(&planned.cmd),
         "shell": shell,
-        "login": input["login"] == true,
-        "workdir": enter(cx, input)?,
+        "login": planned.login,
+        "workdir": workdir,
         "variables": names,
     }))
 }
 
 /// Returns the directory that a command would start in.
-fn enter(cx: &Context, input: &Value) -> Result<PathBuf, Failure> {
-    let asked = input["workdir"].as_str();
-    let (root, base) = (cx.host.places()?.workspace, cx.host.cwd()?);
+fn enter(cx: &Context, asked: Option<&str>) -> Result<PathBuf, ToolError> {
+    let missing = |_| ToolError::new(ErrorKind::InternalError, "The current directory cannot be read.");
+    let (root, base) = (cx.host.places().map_err(missing)?.workspace, cx.host.cwd().map_err(missing)?);
     let asked_or_base = || asked.map_or_else(|| base.display().to_string(), str::to_owned);
     let refused = match workdir::resolve(&root, &base, asked) {
         Ok(found) => return Ok(found.path),
@@ -122,5 +158,5 @@ fn enter(cx: &Context, input: &Value) -> Result<PathBuf, Failure> {
         }
         Err(other) => runtime::Error::WorkdirNotFound { workdir: asked_or_base(), reason: other.to_string() },
     };
-    Err(ToolError::from(refused).into())
+    Err(refused.into())
 }

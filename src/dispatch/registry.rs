@@ -221,7 +221,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_that_is_not_safe_tells_what_it_would_do() {
-        for command in COMMANDS.iter().filter(|command| command.danger != Danger::Safe) {
+        // A stream passes the flag on to each of its lines.
+        let tells = |command: &&Command| command.danger != Danger::Safe && command.reach != Reach::Exec;
+        for command in COMMANDS.iter().filter(tells) {
             let properties = &command.input_schema()["properties"];
             if ["task_id", "question_id"].iter().any(|id| properties.get(id).is_some()) {
                 // The runtime that has the task decides: see tests/it/exec_dry_run.rs.
@@ -235,6 +237,15 @@ mod tests {
             let effect = told.data()["effect"].as_str().unwrap_or_default();
             assert!(effect.starts_with("would_"), "{}: {}", command.path, told.to_value());
         }
+    }
+
+    #[test]
+    fn nothing_that_starts_an_agent_a_server_or_a_stream_is_safe() {
+        for command in COMMANDS.iter().filter(|command| command.reach != Reach::Anywhere) {
+            let only_shows = command.path == "open";
+            assert_eq!(command.danger == Danger::Safe, only_shows, "{}", command.path);
+        }
+        assert_ne!(find("doctor").expect("a command").danger, Danger::Safe, "it starts agents with a flag");
     }
 
     #[test]

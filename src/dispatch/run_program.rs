@@ -12,6 +12,7 @@ use super::context::Context;
 use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
+use crate::prose::answers::Answers;
 use crate::prose::run::{self, Outcome, Refusal, Request, RunEnd, load};
 use crate::prose::vm::Budget;
 use crate::tools::CutShort;
@@ -27,6 +28,9 @@ pub struct RunInput {
     pub file: Option<String>,
     /// Resume this run, which was cut off; nothing it has done is repeated.
     pub resume: Option<String>,
+    /// With `resume`: run what ended that run again, without asking.
+    #[serde(default)]
+    pub rerun: bool,
     /// Set inputs of the program instead of being asked for them, each NAME=VALUE.
     #[serde(default)]
     pub set: Vec<String>,
@@ -135,6 +139,14 @@ impl RunInput {
             .with("opt", "budget")
             .fix("write for instance --budget 5 --budget 30m")
         })?;
+        let answers = self.answers.as_ref().map(|answers| cwd.join(answers));
+        // Before a runtime is started: it would read the same file.
+        if let Some(path) = &answers
+            && let Err(error) = Answers::read(path)
+        {
+            let text = format!("{error}.");
+            return Err(Failure::new(Code::ProgramRefused, text).with("opt", "answers"));
+        }
         Ok(Request {
             budget,
             path: settings.path.iter().map(|folder| cwd.join(folder)).collect(),
@@ -142,11 +154,12 @@ impl RunInput {
             program,
             cwd: cwd.to_owned(),
             inputs,
-            answers: self.answers.as_ref().map(|answers| cwd.join(answers)),
+            answers,
             gates_from_answers: self.gates_from_answers,
             agent_answers: self.agent_answers,
             lazy: self.lazy_judgement,
             resume: self.resume.clone(),
+            rerun: self.rerun,
             has_operator: has_operator || self.attended,
             exec: self.exec.unwrap_or(settings.exec),
             strict: self.profile.or_strict(self.strict) == Profile::Strict,
@@ -225,7 +238,7 @@ pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
         None => failure,
     };
     let failure = match outcome.can_resume {
-        true => failure.fix(format!("continue with --resume {}", outcome.run)),
+        true => failure.fix(outcome.advice()),
         false => failure,
     };
     Response { text, ..Response::failure(failure) }

@@ -1,7 +1,11 @@
 //! `claude`, `opencode`, `gemini`, `codex`: declared here like all others, but run by `cli` before the command line
 //! is parsed.
 
-use super::command::{Effect, Example, Local, Nothing, Reach};
+use serde_json::{Value, json};
+
+use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
+use super::context::Context;
+use super::response::Failure;
 
 /// The agents that can be started, by their index in [`NAMES`].
 pub(super) struct StartAgent<const AGENT: usize>;
@@ -21,9 +25,15 @@ impl<const AGENT: usize> Local for StartAgent<AGENT> {
     const PATH: &'static str = NAMES[AGENT];
     const ABOUT: &'static str = ABOUTS[AGENT];
     const EXITS: &'static [u8] = &[4];
+    // The agent decides what it runs.
+    const DANGER: Danger = Danger::Destructive;
     const EXAMPLES: &'static [Example] = &[Example { about: "In this workspace", input: "{}" }];
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = Nothing;
     type Output = Effect;
+
+    async fn dry_run(_cx: &mut Context, _input: Nothing) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_start", "would_start": NAMES[AGENT] }))
+    }
 }

@@ -231,6 +231,28 @@ fn variables(env: Vec<(OsText<'_>, OsText<'_>)>) -> io::Result<Vec<CString>> {
     env.into_iter().map(variable).collect()
 }
 
+/// Returns whether a shell can be started in `workdir` with the `path` of its environment; otherwise why not.
+///
+/// # Errors
+/// Why the last place where it may be has no program.
+pub fn find_shell(shell: &Path, path: Option<&OsStr>, workdir: &Path) -> io::Result<()> {
+    let mut variable = OsString::from("PATH=");
+    variable.push(path.unwrap_or_default());
+    let env: Vec<CString> = path.and_then(|_| c_string(variable).ok()).into_iter().collect();
+    let mut last = Err(Errno::NOENT);
+    for candidate in candidates(shell.as_os_str(), &env) {
+        let candidate = workdir.join(candidate);
+        last = match rustix::fs::access(&candidate, rustix::fs::Access::EXEC_OK) {
+            Ok(()) if candidate.is_dir() => Err(Errno::ACCESS),
+            found => found,
+        };
+        if last.is_ok() {
+            break;
+        }
+    }
+    last.map_err(io::Error::from)
+}
+
 fn candidates(shell: &OsStr, env: &[CString]) -> Vec<PathBuf> {
     let path = Path::new(shell);
     if path.components().count() != 1 || path.is_absolute() {

@@ -64,6 +64,7 @@ pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
 pub use exact::{Exact, ResourceLimits};
+pub use exec::find_shell;
 pub use exit_record::{EndReason, ExitRecord};
 pub use fence::{Fence, is_confined};
 pub use fork_server::fork_server_main;

@@ -38,6 +38,22 @@ pub fn forget(folder: &Path) {
     let _ = std::fs::remove_file(folder.join(COMMAND));
 }
 
+/// Returns what a shell printed about the command in a task's folder as it prints it about one of its own: with its name
+/// instead of the path of the file, `bash: line 1: …`.
+#[must_use]
+pub fn with_shells_name(printed: String, folder: &Path, shell: &Path) -> String {
+    let file = format!("{}:", folder.join(COMMAND).display());
+    if !printed.contains(&file) {
+        return printed;
+    }
+    let name = shell.file_name().unwrap_or_default().to_string_lossy();
+    let named = |line: &str| match line.strip_prefix(&file) {
+        Some(rest) => format!("{name}:{rest}"),
+        None => line.to_owned(),
+    };
+    printed.split_inclusive('\n').map(named).collect()
+}
+
 /// Returns the directory a command ended in, if it was reported. It is not reported if the command was killed,
 /// replaced its shell or removed its directory.
 #[must_use]
@@ -102,6 +118,13 @@ mod tests {
              { command pwd -P; } >|'/t/cwd' 2>/dev/null || :\n\
              exit $__pilothouse_status"
         );
+    }
+
+    #[test]
+    fn what_a_shell_says_of_a_command_has_its_own_name() {
+        let printed = "/t/command: line 1: x: not found\nsee /t/command: y\n/t/command: line 2: z".to_owned();
+        let named = with_shells_name(printed, Path::new("/t"), Path::new("/usr/bin/bash"));
+        assert_eq!(named, "bash: line 1: x: not found\nsee /t/command: y\nbash: line 2: z");
     }
 
     #[test]

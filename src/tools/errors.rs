@@ -38,7 +38,7 @@ impl From<runtime::Error> for ToolError {
             Error::OutsideRoot { workdir, root } => {
                 Self::new(ErrorKind::ExecutionRootViolation, "The working directory lies outside the workspace.")
                     .with_details(json!({ "workdir": workdir, "execution_root": root }))
-                    .with_hint("leave `workdir` out or name a directory inside the workspace; for one outside, write `cd DIR && …` in `cmd`")
+                    .with_hint("leave `workdir` out, or name a directory inside the workspace")
             }
             Error::WorkdirNotFound { workdir, reason } => {
                 let message = format!("The working directory {} cannot be entered.", short(&workdir));
@@ -266,7 +266,11 @@ mod tests {
         let error =
             ToolError::from(runtime::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() });
         assert_eq!(error.details.as_deref(), Some(&json!({"workdir": "../outside", "execution_root": "/w"})));
-        assert!(error.recovery_hint.is_some_and(|hint| hint.starts_with("leave `workdir` out")));
+        assert!(
+            error
+                .recovery_hint
+                .is_some_and(|hint| hint.starts_with("leave `workdir` out") && !hint.contains("cd "))
+        );
         assert!(!error.retryable);
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::exec_command::ExecCommand;
 use super::exec_command_batch::ExecCommandBatch;
+use super::planned::Plan;
 use super::question_answer::QuestionAnswer;
 use super::question_list::QuestionList;
 use super::questions::Question;
@@ -48,6 +49,8 @@ pub struct Tool {
     pub examples: &'static [(&'static str, &'static str)],
     /// Validates an input without running anything.
     pub check: fn(Value) -> Result<(), ToolError>,
+    /// Returns the commands that a call would run, read as the call itself reads its input.
+    pub plan: fn(Value) -> Result<Plan, ToolError>,
     /// Returns a sentence for each part of an input that is interpreted differently from how it was given.
     pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
     pub(super) clamped: &'static [(&'static str, u64, u64)],
@@ -133,6 +136,7 @@ impl Tool {
             result_schema: schema::result::<V::Result>,
             examples: V::EXAMPLES,
             check: |given| V::check(V::parse(given)?),
+            plan: |given| V::plan(V::parse(given)?),
             taken_otherwise: V::taken_otherwise,
             clamped: V::CLAMPED,
             durability: V::DURABILITY,

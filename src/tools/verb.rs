@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::budget::Room;
 use super::cut::{Begun, Cut};
 use super::errors::task_not_found;
+use super::planned::Plan;
 use super::receipt::Receipt;
 use super::{input, schema};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
@@ -141,6 +142,14 @@ pub(super) trait Verb: Sized + 'static {
     /// Checks what the schema cannot express, such as mutually exclusive values.
     fn check(_input: Self::Input) -> Result<(), ToolError> {
         Ok(())
+    }
+
+    /// Returns the commands that it would run.
+    ///
+    /// # Errors
+    /// When the call would be refused for its input.
+    fn plan(_input: Self::Input) -> Result<Plan, ToolError> {
+        Ok(Plan::default())
     }
 
     /// Runs the tool.

@@ -46,7 +46,7 @@ fn the_manifest_tells_all_about_every_command() {
     assert_eq!((&run["yield-time-ms"]["default"], &run["tty"]["default"]), (&json!(10_000), &json!(false)));
     assert!(data["flags"]["dry-run"].is_object());
     let entry = &data["commands"]["exec"];
-    assert_eq!((&entry["danger_level"], &entry["stdin_input"]), (&json!("safe"), &json!(65_536)));
+    assert_eq!((&entry["danger_level"], &entry["stdin_input"]), (&json!("destructive"), &json!(65_536)));
     assert_eq!(data["commands"]["command.run"]["danger_level"], "destructive");
     assert_eq!(data["commands"]["task.list"]["danger_level"], "safe");
     assert_eq!(data["commands"]["serve"]["dispatchable"], false);

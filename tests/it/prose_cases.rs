@@ -251,7 +251,7 @@ fn signals_and_missing_commands_have_the_codes_of_a_shell() {
         let file = ran.file(&format!("bindings/{name}.md"));
         assert!(file.contains(&format!("exit_code: {code}\n")), "{file}");
     }
-    assert!(ran.file("bindings/w.md").contains("/no/such/place is gone"));
+    assert!(ran.file("bindings/w.md").contains("/no/such/place cannot be entered: "));
 }
 
 #[test]

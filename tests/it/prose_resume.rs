@@ -233,7 +233,7 @@ fn a_run_that_failed_goes_on_at_the_command_that_failed() {
     assert!(text(&failed).contains(&format!("--resume {run}")), "{}", text(&failed));
     // Nobody allows it to run again.
     let refused = home.run(&["run", "p.prose", "--plain", "--resume", &run]);
-    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
     assert!(text(&refused).contains("exit code 7: why"), "{}", text(&refused));
     assert_eq!(log(), "one\ntry\n");
     write(&home, "fixed", "");
@@ -374,4 +374,50 @@ fn an_answer_that_is_a_secret_is_used_and_stored_nowhere() {
     assert!(text(&ran).contains("hidden (file)"), "{}", text(&ran));
     assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log").trim(), "14");
     assert!(!all_files(&home).contains(SECRET) && !text(&ran).contains(SECRET), "{}", text(&ran));
+}
+
+#[test]
+fn what_is_known_to_have_failed_is_run_again_by_a_flag_and_not_asked_about_in_a_circle() {
+    let home = Home::new();
+    write(
+        &home,
+        "p.prose",
+        "exec \"echo one >> log\"\nexec \"test -e second || nosuchcmd\"\nexec \"echo two >> log\"\n",
+    );
+    let failed = home.run(&["run", "p.prose", "--plain"]);
+    let said = text(&failed);
+    assert_eq!(failed.status.code(), Some(1), "{said}");
+    assert!(said.contains("exit code 127: bash: line 1: nosuchcmd: command not found"), "{said}");
+    let run = run_id(&home);
+    assert!(said.contains(&format!("--resume {run} --rerun")), "{said}");
+    let resume = |more: &[&str]| home.run(&[&["run", "--plain", "--resume", &run], more].concat());
+    for _ in 0..2 {
+        let again = resume(&[]);
+        let said = text(&again);
+        assert_eq!(again.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains("line 2 ended") && said.contains("nosuchcmd") && said.contains("--rerun"),
+            "{said}"
+        );
+    }
+    assert_eq!(resume(&["--rerun"]).status.code(), Some(1));
+    write(&home, "second", "");
+    let done = resume(&["--rerun"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "one\ntwo\n");
+}
+
+#[test]
+fn what_is_missing_is_named_before_a_runtime_is_started() {
+    let home = Home::new();
+    write(&home, "p.prose", "exec \"true\"\n  cwd: \"nowhere\"\n");
+    let refused = home.run(&["run", "p.prose", "--plain", "--answers", "missing.toml"]);
+    let said = text(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("missing.toml") && said.contains("No such file"), "{said}");
+    assert!(!home.places().agent_socket().exists(), "no runtime was started");
+    let failed = home.run(&["run", "p.prose", "--plain"]);
+    let said = text(&failed);
+    assert_eq!(failed.status.code(), Some(1), "{said}");
+    assert!(said.contains("/nowhere cannot be entered: "), "{said}");
 }

@@ -51,7 +51,11 @@ fn a_command_gets_the_task_and_the_facts_and_its_output_is_the_value() {
     let said = ends(&run(&home, &[]), 0);
     assert!(said.contains("agent answered") && said.contains("o:\na flaky port"), "{said}");
     assert!(read(&home, "task").starts_with("You are strict.\n\nSay why\n"), "{}", read(&home, "task"));
-    assert!(read(&home, "task").contains("## log (exit code 3)\n\nbroken"), "{}", read(&home, "task"));
+    assert!(
+        read(&home, "task").contains("## log (exit code 3)\n\nPrinted by: echo broken; exit 3\n\nbroken"),
+        "{}",
+        read(&home, "task")
+    );
     assert_eq!(read(&home, "context"), "broken\n");
     let env = read(&home, "env");
     for line in [
@@ -67,6 +71,28 @@ fn a_command_gets_the_task_and_the_facts_and_its_output_is_the_value() {
     // It is a task like any other.
     let listed = home.run(&["audit", "show", "latest", "--kind", "start"]);
     assert!(text(&listed).contains("./agent <"), "{}", text(&listed));
+}
+
+#[test]
+fn a_session_is_told_that_its_context_was_cut_and_what_printed_it() {
+    let home = home(
+        "let t = exec \"seq 1 20000\"\nlet s = session \"r\"\n  context: t\n",
+        "cat > task; cp -r \"$PILOTHOUSE_SESSION_DIR\" kept; echo read",
+    );
+    ends(&run(&home, &[]), 0);
+    let (task, value) = (read(&home, "task"), read(&home, "kept/context/01-t.md"));
+    assert!(
+        task.contains("## t (exit code 0, cut after 30000 characters)\n\nPrinted by: seq 1 20000\n"),
+        "{task}"
+    );
+    for text in [&task, &value] {
+        let end = &text[text.len() - 200..];
+        assert!(end.contains("[the output is cut here, after 30000 characters]"), "{end}");
+    }
+    let facts: Value = serde_json::from_str(&read(&home, "kept/context.json")).expect("JSON");
+    let made = "exit code 0, cut after 30000 characters";
+    let expected = json!([{"file": "context/01-t.md", "name": "t", "made": made, "command": "seq 1 20000"}]);
+    assert_eq!(facts, expected);
 }
 
 #[test]

@@ -47,6 +47,7 @@ fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request
         agent_answers: false,
         lazy: false,
         resume: None,
+        rerun: false,
         has_operator: true,
         exec: settings.exec,
         strict: false,

@@ -1,5 +1,5 @@
 //! `doctor`: checks what the console, the runtime and the agents need from this machine, and says how to get what is
-//! missing. Read-only.
+//! missing. It changes nothing; with a flag it starts agents.
 
 mod agents;
 mod folders;
@@ -12,8 +12,9 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::command::{Example, Local};
+use super::command::{Danger, Example, Local};
 use super::context::Context;
 use super::host::on_path;
 use super::response::Failure;
@@ -126,6 +127,8 @@ impl Local for Doctor {
         Example { about: "Check everything", input: "{}" },
         Example { about: "Start each agent's server as that agent does", input: r#"{"agents":true}"# },
     ];
+    // With a flag it starts agents, and connects to another machine.
+    const DANGER: Danger = Danger::Mutating;
 
     type Input = Input;
     type Output = Output;
@@ -144,6 +147,15 @@ impl Local for Doctor {
         findings.extend(folders::look(&*cx.host).await);
         findings.extend(agents::findings(&agents::installed(&*cx.host)));
         Ok(Output::of(findings))
+    }
+
+    async fn dry_run(_cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        let effect = match (&input.host, input.agents) {
+            (Some(_), _) => "would_connect",
+            (None, true) => "would_start",
+            (None, false) => "would_check",
+        };
+        Ok(json!({ "effect": effect, "host": input.host, "agents": input.agents }))
     }
 
     fn text(output: &Output) -> String {

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::dispatch::command::{Effect, Example, Local, Reach};
+use crate::dispatch::command::{Danger, Effect, Example, Local, Reach};
 use crate::dispatch::run::Flags;
 
 /// How to run a whole stream.
@@ -47,6 +47,8 @@ impl Local for Exec {
             input: r#"{"input_file":"plan.jsonl","ignore_errors":true}"#,
         },
     ];
+    // Its lines may be any commands; a dry run asks each of them.
+    const DANGER: Danger = Danger::Destructive;
     const REACH: Reach = Reach::Exec;
 
     type Input = ExecInput;

@@ -4,8 +4,11 @@ mod list;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::command::{Effect, Example, Local, Reach};
+use super::command::{Danger, Effect, Example, Local, Reach};
+use super::context::Context;
+use super::response::Failure;
 
 pub(super) use list::RelayList;
 
@@ -29,6 +32,8 @@ impl<const IS_AGENT: bool> Local for RelayTo<IS_AGENT> {
         "Carry a console's bytes to a runtime of this machine (a console elsewhere runs it there)"
     };
     const EXITS: &'static [u8] = &[4];
+    // Whoever it carries bytes for decides what is run.
+    const DANGER: Danger = Danger::Destructive;
     const EXAMPLES: &'static [Example] = &[Example {
         about: "What a console or agent elsewhere runs here",
         input: r#"{"place":"~/project"}"#,
@@ -37,4 +42,8 @@ impl<const IS_AGENT: bool> Local for RelayTo<IS_AGENT> {
 
     type Input = RelayInput;
     type Output = Effect;
+
+    async fn dry_run(_cx: &mut Context, input: RelayInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_connect", "place": input.place }))
+    }
 }

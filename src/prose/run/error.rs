@@ -141,6 +141,16 @@ pub enum Error {
         /// How it ended.
         how: String,
     },
+    /// The run is resumed, and what ended it would only be met again.
+    #[error("line {line} ended {run}: {what}\nto run that again, add --rerun")]
+    KnownFailure {
+        /// The run.
+        run: String,
+        /// The line of what ended it.
+        line: u32,
+        /// How that ended.
+        what: String,
+    },
     /// The program was changed since the run began.
     #[error(
         "{path} has changed since {run} began; run it again from the start, or resume without a file to \

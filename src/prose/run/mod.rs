@@ -36,7 +36,7 @@ use self::journal::{Key, Row, RunJournal, RunRow};
 use self::load::load;
 use self::outcome::{Conclusion, conclude};
 pub use self::outcome::{Outcome, RunEnd};
-use self::preflight::{check_inputs, preflight};
+use self::preflight::{again, check_inputs, preflight};
 use self::resumed::Resumed;
 use self::runtime_effects::RuntimeEffects;
 use super::Profile;
@@ -77,6 +77,9 @@ pub struct Request {
     pub lazy: bool,
     /// The run to resume.
     pub resume: Option<String>,
+    /// What ended that run is run again without asking.
+    #[serde(default)]
+    pub rerun: bool,
     /// A console opens with it, so an operator will be there.
     pub has_operator: bool,
     /// Which commands a person is asked about before they run. A run resumed is never asked about less.
@@ -172,8 +175,12 @@ impl Run {
             exec: request.exec.max(begun),
             sessions,
             budget: request.budget,
+            rerun: request.rerun,
         };
         answerable(runtime, &request, &library, &policy, allow_unenforced)?;
+        if let Some(resumed) = &resumed {
+            again(runtime, &request, &resumed.journal, &policy)?;
+        }
         if !request.lazy && resumed.is_none() {
             preflight(runtime, &request, &library, &inputs, &policy)?;
         }

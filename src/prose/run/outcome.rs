@@ -85,9 +85,17 @@ impl Outcome {
             text.push_str(&format!("\nended what commands had left behind: {}", self.left_behind.join(", ")));
         }
         if self.can_resume {
-            text.push_str(&format!("\ncontinue with --resume {}", self.run));
+            text.push_str(&format!("\n{}", self.advice()));
         }
         text
+    }
+
+    /// Says how to continue the run, if it can be.
+    pub fn advice(&self) -> String {
+        match self.how {
+            RunEnd::Failed => format!("run what failed again with --resume {} --rerun", self.run),
+            _ => format!("continue with --resume {}", self.run),
+        }
     }
 }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use super::Request;
 use super::answerable::answerer;
 use super::error::Error;
+use super::journal::RunJournal;
 use crate::config::{Answerer, ExecPolicy};
 
 use crate::prose::answers::Asked;
 use crate::prose::survey::{PossibleQuestion, Survey};
-use crate::prose::vm::AnswerPolicy;
 use crate::prose::vm::module::Library;
+use crate::prose::vm::{AnswerPolicy, failure};
 use crate::runtime::{Handle, QuestionKind};
 
 /// Rejects inputs that the program does not have.
@@ -65,6 +66,26 @@ pub(super) fn preflight(
         .map(|(program, possible)| described(&program, &possible))
         .collect();
     if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
+}
+
+/// Rejects a run that is resumed although its end is known, and nobody is there to say whether to repeat what ended it.
+pub(super) fn again(
+    runtime: &Handle,
+    request: &Request,
+    journal: &RunJournal,
+    policy: &AnswerPolicy,
+) -> Result<(), Error> {
+    let Some((line, ran)) = journal.known_failure() else { return Ok(()) };
+    let what = match ran.session.as_ref().and_then(|session| session.failed.clone()) {
+        Some(why) => format!("the session failed: {why}"),
+        None => failure(ran),
+    };
+    let asked = Asked { name: None, line, kind: &QuestionKind::InFlight, text: &what, pass: None };
+    if policy.rerun || request.has_operator || runtime.is_watched() || policy.answers.covers(&asked) {
+        return Ok(());
+    }
+    let run = request.resume.clone().unwrap_or_default();
+    Err(Error::KnownFailure { run, line, what: what.trim_end().to_owned() })
 }
 
 /// Lists the questions of a program and of those it uses; a used program asks for an input only if a call omits it.

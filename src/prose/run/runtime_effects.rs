@@ -100,6 +100,7 @@ impl RuntimeEffects {
         }
         let (stdout, stdout_truncated) = self.read(&task, Stream::Stdout, kept).await;
         let (stderr, stderr_truncated) = self.read(&task, Stream::Stderr, CAPTURED_CHARS).await;
+        let stderr = script::with_shells_name(stderr, &task.folder, self.shell.as_ref());
         Ok(Ran {
             exit_code: exit_code(&task),
             stdout,
@@ -250,7 +251,7 @@ fn exit_code(task: &TaskView) -> i32 {
 /// else.
 fn not_started(error: &Error, cwd: &str) -> Ran {
     let (exit_code, stderr) = match error {
-        Error::WorkdirNotFound { .. } => (126, format!("the current directory {cwd} is gone: {error}\n")),
+        Error::WorkdirNotFound { reason, .. } => (126, format!("{cwd} cannot be entered: {reason}\n")),
         Error::Spawn { message, .. } if message.contains("No such file") => (127, format!("{error}\n")),
         other => (126, format!("{other}\n")),
     };

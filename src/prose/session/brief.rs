@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::permission::Asked;
 use crate::runtime::{AnswerValue, QuestionKind};
@@ -35,6 +36,8 @@ pub struct Given {
     pub name: String,
     /// How it was created, in a few words; may be empty.
     pub made: String,
+    /// The command that printed it, if one did, secrets masked.
+    pub command: Option<String>,
     /// The whole value.
     pub value: String,
 }
@@ -52,6 +55,14 @@ pub struct Brief {
     pub memory: Option<String>,
     /// The values that accompany it.
     pub context: Vec<Given>,
+}
+
+impl Given {
+    /// Returns what is known about the value besides its text.
+    fn facts(&self, at: usize) -> Value {
+        let Self { name, made, command, .. } = self;
+        json!({ "file": context_file(at, self), "name": name, "made": made, "command": command })
+    }
 }
 
 impl Brief {
@@ -74,6 +85,9 @@ impl Brief {
         for (at, given) in self.context.iter().enumerate() {
             let made = if given.made.is_empty() { String::new() } else { format!(" ({})", given.made) };
             let _ = writeln!(text, "\n## {}{made}\n", given.name);
+            if let Some(command) = &given.command {
+                let _ = writeln!(text, "Printed by: {command}\n");
+            }
             let cut = beginning(&given.value, INLINE_BYTES);
             let _ = writeln!(text, "{}", cut.trim_end());
             if cut.len() < given.value.len() {
@@ -107,7 +121,10 @@ impl Brief {
         let agent = serde_json::to_string_pretty(&self.agent).unwrap_or_default();
         let context = self.context.iter().enumerate();
         let context = context.map(|(at, given)| (context_file(at, given), given.value.clone()));
-        std::iter::once((PathBuf::from("agent.json"), agent)).chain(context).collect()
+        let facts: Vec<_> = self.context.iter().enumerate().map(|(at, given)| given.facts(at)).collect();
+        let facts = serde_json::to_string_pretty(&facts).unwrap_or_default();
+        let about = [(PathBuf::from("agent.json"), agent), (PathBuf::from("context.json"), facts)];
+        about.into_iter().chain(context).collect()
     }
 
     /// Returns the variables for the command. Anything too long for a variable is only in the files.
@@ -180,8 +197,18 @@ mod tests {
             wants,
             memory: Some("It was late.".into()),
             context: vec![
-                Given { name: "log".into(), made: "exit code 1".into(), value: "two failed\n".into() },
-                Given { name: "a/b".into(), made: String::new(), value: "é".repeat(INLINE_BYTES) },
+                Given {
+                    name: "log".into(),
+                    made: "exit code 1".into(),
+                    command: Some("make".into()),
+                    value: "two failed\n".into(),
+                },
+                Given {
+                    name: "a/b".into(),
+                    made: String::new(),
+                    command: None,
+                    value: "é".repeat(INLINE_BYTES),
+                },
             ],
         }
     }
@@ -194,7 +221,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("It was late.\n\n# Context\n\n## log (exit code 1)\n\ntwo failed\n\n## a/b\n"),
+            text.contains("It was late.\n\n# Context\n\n## log (exit code 1)\n\nPrinted by: make\n\ntwo failed\n\n## a/b\n"),
             "{text}"
         );
         assert!(text.ends_with("[65536 more bytes; whole in /r/sessions/001/context/02-a-b.md]\n"));
@@ -207,7 +234,8 @@ mod tests {
         assert_eq!(value("PERMISSIONS"), Some("bash: deny"));
         assert_eq!(value("CONTEXT"), Some("/d/context/01-log.md\n/d/context/02-a-b.md"));
         let files = brief(QuestionKind::InFlight).files();
-        assert_eq!(files.len(), 3);
+        assert_eq!(files.len(), 4);
+        assert!(files[1].1.contains("\"made\": \"exit code 1\""), "{}", files[1].1);
         assert!(files[0].1.contains("\"name\": \"critic\""), "{}", files[0].1);
     }
 

@@ -1,13 +1,15 @@
 //! Determines who answers a question according to the settings: a command, a connected agent, or a person.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::Vm;
-use super::effects::Effects;
+use super::effects::{CAPTURED_CHARS, Effects};
 use super::question::Query;
 use super::scope::Bound;
 use super::session_command::Work;
 use crate::config::Answerer;
+use crate::envelope::mask;
 use crate::prose::ast::{Agent, Model, Permission, Rule, Text};
 use crate::prose::session::{self, Asked, Brief, Given, commanded};
 use crate::runtime::Expected;
@@ -96,10 +98,16 @@ pub(super) fn given(name: &str, bound: &Bound) -> Given {
     let made = bound.made.as_ref();
     let exit = made.and_then(|made| made.exit_code).map(|code| format!("exit code {code}"));
     let out = made.filter(|made| made.timed_out).map(|_| "timed out".to_owned());
+    let is_cut = made.is_some_and(|made| made.stdout_truncated);
+    let cut = is_cut.then(|| format!("cut after {CAPTURED_CHARS} characters"));
     let mut value = bound.value.body().to_owned();
+    if is_cut {
+        let _ = write!(value, "\n[the output is cut here, after {CAPTURED_CHARS} characters]\n");
+    }
     if let Some(stderr) = made.map(|made| made.stderr.trim_end()).filter(|stderr| !stderr.is_empty()) {
         value = format!("{}\n\nstderr:\n{stderr}\n", value.trim_end());
     }
-    let made = [exit, out].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Given { name: name.to_owned(), made, value }
+    let command = made.map(|made| mask(&made.command).into_owned()).filter(|command| !command.is_empty());
+    let made = [exit, out, cut].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Given { name: name.to_owned(), made, command, value }
 }

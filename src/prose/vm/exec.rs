@@ -40,13 +40,16 @@ impl<E: Effects> Vm<E> {
             CommandRecord::Ran(ran) => *ran,
             CommandRecord::New => self.run_command(frame, &command).await?,
             CommandRecord::Begun => self.run_in_doubt(frame, &command, None).await?,
+            CommandRecord::Failed(ran) if self.policy.rerun && ran.unknown.is_none() => {
+                self.run_command(frame, &command).await?
+            }
             CommandRecord::Failed(ran) => self.run_in_doubt(frame, &command, Some(*ran)).await?,
         };
         // `cwd:` applies to that command alone (docs/prose-rules.md#rule-1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
             frame.cwd.set(ended_in.clone());
         }
-        outcome(exec, ran, site.line, &frame.key)
+        outcome(&command, ran, &frame.key)
     }
 
     /// Asks what to do about a command that was begun in an earlier execution, or that ended the run.
@@ -180,8 +183,10 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
 }
 
 /// Applies the failure policy to the end of a command (docs/prose-rules.md#rule-5).
-fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Halt> {
+fn outcome(command: &Command<'_>, ran: Ran, key: &Key) -> Result<Evaluated, Halt> {
+    let Command { exec, site: Site { line, .. }, text, .. } = command;
     let made = CommandEnd {
+        command: text.clone(),
         exit_code: Some(ran.exit_code),
         stderr: ran.stderr.clone(),
         timed_out: ran.timed_out,
@@ -191,7 +196,7 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
     let on_fail = exec.on_fail();
     // No on-fail ignores that a command may or may not have run.
     if ran.unknown.is_some() || ran.exit_code != 0 && on_fail == OnFail::Throw {
-        let thrown = Thrown { is_final: ran.unknown.is_some(), ..Thrown::new(line, failure(&ran)).at(key) };
+        let thrown = Thrown { is_final: ran.unknown.is_some(), ..Thrown::new(*line, failure(&ran)).at(key) };
         return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
     // "ignore" never reveals how it ended, even if it succeeded (docs/prose-rules.md#rule-7).
@@ -200,7 +205,7 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
 }
 
 /// Describes how a command failed.
-fn failure(ran: &Ran) -> String {
+pub(in crate::prose) fn failure(ran: &Ran) -> String {
     let (ended, said) = match ran {
         Ran { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
         Ran { timed_out: true, exit_code, stderr, .. } => {

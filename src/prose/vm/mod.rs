@@ -30,6 +30,8 @@ pub mod value;
 pub use self::answerer::permissions;
 pub use self::budget::Budget;
 
+pub(super) use exec::failure;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -77,6 +79,8 @@ pub struct AnswerPolicy {
     pub sessions: SessionSettings,
     /// The budget for sessions.
     pub budget: Budget,
+    /// What ended the run before is run again without asking.
+    pub rerun: bool,
 }
 
 /// A program being executed.

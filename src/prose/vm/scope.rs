@@ -28,6 +28,8 @@ pub enum BindingKind {
 /// How the command that created a value ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandEnd {
+    /// Its text; empty if it is not known.
+    pub command: String,
     /// Its exit code.
     pub exit_code: Option<i32>,
     /// Its standard error.

@@ -73,6 +73,9 @@ impl<E: Effects> Vm<E> {
                 Some(came) => came,
                 None => return Ok(None),
             },
+            CommandRecord::Failed(ran) if self.policy.rerun && ran.unknown.is_none() => {
+                self.run_session(frame, query, work).await?
+            }
             CommandRecord::Failed(ran) => {
                 match self.session_in_doubt(frame, query, work, Some(*ran)).await? {
                     Some(came) => came,
@@ -348,6 +351,7 @@ fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
 /// Returns the error of a session whose command gave no answer.
 fn failure(line: u32, ran: Ran, end: SessionEnd) -> Thrown {
     let made = CommandEnd {
+        command: String::new(),
         exit_code: Some(ran.exit_code),
         stderr: ran.stderr,
         timed_out: ran.timed_out,

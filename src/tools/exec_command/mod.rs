@@ -15,6 +15,7 @@ use super::budget::{Budget, Room};
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
 use super::input;
+use super::planned::{Plan, PlannedCommand};
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::verb::{Caller, Context, Done, Hints, Verb};
@@ -135,6 +136,13 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
 
     fn check(input: Input) -> Result<(), ToolError> {
         validate(&input)
+    }
+
+    fn plan(input: Input) -> Result<Plan, ToolError> {
+        validate(&input)?;
+        let Input { cmd, workdir, shell, login, tty, .. } = input;
+        let command = PlannedCommand { cmd, workdir, shell, login, tty, rejection: None };
+        Ok(Plan { commands: vec![command], ..Plan::default() })
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {

@@ -12,6 +12,7 @@ pub use result::{Complete, ItemOutcome, SkipReason, project};
 use serde_json::Value;
 
 use super::exec_command::ExecCommand;
+use super::planned::Plan;
 use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::ToolError;
@@ -53,6 +54,12 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
 
     fn taken_otherwise(given: &Value) -> Vec<String> {
         crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommand::CLAMPED)
+    }
+
+    fn plan(input: Self::Input) -> Result<Plan, ToolError> {
+        let stop_on_error = input.stop_on_error;
+        let commands = input.items.into_iter().map(run::planned).collect();
+        Ok(Plan { commands, is_batch: true, stop_on_error })
     }
 
     async fn run(cx: Context<'_>, input: Self::Input) -> Result<Done, ToolError> {

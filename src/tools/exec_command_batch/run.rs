@@ -16,6 +16,7 @@ use crate::runtime::{
 use crate::tools::budget::Room;
 use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;
+use crate::tools::planned::PlannedCommand;
 use crate::tools::preview::StreamPreview;
 use crate::tools::verb::{Context, Verb};
 
@@ -222,6 +223,13 @@ impl Drop for Batch<'_> {
 fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<Output> {
     let output = cx.runtime.output_of(task);
     output.map_err(|error| tracing::warn!(%error, "a batch is answered without the files of an item")).ok()
+}
+
+/// Returns what an item would run, or why it would be rejected.
+pub(super) fn planned(item: Item) -> PlannedCommand {
+    let rejection = refusal(&item);
+    let Item { cmd, workdir, shell, login, .. } = item;
+    PlannedCommand { cmd, workdir, shell, login, tty: false, rejection }
 }
 
 /// Returns why an item cannot be run, if so: kind and message.

@@ -27,6 +27,8 @@ pub(super) struct History {
 #[derive(Debug, Default)]
 pub(super) struct Place {
     pub(super) is_begun: bool,
+    /// The line of the command.
+    pub(super) line: u32,
     pub(super) is_bound: bool,
     pub(super) ran: Option<Box<Ran>>,
     /// The outcome of the command that ended the run.
@@ -70,9 +72,9 @@ impl History {
         self.last_line = None;
         match row {
             Row::Resumed { .. } => self.end = None,
-            Row::Begun { key, .. } => {
+            Row::Begun { key, line, .. } => {
                 let place = self.place(key);
-                (place.failed, place.is_begun) = (None, true);
+                (place.failed, place.is_begun, place.line) = (None, true, line);
             }
             Row::Ran { key, ran } => {
                 let place = self.place(key);

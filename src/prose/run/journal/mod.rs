@@ -144,6 +144,14 @@ impl RunJournal {
         }
     }
 
+    /// Returns what ended the run, if that is known and can be run again, and its line.
+    pub fn known_failure(&self) -> Option<(u32, &Ran)> {
+        let mut places = self.history.places.values();
+        // One of which nobody knows whether it ran is in doubt.
+        let known = |ran: &&Ran| ran.unknown.is_none();
+        places.find_map(|place| Some((place.line, place.failed.as_deref().filter(known)?)))
+    }
+
     /// Records that a command is about to start. On return, the row is written but not necessarily on disk: the
     /// command must do nothing before it is.
     ///

@@ -164,6 +164,7 @@ impl Bench {
             exec: self.exec,
             sessions: self.sessions.clone(),
             budget: self.budget,
+            rerun: false,
         };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let progress = progress(&id, &self.source, &folder);

@@ -29,7 +29,10 @@ async fn a_command_answers_with_what_it_prints_and_is_given_all_there_is() {
     assert_eq!(walked.ran, ["err broken; exit 3", "echo four", "echo four"]);
     let task = read(&walked, "sessions/001/task.md");
     assert!(task.starts_with("You are strict.\n\nSay why\n\nUse these skills: pdf.\n"), "{task}");
-    assert!(task.contains("## log (exit code 3)\n\n\n\nstderr:\nbroken"), "{task}");
+    assert!(
+        task.contains("## log (exit code 3)\n\nPrinted by: err broken; exit 3\n\n\n\nstderr:\nbroken"),
+        "{task}"
+    );
     assert!(read(&walked, "sessions/001/agent.json").contains("\"model\": \"opus\""));
     assert!(read(&walked, "sessions/001/context/01-log.md").contains("broken"));
 }
