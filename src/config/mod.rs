@@ -142,6 +142,11 @@ pub struct Record {
     /// How many recordings are kept.
     #[schemars(range(min = 1))]
     pub keep_recordings: usize,
+    /// Bytes that the output of ended commands may take in a recording while it is being written; the oldest is removed.
+    /// The files made from an output count as well, and each command for at least 64 KiB.
+    #[serde(with = "units::bytes")]
+    #[schemars(with = "Bytes")]
+    pub keep_live_bytes: u64,
 }
 
 /// What happens when the record cannot be written.
@@ -162,6 +167,7 @@ impl Default for Record {
             keep_bytes: 2 << 30,
             keep_for: Duration::from_secs(30 * 24 * 3_600),
             keep_recordings: 200,
+            keep_live_bytes: 1 << 30,
         }
     }
 }

@@ -21,9 +21,10 @@ use super::parts;
 pub struct Bounds {
     /// Bytes of a line; larger values are moved to separate files.
     pub line: usize,
-    /// Bytes of a segment.
+    /// Bytes of a segment, with the values moved out of it.
     pub segment: u64,
-    /// Bytes of all segments of a recording; beyond this, the oldest segment is removed.
+    /// Bytes of all segments of a recording and of the values moved out of them; beyond this, the oldest segment is
+    /// removed with its values.
     pub journal: u64,
 }
 
@@ -68,6 +69,19 @@ struct Segment {
     lines: LineFile,
     /// The last line in the segment.
     last: (u64, Hash),
+    /// The files with values of its lines, and their bytes.
+    parts: Vec<String>,
+    parts_bytes: u64,
+}
+
+impl Segment {
+    fn new(number: u32, lines: LineFile, last: (u64, Hash)) -> Self {
+        Self { number, lines, last, parts: Vec::new(), parts_bytes: 0 }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.lines.length() + self.parts_bytes
+    }
 }
 
 /// Where a chain continues after a repair.
@@ -105,8 +119,7 @@ impl Appender {
         if let Some((number, length)) = end.segment {
             let path = layout::segment_path(recording, number);
             let file = appender.disk.open(&path).map_err(Error::io("open", path))?;
-            appender.segment =
-                Some(Segment { number, lines: LineFile::new(file, length), last: (end.seq, end.hash) });
+            appender.segment = Some(Segment::new(number, LineFile::new(file, length), (end.seq, end.hash)));
         }
         Ok(appender)
     }
@@ -151,13 +164,19 @@ impl Appender {
         if entry.body.len() <= limit {
             return self.append_line(entry);
         }
-        let (seq, made) = (self.seq + 1, &mut self.parts_made);
+        let (seq, made, mut names) = (self.seq + 1, &mut self.parts_made, Vec::new());
         let name = || {
             *made += 1;
-            format!("{seq}-{}-{made}.json", std::process::id())
+            let name = format!("{seq}-{}-{made}.json", std::process::id());
+            names.push(name.clone());
+            name
         };
         let (body, files) = parts::spill(&*self.disk, &self.recording, (&entry.body, limit), name)?;
         self.append_line(&Entry { body, ..entry.clone() })?;
+        if let Some(segment) = &mut self.segment {
+            segment.parts.extend(names);
+            segment.parts_bytes += entry.body.len() as u64;
+        }
         self.parts.extend(files);
         Ok(())
     }
@@ -197,9 +216,8 @@ impl Appender {
 
     fn append_line(&mut self, entry: &Entry) -> io::Result<()> {
         let needed = (entry.body.len() + ENVELOPE_BYTES) as u64;
-        let length = |segment: &Segment| segment.lines.length();
         let is_full =
-            |segment: &Segment| length(segment) > 0 && length(segment) + needed > self.bounds.segment;
+            |segment: &Segment| segment.lines.length() > 0 && segment.bytes() + needed > self.bounds.segment;
         if self.segment.as_ref().is_some_and(is_full) {
             self.turn()?;
         }
@@ -266,7 +284,7 @@ impl Appender {
         }
         self.is_removed = false;
         let lines = LineFile::new(file, self.unsynced.len() as u64);
-        self.segment = Some(Segment { number, lines, last: (self.seq, self.hash) });
+        self.segment = Some(Segment::new(number, lines, (self.seq, self.hash)));
         Ok(())
     }
 
@@ -276,17 +294,23 @@ impl Appender {
 
     /// Removes the oldest segments while there are too many; a row records where the chain now begins.
     fn prune(&mut self) -> io::Result<()> {
-        let size = |appender: &Self| appender.full.iter().map(|segment| segment.lines.length()).sum::<u64>();
+        let size = |appender: &Self| appender.full.iter().map(Segment::bytes).sum::<u64>();
         while size(self) + self.bounds.segment > self.bounds.journal {
             let Some(oldest) = self.full.pop_front() else { break };
             let (seq, hash) = oldest.last;
             let data = json!({
-                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.lines.length(),
+                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.bytes(),
             });
             self.write_line(&own_row("pruned", &data, self.ts))?;
             self.sync()?;
             if let Err(error) = self.disk.remove(&layout::segment_path(&self.recording, oldest.number)) {
                 tracing::warn!(%error, segment = oldest.number, "remove the oldest segment");
+            }
+            for part in &oldest.parts {
+                let path = self.recording.join(parts::FOLDER).join(part);
+                if let Err(error) = self.disk.remove(&path) {
+                    tracing::warn!(%error, part, "remove a value of the oldest segment");
+                }
             }
         }
         Ok(())

@@ -83,6 +83,8 @@ pub(super) enum Row<'a> {
     Recovery { recording: &'a str, repaired: &'a Repaired, tasks: &'a [Recovered] },
     /// A recording was removed.
     Pruned { recording: &'a str, seq: u64, hash: Option<crate::journal::Hash>, bytes: u64, reason: &'a str },
+    /// The output of the commands that ended first is removed, up to the one named; written before that.
+    OutputsRemoved { tasks: usize, last: &'a TaskId, bytes: u64 },
     /// The last row of a recording.
     Closed { recovered: bool },
 }

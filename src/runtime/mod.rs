@@ -8,6 +8,7 @@ mod calls;
 mod cause;
 mod counters;
 mod driver;
+mod ended_outputs;
 mod error;
 mod events;
 mod export;

@@ -83,7 +83,7 @@ impl Drop for TaskFolder {
 }
 
 /// Removes a task's folder, unless something is in it that does not belong there.
-fn remove(path: &Path) -> io::Result<()> {
+pub(super) fn remove(path: &Path) -> io::Result<()> {
     let (above, name) = (path.parent().unwrap_or(path), Path::new(path.file_name().unwrap_or_default()));
     let tasks = HeldFolder::open(above)?;
     let is_known = |path: &Path, is_folder: bool| !is_folder && path.to_str().is_some_and(is_file_of_task);

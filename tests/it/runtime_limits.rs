@@ -87,9 +87,9 @@ fn recordings(dir: &Path) -> Vec<PathBuf> {
     past::list(&dir.join("recordings"), None).into_iter().map(|listed| listed.folder).collect()
 }
 
-fn pruned(recording: &Path) -> Vec<Value> {
+fn rows(recording: &Path, kind: &str) -> Vec<Value> {
     let rows = Reader::open(recording).expect("opens").filter_map(|item| match item {
-        Item::Record(record) if record.header.kind == "pruned" => Some(record),
+        Item::Record(record) if record.header.kind == kind => Some(record),
         _ => None,
     });
     rows.map(|record| record.data(recording).expect("data")).collect()
@@ -109,10 +109,43 @@ async fn the_oldest_recordings_go_once_there_are_half_as_many_again_as_are_kept(
     runtime.shutdown().await;
     let after = recordings(dir.path());
     assert_eq!(after[..2], before[2..]);
-    let said = pruned(&after[2]);
+    let said = rows(&after[2], "pruned");
     let names: Vec<_> = said.iter().map(|row| row["recording"].as_str().unwrap_or_default()).collect();
     let gone: Vec<_> =
         before[..2].iter().map(|path| path.file_name().expect("a name").to_string_lossy()).collect();
     assert_eq!(names, gone);
     assert!(said.iter().all(|row| row["reason"] == "count" && row["hash"].is_string()), "{said:?}");
+}
+
+#[tokio::test]
+async fn the_oldest_outputs_go_once_a_live_recording_has_too_many() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let record = Record { keep_live_bytes: 4 * (64 << 10), ..Record::default() };
+    let (runtime, workspace) = start_limited(dir.path(), Limits { record, ..Limits::default() });
+    for number in 0..4 {
+        exec(&runtime, &workspace, &format!("echo {number}"), 20_000).await;
+    }
+    let folders: Vec<PathBuf> =
+        runtime.snapshot().borrow().tasks.iter().map(|task| task.folder.clone()).collect();
+    exec(&runtime, &workspace, "echo 4", 20_000).await;
+    assert!(folders.iter().all(|folder| folder.is_dir()), "what has just ended is still read");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(11)).await;
+    tokio::time::resume();
+    exec(&runtime, &workspace, "echo 5", 20_000).await;
+    let is_gone = |at: usize| !folders[at].exists();
+    wait_until("the three oldest are gone", || is_gone(0) && is_gone(1) && is_gone(2));
+    assert!(folders[3].is_dir(), "there is room for this one");
+    let tasks = runtime.snapshot().borrow().tasks.clone();
+    assert_eq!(tasks.len(), 6, "all of them are still listed");
+    let caller = Caller::new(Actor::Agent("claude".into()), workspace);
+    let read = |at: usize| json!({"task_id": tasks[at].id, "lines": "1-"});
+    let gone = call(&runtime, &caller, "TaskOutput", read(0)).await;
+    assert!(gone.receipt.contains("is gone"), "{}", gone.receipt);
+    let there = call(&runtime, &caller, "TaskOutput", read(3)).await;
+    assert!(there.receipt.contains("1: 3"), "{}", there.receipt);
+    runtime.shutdown().await;
+    let recording = recordings(dir.path()).pop().expect("the recording");
+    let said = rows(&recording, "outputs_removed");
+    assert_eq!(said, [json!({"tasks": 3, "last": tasks[2].id, "bytes": 3 * (64 << 10)})]);
 }

@@ -300,6 +300,29 @@ async fn segments_turn_and_the_oldest_goes_with_a_word() {
 }
 
 #[tokio::test]
+async fn values_that_were_too_large_for_a_row_count_and_go_with_it() {
+    let stage = Stage::new();
+    let bounds = Bounds { line: 2_048, segment: 16_384, journal: 65_536 };
+    let journal = stage.on(disk::Os, bounds).expect("journal");
+    for n in 1..=40 {
+        journal.append(&row(n, 8_000), Durability::Written).await.expect("append");
+    }
+    journal.close();
+    let sizes = |folder: &Path| -> u64 {
+        let files = fs::read_dir(folder).expect("lists").flatten();
+        files
+            .map(|file| file.metadata().expect("facts"))
+            .filter(|facts| facts.is_file())
+            .map(|facts| facts.len())
+            .sum()
+    };
+    let size = sizes(stage.path()) + sizes(&stage.path().join("parts"));
+    assert!(size <= bounds.journal + bounds.segment, "{size}");
+    let report = verify(stage.path()).expect("verifies");
+    assert!(report.is_whole(), "{report:?}");
+}
+
+#[tokio::test]
 async fn what_stands_in_place_of_a_segment_is_an_error_and_no_trap() {
     let stage = filled(2, 10).await;
     for place in ["folder", "link", "fifo"] {

@@ -10,9 +10,11 @@ use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::TaskFact;
 use crate::runtime::Error;
+use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
+use crate::runtime::task_folder::{self, TASKS};
 use crate::runtime::view::TaskView;
 
 /// How long programs may take to end after their commands.
@@ -67,6 +69,7 @@ impl Driver {
             self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
         }
         self.shared.commands().end(id);
+        let stored = view.output.bytes.saturating_sub(view.output.dropped_bytes);
         let is_recorded = self.shared.journal.health().degraded.is_none();
         if let Some(task) = self.supervisor.forget(id, view.output) {
             self.tasks.end(&task, is_recorded);
@@ -90,7 +93,27 @@ impl Driver {
             let _ = waiter.send(answer);
         }
         self.parsers.finish(&live.io);
+        self.make_room(id, stored);
         self.prepare_spares(Duration::MAX);
+    }
+
+    /// Removes the oldest outputs if, with that of a task that has just ended, more is stored than is kept.
+    fn make_room(&mut self, id: &TaskId, stored: u64) {
+        let now = self.now().mono;
+        self.outputs.add(id.clone(), stored, now);
+        let excess = self.outputs.take_excess(self.shared.limits.record.keep_live_bytes, now);
+        let Some(EndedOutput { id: last, .. }) = excess.last() else { return };
+        let bytes = excess.iter().map(|output| output.bytes).sum();
+        self.shared.note(&Row::OutputsRemoved { tasks: excess.len(), last, bytes });
+        let tasks = self.shared.recording.join(TASKS);
+        self.jobs.spawn_blocking(move || {
+            for EndedOutput { id, .. } in excess {
+                let folder = tasks.join(id.as_str());
+                if let Err(error) = task_folder::remove(&folder) {
+                    tracing::warn!(%error, folder = %folder.display(), "remove the output of an ended task");
+                }
+            }
+        });
     }
 
     pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor, why: &str) {

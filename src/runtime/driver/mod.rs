@@ -40,6 +40,7 @@ use crate::process::environment::Environment;
 use crate::process::{ComingHost, ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
+use crate::runtime::ended_outputs::EndedOutputs;
 use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, Stage};
 use crate::runtime::request::{ExecOutcome, StopOutcome};
@@ -67,6 +68,7 @@ pub(super) struct Driver {
     own: mpsc::Sender<Order>,
     live: HashMap<TaskId, Live>,
     tasks: TaskList,
+    outputs: EndedOutputs,
     published: u64,
     questions: Questions,
     /// Batches waiting for the operator, by ticket.
@@ -115,6 +117,7 @@ impl Driver {
             own,
             live: HashMap::new(),
             tasks: TaskList::default(),
+            outputs: EndedOutputs::default(),
             published: 0,
             questions: Questions::default(),
             batches: HashMap::new(),
@@ -285,8 +288,7 @@ impl Driver {
     }
 
     fn step(&mut self, input: Input) {
-        let now = self.now();
-        let actions = self.supervisor.step(now, input);
+        let actions = self.supervisor.step(self.shared.clock.now(), input);
         self.carry_out(actions);
     }
 

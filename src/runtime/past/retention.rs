@@ -223,6 +223,7 @@ mod tests {
         keep_bytes: 100,
         keep_for: Duration::from_secs(30 * 86_400),
         keep_recordings: 4,
+        keep_live_bytes: 100,
     };
 
     /// Finished recordings, each given by its size in bytes and its age in days.
