@@ -19,7 +19,7 @@ use super::input_required::{Asked, Open};
 use super::progress::Going;
 use super::transport::{Transport, Unwritten};
 use super::{elicitation, label, results, schema};
-use crate::envelope::{Actor, SafeText};
+use crate::envelope::{Actor, Outcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentNotices, AgentPeer, Handle, HeldCall, PARAGRAPH_CHARS};
 use crate::tools::{self, Answer, Begun, Caller, Room, clients};
@@ -38,6 +38,8 @@ tell how things stand. Use task ids exactly as you got them.
 - The operator shares the tasks with you: `held_by_operator` means a person is typing, so wait and read the \
 output; `stopped by operator` means a person ended it on purpose, so do not just run it again.";
 
+/// How much of the name of a tool that does not exist is recorded, in characters.
+const NAME_CHARS: usize = 100;
 /// The method of the notification that gives a shim the label of its agent.
 pub(super) const LABEL_METHOD: &str = "notifications/dev.pilothouse/label";
 
@@ -139,20 +141,25 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
 }
 
 impl Service {
-    /// Starts a call.
-    fn begin(
+    /// Starts a call. That of a tool that does not exist is recorded and counted like any other.
+    async fn begin(
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<Call, ErrorData> {
-        let Some(tool) = tools::find(&request.name) else {
-            return Err(ErrorData::invalid_params(
-                format!("unknown tool: {}", SafeText::line(&request.name)),
-                None,
-            ));
-        };
         let caller = self.caller(context);
         let input = Value::Object(request.arguments.unwrap_or_default());
+        let Some(tool) = tools::find(&request.name) else {
+            let name = one_line(&request.name, NAME_CHARS);
+            // An error of the protocol has no room for the notices of an answer: the next one has them.
+            let (answer, _) = tools::call_with_notices(&self.runtime, &caller, &name, input).await;
+            let hint = match answer.envelope.outcome() {
+                Outcome::Error(error) => error.recovery_hint.as_deref(),
+                Outcome::Success(_) => None,
+            };
+            let text = format!("unknown tool: {}; {}", SafeText::line(&name), hint.unwrap_or_default());
+            return Err(ErrorData::invalid_params(text, None));
+        };
         let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
         Ok(self.spawn(caller, going, input))
     }
@@ -295,7 +302,7 @@ impl ServerHandler for Service {
     ) -> Result<CallToolResponse, ErrorData> {
         let Call { going, withdrawn, mut answer, may_ask } = match request.request_state.clone() {
             Some(state) => self.resume(&state, request, &context).await?,
-            None => self.begin(request, &context)?,
+            None => self.begin(request, &context).await?,
         };
         let answered = tokio::select! {
             biased;

@@ -209,7 +209,6 @@ impl Exit {
         if runtime == Left::Read {
             return Self { code, is_detached: false, farewell: String::new(), runtime };
         }
-        let count = |status| last.tasks.iter().filter(|task| task.status == status).count();
         let states = [
             TaskStatus::Running,
             TaskStatus::Cancelling,
@@ -220,8 +219,9 @@ impl Exit {
         ];
         let counts: Vec<String> = states
             .into_iter()
-            .filter(|status| count(*status) > 0)
-            .map(|status| format!("{} {}", count(status), status.as_str()))
+            .map(|status| (status, last.count(status)))
+            .filter(|(_, count)| *count > 0)
+            .map(|(status, count)| format!("{count} {}", status.as_str()))
             .collect();
         let mut lines = Vec::new();
         if !counts.is_empty() {
@@ -243,7 +243,9 @@ impl Exit {
             Left::Detached => lines.push("The runtime goes on: pilothouse serve --stop ends it.".into()),
             Left::GoesOn | Left::Ends | Left::Stopped | Left::Read => {}
         }
-        let failed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count();
+        let listed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count() as u64;
+        let counted = last.metrics.tool_calls.values().filter_map(|statuses| statuses.get("error"));
+        let failed = counted.fold(0_u64, |sum, count| sum.saturating_add(*count)).max(listed);
         if failed > 0 {
             lines.push(format!("Calls that failed: {failed}."));
         }
@@ -295,6 +297,15 @@ mod tests {
         assert_eq!(of(false, &[("ACCESSIBLE", "1"), ("TERM", "dumb")]), Some(Because::Variable));
         assert_eq!(of(true, &[("ACCESSIBLE", "1")]), Some(Because::Flag));
         assert_eq!(of(false, &[("TERM", "dumb")]), Some(Because::Dumb));
+    }
+
+    #[test]
+    fn the_farewell_counts_what_is_no_longer_listed() {
+        let mut last = Snapshot { tasks_left: 700, ..Snapshot::default() };
+        last.metrics.tasks_ended = [("completed".to_owned(), 1_190), ("failed".to_owned(), 10)].into();
+        last.metrics.tool_calls = [("ExecCommand".to_owned(), [("error".to_owned(), 1_001)].into())].into();
+        let told = Exit::new(0, &last, Left::Ends).farewell;
+        assert_eq!(told, "Tasks: 1190 completed, 10 failed.\nCalls that failed: 1001.");
     }
 
     #[test]

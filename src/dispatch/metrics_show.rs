@@ -61,6 +61,10 @@ fn table(output: &MetricsReport) -> String {
     row("output_chars_sent", &metrics.output_chars_sent);
     row("output_bytes_dropped", &metrics.output_bytes_dropped);
     row("screen_resets", &metrics.screen_resets);
+    for (name, activity) in &metrics.by {
+        row(&format!("calls {name}"), &activity.calls);
+        row(&format!("commands {name}"), &activity.commands);
+    }
     for (tool, statuses) in &metrics.tool_calls {
         statuses.iter().for_each(|(status, count)| row(&format!("tool_calls {tool} {status}"), count));
     }

@@ -1,8 +1,8 @@
 //! Counts rows of the record, both as they are written and as they are read back. Pure.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::calls::{ABANDONED, CallRecord};
+use super::calls::{ABANDONED, CallRecord, PROGRAM_CALL};
 use super::events::{Answered, Row};
 use super::metrics::Metrics;
 use super::question::{Fact, Principal};
@@ -26,8 +26,10 @@ pub(super) struct Counters {
     pub(super) metrics: Metrics,
     /// The durations of each tool's recent calls.
     durations: BTreeMap<String, VecDeque<u64>>,
-    /// Tasks whose last row is still to come, and whether they are batch items.
-    open: BTreeMap<TaskId, bool>,
+    /// Tasks whose last row is still to come.
+    open: BTreeMap<TaskId, OpenTask>,
+    /// The calls of running programs.
+    programs: BTreeSet<u64>,
     /// Number of live tasks.
     live: u64,
     /// Bytes read from ended tasks, and how many of those were dropped.
@@ -38,10 +40,20 @@ pub(super) struct Counters {
     bytes_seen: u64,
 }
 
+/// What has to be known of a task when its command starts.
+#[derive(Debug, Clone, Copy)]
+struct OpenTask {
+    is_batch_item: bool,
+    by: &'static str,
+}
+
 impl Counters {
     /// Counts a row.
     pub(super) fn count(&mut self, row: &Row<'_>) {
         match row {
+            Row::Call(record) if record.tool == PROGRAM_CALL => {
+                self.programs.insert(record.seq);
+            }
             Row::Answer(Answered { record, .. }) => self.call(record, record.status().unwrap_or(ABANDONED)),
             Row::Abandoned(record) => self.call(record, ABANDONED),
             Row::Queued { task } | Row::Start { task, .. } => self.asked(task),
@@ -61,9 +73,10 @@ impl Counters {
         }
     }
 
-    /// Counts a call that was answered or abandoned. Only what models see counts as a tool call: the operator's
-    /// actions are counted by their effect on tasks, and a stream by its commands.
+    /// Counts a call that was answered or abandoned. Only an agent's counts as a tool call; the operator's actions are
+    /// counted by their effect on tasks as well, a stream and a program only by their commands.
     fn call(&mut self, record: &CallRecord, status: &str) {
+        self.programs.remove(&record.seq);
         let tool = self.counted_as(&record.tool).to_owned();
         let metrics = &mut self.metrics;
         let is_answered = status != ABANDONED;
@@ -74,7 +87,11 @@ impl Counters {
             }
             durations.extend(record.duration_ms);
         }
-        if record.actor == Actor::Operator || record.is_stream() {
+        if record.is_stream() {
+            return;
+        }
+        metrics.by.entry(kind_of(&record.actor).to_owned()).or_default().calls += 1;
+        if !matches!(record.actor, Actor::Agent(_)) {
             return;
         }
         *metrics.tool_calls.entry(tool.clone()).or_default().entry(status.to_owned()).or_default() += 1;
@@ -95,7 +112,9 @@ impl Counters {
 
     /// Counts a task when its first row arrives.
     fn asked(&mut self, task: &TaskView) {
-        if self.open.insert(task.id.clone(), task.item.is_some()).is_none() {
+        let by = if self.programs.contains(&task.call) { "program" } else { kind_of(&task.started_by) };
+        let open = OpenTask { is_batch_item: task.item.is_some(), by };
+        if self.open.insert(task.id.clone(), open).is_none() {
             self.live += 1;
             self.metrics.tasks_started += 1;
             self.metrics.tasks_peak = self.metrics.tasks_peak.max(self.live);
@@ -105,10 +124,16 @@ impl Counters {
     fn happened(&mut self, task: &TaskId, event: &TaskEvent) {
         let metrics = &mut self.metrics;
         match &event.fact {
-            TaskFact::Start { .. } if self.open.get(task) == Some(&true) => {
-                metrics.batched_exec_command_items += 1;
+            TaskFact::Start { .. } => {
+                let open = self.open.get(task).copied();
+                let by = open.map_or("agent", |open| open.by);
+                metrics.by.entry(by.to_owned()).or_default().commands += 1;
+                match open {
+                    _ if by != "agent" => {}
+                    Some(OpenTask { is_batch_item: true, .. }) => metrics.batched_exec_command_items += 1,
+                    _ => metrics.exec_command_items += 1,
+                }
             }
-            TaskFact::Start { .. } => metrics.exec_command_items += 1,
             TaskFact::Promoted { .. } => metrics.promotions += 1,
             TaskFact::ScreenReset => metrics.screen_resets += 1,
             TaskFact::Refused(reason) => self.refused(*reason),
@@ -188,6 +213,15 @@ impl Counters {
     }
 }
 
+/// Returns the kind of an actor, as counters name it.
+fn kind_of(actor: &Actor) -> &'static str {
+    match actor {
+        Actor::Agent(_) => "agent",
+        Actor::Cli => "cli",
+        Actor::Operator | Actor::System => "operator",
+    }
+}
+
 /// Returns the number of durations and their p50, p95 and p99.
 fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
     spent.sort_unstable();
@@ -214,7 +248,7 @@ mod tests {
         let mut counters = Counters::default();
         let mut call = |tool: &str, status| {
             let record = json!({
-                "seq": 1, "at": "2026-01-01T00:00:00Z", "actor": "cli", "tool": tool, "input": {},
+                "seq": 1, "at": "2026-01-01T00:00:00Z", "actor": "agent:x", "tool": tool, "input": {},
                 "envelope": null, "receipt": null, "duration_ms": 1,
             });
             counters.call(&serde_json::from_value(record).expect("a call"), status);

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use super::histogram::{BOUNDS_MS, Histogram};
-use super::metrics::Metrics;
+use super::metrics::{Activity, Metrics};
 
 /// Writes the metrics, one family after the other.
 #[must_use]
 pub fn prometheus(metrics: &Metrics) -> String {
     let mut page = Page(String::new());
-    page.by_two("tool_calls", "Model-visible tool calls.", ["tool", "status"], &metrics.tool_calls);
+    page.by_two("tool_calls", "Tool calls of agents.", ["tool", "status"], &metrics.tool_calls);
     let totals = [
-        ("exec_command_items", "Executions from direct ExecCommand.", metrics.exec_command_items),
-        ("batched_exec_command_items", "Executions from batch items.", metrics.batched_exec_command_items),
-        ("shell_commands", "All executions.", metrics.shell_commands()),
+        ("exec_command_items", "Commands of agents, one at a time.", metrics.exec_command_items),
+        ("batched_exec_command_items", "Commands of agents in batches.", metrics.batched_exec_command_items),
+        ("shell_commands", "Commands of agents.", metrics.shell_commands()),
         ("promotions", "Commands that outlived their call.", metrics.promotions),
         ("tasks_started", "Tasks ever started.", metrics.tasks_started),
         ("output_bytes_in", "Bytes read from tasks.", metrics.output_bytes_in),
@@ -27,6 +27,11 @@ pub fn prometheus(metrics: &Metrics) -> String {
     }
     page.family("model_rounds_saved", "Rounds that batches saved the model.", "gauge");
     page.sample("model_rounds_saved", &[], metrics.model_rounds_saved());
+    let by = |count: fn(&Activity) -> u64| -> Counts {
+        metrics.by.iter().map(|(name, activity)| (name.clone(), count(activity))).collect()
+    };
+    page.by_one("calls", "Tool calls of anybody.", "by", &by(|activity| activity.calls));
+    page.by_one("commands", "Commands that anybody ran.", "by", &by(|activity| activity.commands));
     page.by_one("tasks_ended", "Tasks ended.", "status", &metrics.tasks_ended);
     page.by_one("operator_actions", "What the operator did to tasks.", "action", &metrics.operator_actions);
     page.by_one("input_refused", "Inputs that were refused.", "reason", &metrics.input_refused);

@@ -10,12 +10,15 @@ use super::histogram::Histogram;
 /// Counters and short histories (docs/contract.md#metrics).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metrics {
-    /// Model-visible calls by tool, then by status `success`, `error` or `abandoned`.
+    /// Calls of agents by tool, then by status `success`, `error` or `abandoned`.
     pub tool_calls: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Executions from direct ExecCommand.
+    /// Commands that agents ran one at a time.
     pub exec_command_items: u64,
-    /// Executions from batch items.
+    /// Commands that agents ran in batches.
     pub batched_exec_command_items: u64,
+    /// Calls and commands by who made them: `agent`, `cli`, `operator` or `program`.
+    #[serde(default)]
+    pub by: BTreeMap<String, Activity>,
     /// Live tasks, by status.
     pub tasks_live: BTreeMap<String, u64>,
     /// Commands that outlived their call.
@@ -59,11 +62,28 @@ pub struct Metrics {
     pub bytes_per_second: Vec<u64>,
 }
 
+/// What one kind of caller has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Activity {
+    /// Tool calls.
+    pub calls: u64,
+    /// Commands run, in batches or not.
+    pub commands: u64,
+}
+
 impl Metrics {
-    /// Returns the number of all executions: direct ones and batch items.
+    /// Returns the number of commands that agents ran: one at a time and in batches.
     #[must_use]
     pub fn shell_commands(&self) -> u64 {
-        self.exec_command_items + self.batched_exec_command_items
+        self.exec_command_items.saturating_add(self.batched_exec_command_items)
+    }
+
+    /// Returns the number of commands that anybody ran.
+    #[must_use]
+    pub fn all_commands(&self) -> u64 {
+        let all = self.by.values().fold(0_u64, |sum, activity| sum.saturating_add(activity.commands));
+        // A place of an older version counts only these.
+        all.max(self.shell_commands())
     }
 
     /// Returns how many more calls the model would have needed without batches. Negative if batches ran fewer items
@@ -78,7 +98,7 @@ impl Metrics {
 /// The counters, and what follows from them: what is given to who asks for all of them.
 #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MetricsReport {
-    /// All executions: direct ones and batch items.
+    /// Commands that agents ran: one at a time and in batches.
     pub shell_commands: u64,
     /// Rounds of a model that batches have saved; below zero when they ran less than they were.
     pub model_rounds_saved: i64,

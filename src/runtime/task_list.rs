@@ -3,8 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::view::TaskView;
+use super::view::{Snapshot, TaskView};
 use crate::envelope::TaskId;
+use crate::facts::TaskStatus;
 
 /// Ended tasks kept in memory.
 const KEPT: usize = 500;
@@ -82,6 +83,16 @@ impl TaskList {
 
     fn find(&self, number: u32) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&number, |view| view.number)
+    }
+}
+
+impl Snapshot {
+    /// Returns how many tasks have a status. Those that are no longer listed are included, as the metrics counted them.
+    #[must_use]
+    pub fn count(&self, status: TaskStatus) -> u64 {
+        let listed = self.tasks.iter().filter(|task| task.status == status).count() as u64;
+        let ended = || self.metrics.tasks_ended.get(status.as_str()).copied().unwrap_or(0);
+        if self.tasks_left == 0 { listed } else { listed.max(ended()) }
     }
 }
 

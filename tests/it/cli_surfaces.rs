@@ -123,17 +123,18 @@ fn the_counters_of_a_running_runtime_are_shown_in_three_forms() {
     let _ = home.run(&["task", "status", "task_00000000"]);
     let (told, _) = answer(&home, &["metrics", "show"]);
     let data = &told["data"];
-    assert_eq!((&data["exec_command_items"], &data["shell_commands"]), (&json!(2), &json!(2)), "{data}");
-    assert_eq!(data["tool_calls"], json!({"ExecCommand": {"success": 2}, "TaskStatus": {"error": 1}}));
+    // Scripts are no model: what they do is counted as theirs.
+    assert_eq!((&data["exec_command_items"], &data["tool_calls"]), (&json!(0), &json!({})), "{data}");
+    assert_eq!(data["by"], json!({"cli": {"calls": 3, "commands": 2}}), "{data}");
     assert_eq!(data["tasks_ended"], json!({"completed": 1, "failed": 1}));
     assert_eq!((&data["output_bytes_in"], &data["model_rounds_saved"]), (&json!(3), &json!(0)));
-    assert_eq!(data["tool_ms"]["ExecCommand"]["count"], 2);
+    assert_eq!(data["call_ms"]["ExecCommand"][0], 2, "{data}");
 
     let table = plain(&home, &["metrics", "show", "--format", "table"]);
-    assert!(table.lines().any(|line| line.split_whitespace().eq(["shell_commands", "2"])), "{table}");
+    assert!(table.lines().any(|line| line.split_whitespace().eq(["commands", "cli", "2"])), "{table}");
     let page = plain(&home, &["metrics", "show", "--format", "prometheus"]);
     for line in [
-        "pilothouse_tool_calls_total{tool=\"ExecCommand\",status=\"success\"} 2",
+        "pilothouse_commands_total{by=\"cli\"} 2",
         "pilothouse_tasks_ended_total{status=\"failed\"} 1",
         "pilothouse_task_duration_seconds_count{status=\"completed\"} 1",
     ] {

@@ -105,13 +105,17 @@ impl Bench {
     }
 
     async fn streams(&self) {
-        let begin = |tool| async move {
-            self.runtime.begin_call(&Actor::Cli, tool, Durability::Written, &json!({})).await
-        };
+        let agent = Actor::Agent("codex".into());
+        let begin = |tool| self.begin(&Actor::Cli, tool);
         let envelope = Envelope::success(STREAM_CALL, "2 done", &StreamView::default());
         self.runtime.end_stream(begin(STREAM_CALL).await, &envelope, "2 done");
         self.runtime.abandon_call(begin(STREAM_CALL).await);
         self.runtime.abandon_call(begin("TaskOutput").await);
+        self.runtime.abandon_call(self.begin(&agent, "TaskOutput").await);
+    }
+
+    async fn begin(&self, actor: &Actor, tool: &str) -> u64 {
+        self.runtime.begin_call(actor, tool, Durability::Written, &json!({})).await
     }
 }
 
@@ -152,7 +156,12 @@ async fn a_recording_has_the_counters_its_runtime_had() {
     let waits: Vec<_> = read["wait_ms"].as_object().into_iter().flatten().map(|(name, _)| name).collect();
     assert_eq!(waits, ["first_byte", "stop"], "{read}");
     assert_eq!(read["tool_calls"].get(STREAM_CALL), None, "a stream is no tool call: {read}");
-    assert_eq!(read["tool_calls"]["TaskOutput"], json!({"abandoned": 1}), "{read}");
+    assert_eq!(read["tool_calls"]["TaskOutput"], json!({"abandoned": 1}), "only the agent's: {read}");
+    assert_eq!(
+        read["by"],
+        json!({"agent": {"calls": 9, "commands": 8}, "cli": {"calls": 1, "commands": 0}}),
+        "{read}"
+    );
     assert_eq!(read["call_ms"][STREAM_CALL][0], 1, "{read}");
     assert_eq!(
         read["operator_actions"],

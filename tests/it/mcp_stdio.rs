@@ -119,6 +119,45 @@ fn what_is_wrong_with_a_line_is_said_under_its_id_and_nothing_is_run() {
 }
 
 #[test]
+fn a_call_of_a_tool_that_does_not_exist_is_refused_counted_and_on_record() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "claude-code");
+    let mut call = |name: &str| {
+        agent.ask(json!(1), "tools/call", json!({"name": name, "arguments": {"command": "TOKEN=hunter2 ls"}}))
+    };
+    let refused = call("TaskStpo");
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    let said = refused["error"]["message"].as_str().expect("a message");
+    assert_eq!(said, "unknown tool: TaskStpo; did you mean TaskStop?");
+    call(&"Bash".repeat(10_000));
+    let recorded = rows(&home, "call");
+    let names: Vec<_> = recorded.iter().map(|row| row["tool"].as_str().expect("a name")).collect();
+    assert!(names[0] == "TaskStpo" && names[1].starts_with("BashBash") && names[1].len() < 200, "{names:?}");
+    assert_eq!(recorded[0]["input"]["command"], "TOKEN=[masked] ls");
+    let metrics: Value =
+        serde_json::from_slice(&home.run(&["metrics", "show", "--output", "json"]).stdout).expect("JSON");
+    let calls = &metrics["data"]["tool_calls"];
+    assert_eq!((&calls["TaskStpo"]["error"], &calls["other"]["error"]), (&json!(1), &json!(1)), "{metrics}");
+}
+
+#[test]
+fn the_counters_tell_an_agent_from_a_script_and_from_a_program() {
+    let home = Home::new();
+    std::fs::write(home.workspace().join("p.prose"), "exec \"true\"\n".repeat(4)).expect("written");
+    let mut agent = Wire::open(&home, "claude-code");
+    agent.call("ExecCommand", json!({"cmd": "true"}));
+    assert!(home.run(&["run", "p.prose", "--plain"]).status.success());
+    home.run(&["command", "run", "true"]);
+    let metrics: Value =
+        serde_json::from_slice(&home.run(&["metrics", "show", "--output", "json"]).stdout).expect("JSON");
+    let data = &metrics["data"];
+    assert_eq!((&data["exec_command_items"], &data["shell_commands"]), (&json!(1), &json!(1)), "{data}");
+    assert_eq!(data["tool_calls"], json!({"ExecCommand": {"success": 1}}));
+    let by = |calls: u64, commands: u64| json!({"calls": calls, "commands": commands});
+    assert_eq!(data["by"], json!({"agent": by(1, 1), "cli": by(1, 1), "program": by(0, 4)}), "{data}");
+}
+
+#[test]
 fn two_sessions_of_one_agent_are_two_actors() {
     let home = Home::new();
     let mut first = Wire::open(&home, "claude-code");

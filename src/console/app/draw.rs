@@ -1,6 +1,8 @@
 //! Draws the console from its state alone (same state and time, same cells; no clock, no I/O): the drawing
 //! order, the top bar and the empty screens.
 
+use std::sync::Arc;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -220,22 +222,19 @@ fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
 
 fn counts(painter: &Painter<'_>) -> Vec<Piece> {
     let states = painter.glyphs().states;
-    let tasks = &painter.app.view.snapshot.tasks;
-    let count = |fact: fn(TaskStatus, bool) -> bool| {
-        let waits = |task: &TaskView| task.waiting.as_ref().is_some_and(Waiting::is_certain);
-        tasks.iter().filter(|task| fact(task.status, waits(task))).count()
+    let snapshot = &painter.app.view.snapshot;
+    let count = |status| snapshot.count(status);
+    let waits = |task: &&Arc<TaskView>| {
+        task.status == TaskStatus::Running && task.waiting.as_ref().is_some_and(Waiting::is_certain)
     };
+    let waiting = snapshot.tasks.iter().filter(waits).count() as u64;
     let groups = [
-        (states[1], Role::Running, count(|status, waits| status == TaskStatus::Running && !waits)),
-        (states[2], Role::Waiting, count(|status, waits| status == TaskStatus::Running && waits)),
-        (
-            states[3],
-            Role::Cancelling,
-            count(|status, _| matches!(status, TaskStatus::Cancelling | TaskStatus::Cancelled)),
-        ),
-        (states[5], Role::Failed, count(|status, _| status == TaskStatus::Failed)),
-        (states[6], Role::Interrupted, count(|status, _| status == TaskStatus::Interrupted)),
-        (states[4], Role::Completed, count(|status, _| status == TaskStatus::Completed)),
+        (states[1], Role::Running, count(TaskStatus::Running).saturating_sub(waiting)),
+        (states[2], Role::Waiting, waiting),
+        (states[3], Role::Cancelling, count(TaskStatus::Cancelling) + count(TaskStatus::Cancelled)),
+        (states[5], Role::Failed, count(TaskStatus::Failed)),
+        (states[6], Role::Interrupted, count(TaskStatus::Interrupted)),
+        (states[4], Role::Completed, count(TaskStatus::Completed)),
     ];
     let shown = groups
         .into_iter()

@@ -126,6 +126,11 @@ async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_reco
     }
     let shown = shows(&handle, |now| now.tasks_left + now.tasks.len() as u64 == TASKS as u64).await;
     assert_eq!((shown.tasks.len(), shown.tasks_left), (500, 1_500));
+    assert_eq!(
+        shown.count(crate::runtime::TaskStatus::Failed),
+        TASKS as u64,
+        "the bar and the farewell count all of them"
+    );
     let bytes = serde_json::to_vec(&*shown).expect("serialises").len();
     assert!(bytes < 2 << 20, "{bytes} bytes for {} tasks", shown.tasks.len());
     let last = shown.tasks.last().expect("a task");

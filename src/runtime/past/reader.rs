@@ -204,6 +204,7 @@ impl Recording {
         self.closed = None;
         match record.header.kind.as_str() {
             "call" => self.with(record, |recording, record| {
+                recording.counters.count(&Row::Call(&record));
                 let call = PastCall { record, latency_ms: None, task: None, abandoned: false };
                 recording.calls.insert(call.record.seq, call);
             }),

@@ -65,7 +65,7 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
 fn tasks(view: &View, metrics: &Metrics, is_short: bool) -> Rows {
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
-    let commands = metrics.shell_commands();
+    let commands = metrics.all_commands();
     let mut rows = vec![
         heading("TASKS"),
         fact("commands run", count(commands)),
