@@ -107,15 +107,10 @@ impl Local for Man {
         };
         let written = std::fs::create_dir_all(&folder)
             .and_then(|()| pages.iter().try_for_each(|(name, page)| put(&folder.join(name), page)));
-        let told = SafeText::line(&folder.to_string_lossy()).to_string();
-        written.map_err(|error| {
-            Failure::new(Code::ArgError, format!("The manual cannot be written to {told}."))
-                .detail(error.to_string())
-                .fix("name a folder you can write to")
-        })?;
+        written.map_err(|error| unwritable(&folder, &error))?;
         Ok(ManOutput {
             page: None,
-            folder: Some(told),
+            folder: Some(SafeText::line(&folder.to_string_lossy()).to_string()),
             files: pages.into_iter().map(|(name, _)| name).collect(),
         })
     }
@@ -123,7 +118,10 @@ impl Local for Man {
     async fn dry_run(cx: &mut Context, input: ManInput) -> Result<Value, Failure> {
         let files: Vec<String> = cx.host.man_pages().into_iter().map(|(name, _)| name).collect();
         Ok(match input.folder {
-            Some(folder) => json!({ "effect": "would_write", "folder": folder, "files": files }),
+            Some(folder) => {
+                can_write(&folder).map_err(|error| unwritable(&folder, &error))?;
+                json!({ "effect": "would_write", "folder": folder, "files": files })
+            }
             None => json!({ "effect": "would_print" }),
         })
     }
@@ -136,6 +134,22 @@ impl Local for Man {
             }
         }
     }
+}
+
+fn unwritable(folder: &Path, error: &io::Error) -> Failure {
+    let told = SafeText::line(&folder.to_string_lossy()).to_string();
+    Failure::new(Code::ArgError, format!("The manual cannot be written to {told}."))
+        .detail(error.to_string())
+        .fix("name a folder you can write to")
+}
+
+/// Checks that files can be created in a folder, which may not be there yet.
+fn can_write(folder: &Path) -> io::Result<()> {
+    let there = folder.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
+    if !there.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    Ok(rustix::fs::access(there, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?)
 }
 
 /// Writes a page for everybody to read, in place of an earlier one; through no link.

@@ -272,18 +272,18 @@ impl Local for RunProgram {
 
     async fn dry_run(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
         let request = input.request(&cx.host.cwd()?, false, ProgramSettings::default())?;
+        let refused = |error: run::Error| Failure::new(Code::ProgramRefused, error.to_string());
+        if let Some(run) = &input.resume {
+            run::find(&cx.host.places()?.workspace, run).map_err(refused)?;
+        }
         let Some(path) = request.program else {
             return Ok(json!({ "effect": "would_run", "resume": input.resume }));
         };
         let profile = input.profile.or_strict(input.strict);
         let mut told = json!({ "effect": "would_run", "file": path });
-        if !path.exists() {
-            // A file that does not exist yet may exist when the program is run.
-            told["missing"] = json!(true);
-            return Ok(told);
-        }
-        let loaded = load::load(&path, None, profile, &run::registry::Registry::default())
-            .map_err(|error| Failure::new(Code::ProgramRefused, error.to_string()))?;
+        let loaded =
+            load::load(&path, None, profile, &run::registry::Registry::default()).map_err(refused)?;
+        run::check_inputs(&loaded, &request.inputs).map_err(refused)?;
         let asks = loaded.survey.questions.iter().map(|possible| {
             json!({ "line": possible.line, "construct": possible.construct, "name": possible.name, "text": possible.text })
         });

@@ -204,8 +204,7 @@ impl Local for ConfigEdit {
     type Output = Effect;
 
     async fn dry_run(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
-        // The registry's tests have no file locations.
-        let file = cx.host.places().map(|places| places.config_dir.join(FILE).display().to_string()).ok();
+        let file = cx.host.places()?.config_dir.join(FILE).display().to_string();
         Ok(json!({ "effect": "would_edit", "file": file }))
     }
 }

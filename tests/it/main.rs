@@ -42,6 +42,7 @@ mod corpus;
 mod counters;
 mod dependencies;
 mod doctor;
+mod dry_run;
 mod e2e_asked;
 mod e2e_attached;
 mod e2e_behind;

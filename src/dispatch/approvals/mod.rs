@@ -129,12 +129,9 @@ impl Local for ConfigApprovals {
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        // The registry's tests have no file locations.
-        if cx.host.places().is_err() {
-            return Ok(json!({ "effect": "would_write" }));
-        }
         let mut shown = json!(propose(cx, &input, false)?);
-        shown["effect"] = json!("would_write");
+        let changes = input.write && shown["effect"] != "unchanged";
+        shown["effect"] = json!(if changes { "would_write" } else { "would_change_nothing" });
         Ok(shown)
     }
 

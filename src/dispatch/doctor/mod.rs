@@ -149,7 +149,10 @@ impl Local for Doctor {
         Ok(Output::of(findings))
     }
 
-    async fn dry_run(_cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        if let Some(name) = &input.host {
+            cx.host.remote_host(name)?;
+        }
         let effect = match (&input.host, input.agents) {
             (Some(_), _) => "would_connect",
             (None, true) => "would_start",

@@ -93,13 +93,7 @@ impl Local for HostInstall {
     type Output = Output;
 
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
-        let host = cx.host.remote_host(&input.name)?.asking();
-        let survey = survey(&host).await?;
-        let machine = machine(&survey.system, &host)?;
-        let own = cx.host.program().unwrap_or_default();
-        let bytes = program(input.from.as_deref(), &own, machine).await?;
-        let sha256 = hex(&Sha256::digest(&bytes));
-        let is_there = survey.sha256.as_deref() == Some(&sha256);
+        let Plan { host, survey, bytes, sha256, is_there } = plan(cx, &input).await?;
         if !is_there {
             if !input.yes {
                 let size = bytes.len() as f64 / f64::from(1 << 20);
@@ -116,8 +110,13 @@ impl Local for HostInstall {
         Ok(Output { effect, host, machine, path, bytes: bytes.len(), sha256, answers })
     }
 
-    async fn dry_run(_cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        Ok(json!({ "effect": "would_install", "host": input.name, "version": VERSION }))
+    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        let Plan { host, survey, bytes, is_there, .. } = plan(cx, &input).await?;
+        let effect = if is_there { "would_change_nothing" } else { "would_install" };
+        Ok(json!({
+            "effect": effect, "host": host.name, "path": survey.path, "bytes": bytes.len(), "version": VERSION,
+            "asks": !is_there && !input.yes,
+        }))
     }
 
     fn text(output: &Output) -> String {
@@ -129,6 +128,29 @@ impl Local for HostInstall {
         };
         format!("{host}:{path} {what}. {runs}")
     }
+}
+
+/// What would be installed where.
+struct Plan {
+    host: RemoteHost,
+    survey: Survey,
+    /// The program.
+    bytes: Vec<u8>,
+    sha256: String,
+    /// Whether the same program is already there.
+    is_there: bool,
+}
+
+/// Looks at the host, and reads the program for it. Changes nothing.
+async fn plan(cx: &Context, input: &Input) -> Result<Plan, Failure> {
+    let host = cx.host.remote_host(&input.name)?.asking();
+    let survey = survey(&host).await?;
+    let machine = machine(&survey.system, &host)?;
+    let own = cx.host.program().unwrap_or_default();
+    let bytes = program(input.from.as_deref(), &own, machine).await?;
+    let sha256 = hex(&Sha256::digest(&bytes));
+    let is_there = survey.sha256.as_deref() == Some(&sha256);
+    Ok(Plan { host, survey, bytes, sha256, is_there })
 }
 
 /// The remote system, and what is at the destination.

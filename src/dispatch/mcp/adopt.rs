@@ -67,8 +67,7 @@ impl Local for Adopt {
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        // The registry's tests have no file locations.
-        let Ok(places) = cx.host.places() else { return Ok(json!({ "effect": "would_install" })) };
+        let places = cx.host.places()?;
         let output = if input.undo {
             let (steps, _) = undoing(&places, input.agent, None, true)?;
             Output::of(input.agent, "would_remove", steps, Vec::new())

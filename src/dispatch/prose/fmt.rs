@@ -86,37 +86,12 @@ impl Local for ProseFmt {
     type Output = Output;
 
     async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
-        let mut files = Vec::new();
-        for file in &input.files {
-            files.push(one(cx, file, !input.check).await?);
-        }
-        let output = Output { check: input.check, files };
-        let named = |effect| {
-            let those = output.files.iter().filter(|file| file.effect == effect);
-            those.map(|file| &*file.file).collect::<Vec<_>>().join(", ")
-        };
-        let (unreadable, invalid, would) =
-            (named(Effect::Unreadable), named(Effect::Invalid), named(Effect::WouldFormat));
-        let failure = if !unreadable.is_empty() {
-            Failure::new(Code::InputFileUnreadable, format!("{unreadable} cannot be read or written."))
-        } else if !invalid.is_empty() {
-            Failure::new(Code::ProgramInvalid, format!("{invalid} cannot be formatted as it stands."))
-                .fix("see `pilothouse prose check`")
-        } else if !would.is_empty() && input.check {
-            Failure::new(Code::NotFormatted, format!("{would} is not in its canonical form."))
-                .fix("run `pilothouse prose fmt` without --check")
-        } else {
-            return Ok(output);
-        };
-        Err(failure.with_data(json!(output)).with_text(Self::text(&output)))
+        formatted(cx, input, true).await
     }
 
     async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        let mut files = Vec::new();
-        for file in &input.files {
-            files.push(one(cx, file, false).await?);
-        }
-        Ok(json!({ "effect": "would_format", "files": files }))
+        let output = formatted(cx, input, false).await?;
+        Ok(json!({ "effect": "would_format", "files": output.files }))
     }
 
     fn text(output: &Output) -> String {
@@ -137,6 +112,33 @@ impl Local for ProseFmt {
         }
         text
     }
+}
+
+/// Formats programs, and writes them back if `write` is set and they are not only checked.
+async fn formatted(cx: &Context, input: Input, write: bool) -> Result<Output, Failure> {
+    let mut files = Vec::new();
+    for file in &input.files {
+        files.push(one(cx, file, write && !input.check).await?);
+    }
+    let output = Output { check: input.check, files };
+    let named = |effect| {
+        let those = output.files.iter().filter(|file| file.effect == effect);
+        those.map(|file| &*file.file).collect::<Vec<_>>().join(", ")
+    };
+    let (unreadable, invalid, would) =
+        (named(Effect::Unreadable), named(Effect::Invalid), named(Effect::WouldFormat));
+    let failure = if !unreadable.is_empty() {
+        Failure::new(Code::InputFileUnreadable, format!("{unreadable} cannot be read or written."))
+    } else if !invalid.is_empty() {
+        Failure::new(Code::ProgramInvalid, format!("{invalid} cannot be formatted as it stands."))
+            .fix("see `pilothouse prose check`")
+    } else if !would.is_empty() && input.check {
+        Failure::new(Code::NotFormatted, format!("{would} is not in its canonical form."))
+            .fix("run `pilothouse prose fmt` without --check")
+    } else {
+        return Ok(output);
+    };
+    Err(failure.with_data(json!(output)).with_text(ProseFmt::text(&output)))
 }
 
 /// Formats one program, and writes it back if `write` is set.

@@ -17,7 +17,10 @@ use crate::prose::vm::{AnswerPolicy, failure};
 use crate::runtime::{Handle, QuestionKind};
 
 /// Rejects inputs that the program does not have.
-pub(super) fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), Error> {
+///
+/// # Errors
+/// With the first such input.
+pub fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), Error> {
     let known: Vec<&str> = loaded.program.inputs().map(|input| input.name.as_str()).collect();
     match inputs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),

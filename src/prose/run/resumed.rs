@@ -1,6 +1,6 @@
 //! A run to be resumed: its journal and its folder, opened and checked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::SharedDisk;
 use super::error::Error;
@@ -17,6 +17,20 @@ pub(super) struct Resumed {
     pub(super) text: String,
 }
 
+/// Returns the folder of a run.
+///
+/// # Errors
+/// When there is no such run.
+pub fn find(workspace: &Path, run: &str) -> Result<PathBuf, Error> {
+    let runs = folder::runs(workspace);
+    let path = runs.join(run);
+    let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
+    if !is_name || !path.join(journal::JOURNAL).is_file() {
+        return Err(Error::NoRun { run: run.to_owned(), folder: runs });
+    }
+    Ok(path)
+}
+
 impl Resumed {
     /// Opens it; if `program` is given, it must not have changed since.
     ///
@@ -28,12 +42,7 @@ impl Resumed {
         run: &str,
         program: Option<&Path>,
     ) -> Result<Self, Error> {
-        let runs = folder::runs(workspace);
-        let path = runs.join(run);
-        let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
-        if !is_name || !path.join(journal::JOURNAL).is_file() {
-            return Err(Error::NoRun { run: run.to_owned(), folder: runs });
-        }
+        let path = find(workspace, run)?;
         let (journal, first) = RunJournal::open(disk.clone(), &path, run)?;
         let copy = path.join("program.prose");
         let text = read(&copy)?;
