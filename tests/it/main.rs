@@ -60,6 +60,7 @@ mod e2e_held;
 mod e2e_hostile;
 mod e2e_idle;
 mod e2e_leaving;
+mod e2e_liar;
 mod e2e_machine;
 mod e2e_main_job;
 mod e2e_memory;
