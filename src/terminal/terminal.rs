@@ -46,11 +46,8 @@ impl Origin {
 /// The results of feeding bytes, besides the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fed {
-    /// Bytes to write to the program.
+    /// Bytes to write to the program, at most [`Terminal::MAX_REPLIES`].
     pub replies: Vec<u8>,
-    /// The number of replies, at most [`Terminal::MAX_ANSWERS`]; the owner, who has a clock, drops those
-    /// beyond 32 per second.
-    pub answers: u32,
     /// Whether the parser panicked and the screen is blank: call [`Terminal::rebuild`].
     pub reset: bool,
     /// The number of times the bell rang.
@@ -78,8 +75,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Maximum number of replies from one call of [`Terminal::feed`].
-    pub const MAX_ANSWERS: u32 = 32;
+    /// The most bytes of replies from one call of [`Terminal::feed`], and that wait for a program to read them.
+    pub const MAX_REPLIES: usize = 16 << 10;
 
     /// Returns an empty terminal.
     #[must_use]

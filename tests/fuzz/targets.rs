@@ -24,7 +24,7 @@ pub(crate) fn pane(bytes: &[u8]) {
         }
         let fed = whole.feed(piece);
         assert!(!fed.reset, "the emulator panicked");
-        assert!(fed.answers <= Terminal::MAX_ANSWERS);
+        assert!(fed.replies.len() <= Terminal::MAX_REPLIES);
         pieces = Some(piece);
     }
     assert!(!is_contained());

@@ -181,7 +181,8 @@ fn questions_get_constants_and_the_cursor() {
         let fed = terminal.feed(question.as_bytes());
         assert_eq!(String::from_utf8(fed.replies).unwrap(), answer, "{question:?}");
     }
-    assert_eq!(terminal.feed(&b"\x1b[5n".repeat(100)).answers, Terminal::MAX_ANSWERS);
+    assert_eq!(terminal.feed(&b"\x1b[5n".repeat(100)).replies, b"\x1b[0n".repeat(100));
+    assert_eq!(terminal.feed(&b"\x1b[5n".repeat(9_000)).replies.len(), Terminal::MAX_REPLIES);
 }
 
 #[test]

@@ -221,7 +221,7 @@ impl Parsers {
                 let _ = self.events.blocking_send(ByteEvent::ScreenReset(io.id.clone()));
             }
             if !fed.replies.is_empty() {
-                self.reply(io, &fed.replies, fed.answers);
+                self.reply(io, &fed.replies);
             }
         }
         // Let a waiting reader go first: it takes microseconds, and at most one slice.
@@ -231,12 +231,8 @@ impl Parsers {
         }
     }
 
-    fn reply(&self, io: &TaskIo, bytes: &[u8], count: u32) {
-        let now = self.clock.now().mono;
-        let allowed = lock(&io.replies).allow(now, count);
-        // A child that floods or does not read gets no replies: it would not see them.
-        if allowed
-            && io.queue(bytes).is_ok()
+    fn reply(&self, io: &TaskIo, bytes: &[u8]) {
+        if io.queue_reply(bytes)
             && let Some(pump) = self.pump.get().and_then(Weak::upgrade)
         {
             pump.write(&io.id);

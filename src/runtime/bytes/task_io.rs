@@ -18,10 +18,7 @@ use crate::runtime::log::{LogFiles, OutputLog};
 use crate::runtime::request::MOST_INPUT;
 use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
-use crate::terminal::{Origin, Size, Stream};
-
-/// The most terminal query replies sent to one child per second (docs/contract.md#terminal-queries).
-const REPLIES_PER_SECOND: u32 = 32;
+use crate::terminal::{Origin, Size, Stream, Terminal};
 
 /// How much of a task's output is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,7 +74,6 @@ pub(crate) struct TaskIo {
     pub(crate) progress: watch::Sender<Progress>,
     /// Its terminal, once it was started with one: either its streams or beside them.
     pub(crate) pty: OnceLock<Pty>,
-    pub(super) replies: Mutex<Replies>,
     pub(super) ring: Mutex<Ring>,
     pub(super) typed: Mutex<Typed>,
     /// Whether a console shows it.
@@ -116,28 +112,32 @@ struct Counts {
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     pub(super) bytes: VecDeque<u8>,
+    /// How many of them were replies to the program's queries; more than there are once some were written.
+    replies: usize,
     /// Whether to close stdin once they are written.
     pub(super) close: bool,
 }
 
-/// The number of query replies sent in the current second.
-#[derive(Debug, Default)]
-pub(super) struct Replies {
-    second: u64,
-    sent: u32,
-}
+impl Typed {
+    /// Returns how many of the bytes may be replies to the program's own queries.
+    fn replies(&self) -> usize {
+        self.replies.min(self.bytes.len())
+    }
 
-impl Replies {
-    /// Tells whether `count` more replies may be sent now, all or none, and counts them if so.
-    pub(super) fn allow(&mut self, now: Duration, count: u32) -> bool {
-        if self.second != now.as_secs() {
-            *self = Self { second: now.as_secs(), sent: 0 };
+    /// Returns how many of the bytes were certainly sent by somebody.
+    fn sent(&self) -> usize {
+        self.bytes.len() - self.replies()
+    }
+
+    /// Adds replies, which wait until the program reads them; tells whether there was room.
+    fn reply(&mut self, bytes: &[u8]) -> bool {
+        let waiting = self.replies();
+        let has_room = waiting + bytes.len() <= Terminal::MAX_REPLIES;
+        if has_room {
+            self.bytes.extend(bytes);
+            self.replies = waiting + bytes.len();
         }
-        let fits = self.sent.saturating_add(count) <= REPLIES_PER_SECOND;
-        if fits {
-            self.sent += count;
-        }
-        fits
+        has_room
     }
 }
 
@@ -155,7 +155,6 @@ impl TaskIo {
             progress: watch::Sender::new(Progress::default()),
             pty: OnceLock::new(),
             unwritten: OnceLock::new(),
-            replies: Mutex::default(),
             ring: Mutex::default(),
             typed: Mutex::default(),
             visible: AtomicBool::new(false),
@@ -234,7 +233,7 @@ impl TaskIo {
     /// [`Backlogged`] if the bytes do not fit behind those that wait; none of them are queued then.
     pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), Backlogged> {
         let mut typed = self.lock_typed();
-        let waiting = typed.bytes.len();
+        let waiting = typed.sent();
         if waiting > 0 && waiting + bytes.len() > MOST_INPUT {
             return Err(Backlogged { waiting });
         }
@@ -242,9 +241,15 @@ impl TaskIo {
         Ok(())
     }
 
+    /// Queues replies to the program's queries, in order with its other input. Whoever asks for more than fits and does
+    /// not read gets none for the rest. Tells whether they were queued.
+    pub(super) fn queue_reply(&self, bytes: &[u8]) -> bool {
+        self.lock_typed().reply(bytes)
+    }
+
     /// Returns how many bytes wait to be read by the task.
     pub(crate) fn unread_input(&self) -> usize {
-        self.lock_typed().bytes.len()
+        self.lock_typed().sent()
     }
 
     /// Requests that stdin be closed once the queue is written.

@@ -267,10 +267,10 @@ impl Pass<'_> {
         self.state.may_pend = false;
     }
 
-    /// Replies to the program, unless it cannot read or has asked too often.
+    /// Replies to the program, unless it cannot read or has asked for more than it may.
     fn reply(&mut self, bytes: &[u8]) {
-        if self.state.origin == Origin::Tty && self.fed.answers < Terminal::MAX_ANSWERS {
-            self.fed.answers += 1;
+        let has_room = self.fed.replies.len() + bytes.len() <= Terminal::MAX_REPLIES;
+        if self.state.origin == Origin::Tty && has_room {
             self.fed.replies.extend_from_slice(bytes);
         }
     }
