@@ -140,7 +140,7 @@ async fn show(
         app.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
     let watch = Watch::new(options.config.as_deref());
-    let source = Source { options: options.clone(), capabilities, watch };
+    let source = Source { options: options.clone(), capabilities, watch, has_distinct_keys: false };
     if let Some(path) = &options.layout {
         app.arrange(kept::read(path));
     }

@@ -1,15 +1,15 @@
 //! Messages to the console and the effects it requests, both plain data.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::link::{Request, Running};
+use crate::link::{Request, Running, Shown};
 use crate::runtime::past::Durations;
 use crate::runtime::{CallRecord, Form, Input, PlaceId, QuestionId, Snapshot, TaskUsage, TaskView};
+use crate::terminal::host_terminal::DefaultColours;
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
 use super::app::coverage::CommandCoverage;
@@ -40,6 +40,8 @@ pub enum Msg {
     Resize(u16, u16),
     /// The terminal window gained or lost focus.
     Focus(bool),
+    /// The terminal has answered what its colours are.
+    Colours(Option<DefaultColours>),
     /// The runtime published a new state.
     Snapshot(Arc<Snapshot>),
     /// The screen of a visible task has changed.
@@ -274,14 +276,9 @@ pub enum Effect {
     /// The item no longer waits: end the user's notification program for it, or do not start it.
     Withdraw(String),
     /// Announce which panes are on screen.
-    Show {
-        /// Tasks with a pane.
-        visible: Vec<TaskId>,
-        /// The one whose echo matters most.
-        focus: Option<TaskId>,
-        /// The widths of the panes that are laid out as if by a terminal that wide.
-        columns: BTreeMap<TaskId, u16>,
-    },
+    Show(Shown),
+    /// Have the terminal report each movement of the mouse, or only those with a button held.
+    Hover(bool),
     /// Read a page of a task's log.
     Page {
         /// The task.

@@ -16,6 +16,7 @@ use crate::runtime::{
     CallRecord, Closing, Decision, Given, Input, InputOutcome, LogPart, LogPiece, Metrics, QuestionId,
     Standing, StoredStreams, StreamView, TaskUsage,
 };
+use crate::terminal::host_terminal::DefaultColours;
 use crate::tools::{Answer, CutShort};
 
 /// A message from a console or script to the runtime.
@@ -44,16 +45,19 @@ pub(super) enum ClientMessage {
     Taken(u64),
 }
 
-/// The tasks a console shows.
+/// The tasks a console shows, and what their programs are told of its terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Shown {
+pub struct Shown {
     /// The tasks with a pane.
-    pub(super) visible: Vec<TaskId>,
-    /// The task that has the focus.
-    pub(super) focus: Option<TaskId>,
-    /// The width in columns of tasks to be shown as a terminal of that width would show them.
+    pub visible: Vec<TaskId>,
+    /// The task that has the focus: the one whose echo matters most.
+    pub focus: Option<TaskId>,
+    /// The width in columns of tasks to be shown as a terminal of that width would show them, where possible.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) columns: BTreeMap<TaskId, u16>,
+    pub columns: BTreeMap<TaskId, u16>,
+    /// The colours of the console's terminal, if they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colours: Option<DefaultColours>,
 }
 
 /// A request from a console or a script to the runtime. A script may only `Call`, run a `Program`, and read the

@@ -168,6 +168,9 @@ pub enum Input {
     Resize(Size),
     /// Bytes already encoded, typed by a person.
     Raw(Vec<u8>),
+    /// What the person's terminal reports by itself, already encoded: its focus, or the mouse passing over the pane. It
+    /// counts as nobody's typing.
+    Report(Vec<u8>),
     /// A paste, bracketed if the program enabled that.
     Paste(String),
 }

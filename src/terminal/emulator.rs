@@ -123,6 +123,7 @@ impl Vt100 {
                 vt100::MouseProtocolEncoding::Sgr => MouseEncoding::Sgr,
             },
             focus_events: false,
+            distinct_keys: false,
         }
     }
 }

@@ -1,8 +1,30 @@
 //! The terminal this program runs in: the queries sent to it, and the parsing of its answers. Pure: sending
 //! is up to the caller.
 
+use serde::{Deserialize, Serialize};
+
 /// Red, green and blue.
 pub type Rgb = (u8, u8, u8);
+
+/// A light grey, and an almost black one.
+const LIGHT: Rgb = (0xd0, 0xd0, 0xd0);
+const DARK: Rgb = (0x10, 0x10, 0x10);
+
+/// The colours of text without one, and of its background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefaultColours {
+    /// The colour of the text.
+    pub foreground: Rgb,
+    /// The colour of the background.
+    pub background: Rgb,
+}
+
+impl Default for DefaultColours {
+    /// Returns those of a terminal that nobody looks at: light on dark.
+    fn default() -> Self {
+        Self { foreground: LIGHT, background: DARK }
+    }
+}
 
 /// A console glyph that some terminals draw two columns wide.
 const MARK: char = '●';
@@ -21,6 +43,8 @@ pub enum Answer {
         /// Its column.
         column: u16,
     },
+    /// The flags of kitty's keyboard protocol: the terminal knows it.
+    Keys,
     /// The device attributes: every terminal answers this query, and only after the preceding ones.
     Attributes,
 }
@@ -47,6 +71,8 @@ pub struct HostTerminal {
     pub palette: [Option<Rgb>; 16],
     /// The width of a character of ambiguous width, in columns.
     pub ambiguous_columns: Option<u16>,
+    /// Whether it can give keys that usually share a code one of their own.
+    pub has_distinct_keys: bool,
 }
 
 /// Returns the queries for colours.
@@ -64,7 +90,7 @@ pub fn colour_queries() -> String {
 #[must_use]
 pub fn queries() -> String {
     let mut all = colour_queries();
-    all.push_str(&format!("\x1b[{ROW};1H\x1b[8m{MARK}\x1b[6n\x1b[{ROW};1H\x1b[0m\x1b[K\x1b[c"));
+    all.push_str(&format!("\x1b[{ROW};1H\x1b[8m{MARK}\x1b[6n\x1b[{ROW};1H\x1b[0m\x1b[K\x1b[?u\x1b[c"));
     all
 }
 
@@ -83,6 +109,7 @@ impl HostTerminal {
                 self.ambiguous_columns = column.checked_sub(1).filter(|columns| (1..=2).contains(columns));
             }
             Answer::Cursor { .. } => {}
+            Answer::Keys => self.has_distinct_keys = true,
             Answer::Attributes => return true,
         }
         false
@@ -93,6 +120,14 @@ impl HostTerminal {
     pub fn whole_palette(&self) -> Option<[Rgb; 16]> {
         let known: Vec<Rgb> = self.palette.iter().flatten().copied().collect();
         known.try_into().ok()
+    }
+
+    /// Returns what programs in panes are told of its colours, if its background is known.
+    #[must_use]
+    pub fn default_colours(&self) -> Option<DefaultColours> {
+        let background = self.background?;
+        let readable = if self.is_light()? { DARK } else { LIGHT };
+        Some(DefaultColours { foreground: self.foreground.unwrap_or(readable), background })
     }
 
     /// Tells whether the background is light, if it is known.
@@ -162,6 +197,19 @@ mod tests {
         ] {
             assert_eq!(parse_osc(body.as_bytes()), expected, "{body}");
         }
+    }
+
+    #[test]
+    fn programs_are_told_colours_that_can_be_told_apart() {
+        let told = |foreground, background| {
+            HostTerminal { foreground, background, ..HostTerminal::default() }.default_colours()
+        };
+        let (white, red) = ((255, 255, 255), (255, 0, 0));
+        assert_eq!(told(Some(red), None), None);
+        let whole = DefaultColours { foreground: red, background: white };
+        assert_eq!(told(Some(red), Some(white)), Some(whole));
+        assert_eq!(told(None, Some(white)).map(|told| told.foreground), Some(DARK));
+        assert_eq!(told(None, Some((0, 0, 0))).map(|told| told.foreground), Some(LIGHT));
     }
 
     #[test]

@@ -85,6 +85,9 @@ impl KeyPress {
     /// Returns the bytes that a terminal in these modes sends for the key.
     #[must_use]
     pub fn encode(self, modes: Modes) -> Vec<u8> {
+        if let Some(bytes) = self.distinct().filter(|_| modes.distinct_keys) {
+            return bytes;
+        }
         match self.key {
             Key::Char(c) => self.character(c),
             Key::Enter => self.byte(b'\r'),
@@ -105,6 +108,56 @@ impl KeyPress {
             Key::PageDown => self.tilde(6),
             Key::F(n) => self.function(n),
         }
+    }
+
+    /// Returns the key that a terminal sends which cannot tell this one from it.
+    #[must_use]
+    pub fn undistinct(self) -> Self {
+        let Self { key, ctrl, shift, .. } = self;
+        match key {
+            Key::Char('i' | 'I') if ctrl => Self { key: Key::Tab, ctrl: false, ..self },
+            Key::Char('m' | 'M') if ctrl => Self { key: Key::Enter, ctrl: false, ..self },
+            Key::Char('[') if ctrl => Self { key: Key::Esc, ctrl: false, ..self },
+            Key::Tab if shift => Self { key: Key::BackTab, ctrl: false, shift: false, ..self },
+            Key::Enter | Key::Tab | Key::BackTab | Key::Esc => Self { ctrl: false, shift: false, ..self },
+            Key::Backspace => Self { shift: false, ..self },
+            _ => self,
+        }
+    }
+
+    /// Returns the bytes of a key that would have those of another one, as kitty's protocol has it (flag 1); `None` for
+    /// other keys.
+    fn distinct(self) -> Option<Vec<u8>> {
+        let press = if self.key == Key::BackTab { Self { key: Key::Tab, shift: true, ..self } } else { self };
+        let plain = Modes::default();
+        let code = match (press.key, press.modifier()) {
+            (Key::Esc, _) => 27,
+            (Key::Enter, Some(_)) => 13,
+            (Key::Tab, Some(_)) => 9,
+            (Key::Backspace, Some(_)) => 127,
+            (Key::Char(c), _) if press.ctrl || press.alt => {
+                let shift = press.shift || c.is_ascii_uppercase();
+                return Some(Self { shift, ..press }.coded(c.to_ascii_lowercase().into()));
+            }
+            (Key::F(3), _) => return Some(press.tilde(13)),
+            (Key::F(n @ 1..=4), None) => return Some(vec![0x1b, b'[', b'O' + n]),
+            (Key::Up, None) => return Some(press.cursor('A', plain)),
+            (Key::Down, None) => return Some(press.cursor('B', plain)),
+            (Key::Right, None) => return Some(press.cursor('C', plain)),
+            (Key::Left, None) => return Some(press.cursor('D', plain)),
+            (Key::Home, None) => return Some(press.cursor('H', plain)),
+            (Key::End, None) => return Some(press.cursor('F', plain)),
+            _ => return None,
+        };
+        Some(press.coded(code))
+    }
+
+    fn coded(self, code: u32) -> Vec<u8> {
+        match self.modifier() {
+            Some(modifier) => format!("\x1b[{code};{modifier}u"),
+            None => format!("\x1b[{code}u"),
+        }
+        .into_bytes()
     }
 
     fn byte(self, byte: u8) -> Vec<u8> {
@@ -259,6 +312,39 @@ mod tests {
         assert_eq!(KeyPress::parse("Up").unwrap().encode(modes), b"\x1bOA");
         assert_eq!(KeyPress::parse("C-Up").unwrap().encode(modes), b"\x1b[1;5A");
         assert_eq!(KeyPress::parse("Delete").unwrap().encode(modes), b"\x1b[3~");
+    }
+
+    #[test]
+    fn keys_that_share_a_code_get_their_own_if_a_program_asks_for_it() {
+        let modes = Modes { distinct_keys: true, application_cursor: true, ..Modes::default() };
+        for (name, shared, own) in [
+            ("Enter", "\r", "\r"),
+            ("S-Enter", "\r", "\x1b[13;2u"),
+            ("C-Enter", "\r", "\x1b[13;5u"),
+            ("M-Enter", "\x1b\r", "\x1b[13;3u"),
+            ("Tab", "\t", "\t"),
+            ("C-Tab", "\t", "\x1b[9;5u"),
+            ("BackTab", "\x1b[Z", "\x1b[9;2u"),
+            ("C-i", "\t", "\x1b[105;5u"),
+            ("Esc", "\x1b", "\x1b[27u"),
+            ("Backspace", "\x7f", "\x7f"),
+            ("C-Backspace", "\x08", "\x1b[127;5u"),
+            ("C-c", "\x03", "\x1b[99;5u"),
+            ("M-X", "\x1bX", "\x1b[120;4u"),
+            ("x", "x", "x"),
+            ("Up", "\x1bOA", "\x1b[A"),
+            ("F1", "\x1bOP", "\x1b[P"),
+            ("F3", "\x1bOR", "\x1b[13~"),
+            ("F5", "\x1b[15~", "\x1b[15~"),
+        ] {
+            let key = KeyPress::parse(name).unwrap();
+            let sent = |modes| String::from_utf8(key.encode(modes)).unwrap();
+            let distinct_keys = false;
+            assert_eq!(sent(Modes { distinct_keys, ..modes }), shared, "{name}");
+            assert_eq!(sent(modes), own, "{name}");
+            let same = key.undistinct().encode(Modes { distinct_keys, ..modes });
+            assert_eq!(String::from_utf8(same).unwrap(), shared, "{name}");
+        }
     }
 
     #[test]

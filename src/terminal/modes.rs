@@ -83,6 +83,9 @@ pub struct Modes {
     pub mouse_encoding: MouseEncoding,
     /// Whether focus changes are reported.
     pub focus_events: bool,
+    /// Whether keys that usually share a code get one of their own (flag 1 of kitty's keyboard protocol).
+    #[serde(default)]
+    pub distinct_keys: bool,
 }
 
 /// Which mouse events are reported to a program.

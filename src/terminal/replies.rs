@@ -1,7 +1,9 @@
-//! The terminal's replies to a program's queries: constants and the cursor position, never anything a program
+//! The terminal's replies to a program's queries: constants, and facts about the terminal, never text that a program
 //! could have set (docs/contract.md#terminal-queries). Other queries get no reply.
 
+use super::host_terminal::DefaultColours;
 use super::modes::Cursor;
+use super::size::Size;
 
 /// Primary device attributes: a VT220 with colour.
 pub(super) const PRIMARY_ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
@@ -13,13 +15,19 @@ pub(super) const VERSION: &[u8] = b"\x1bP>|pilothouse\x1b\\";
 /// Device status: OK.
 pub(super) const STATUS: &[u8] = b"\x1b[0n";
 
-/// Returns the reply to an OSC that queries a colour: fixed colours, light on dark.
-pub(super) fn color(osc: &[u8]) -> Option<&'static [u8]> {
-    match osc {
-        b"10;?" => Some(b"\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\"),
-        b"11;?" => Some(b"\x1b]11;rgb:1010/1010/1010\x1b\\"),
-        _ => None,
-    }
+/// Returns the reply to an OSC that queries a colour: of text without one, or of its background.
+pub(super) fn color(osc: &[u8], colours: DefaultColours) -> Option<Vec<u8>> {
+    let (number, (r, g, b)) = match osc {
+        b"10;?" => (10, colours.foreground),
+        b"11;?" => (11, colours.background),
+        _ => return None,
+    };
+    Some(format!("\x1b]{number};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}\x1b\\").into_bytes())
+}
+
+/// Returns the reply to the query for the size in characters.
+pub(super) fn size(size: Size) -> Vec<u8> {
+    format!("\x1b[8;{};{}t", size.rows(), size.cols()).into_bytes()
 }
 
 /// Returns the cursor position report; `top` is the row that counts as the first.
@@ -27,8 +35,25 @@ pub(super) fn cursor(cursor: Cursor, top: u16) -> Vec<u8> {
     format!("\x1b[{};{}R", cursor.row.saturating_sub(top) + 1, cursor.col + 1).into_bytes()
 }
 
-/// Returns the report of a mode (DECRQM); the marker is `?` for private modes, 0 for ANSI modes.
-pub(super) fn mode(marker: u8, mode: u16, set: bool) -> Vec<u8> {
+/// What a terminal says of a mode (DECRQM).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModeReport {
+    /// It does not know the mode.
+    Unknown = 0,
+    Set = 1,
+    Reset = 2,
+    /// It knows the mode and never sets it.
+    Refused = 4,
+}
+
+impl From<bool> for ModeReport {
+    fn from(is_set: bool) -> Self {
+        if is_set { Self::Set } else { Self::Reset }
+    }
+}
+
+/// Returns the report of a mode; the marker is `?` for private modes, 0 for ANSI modes.
+pub(super) fn mode(marker: u8, mode: u16, report: ModeReport) -> Vec<u8> {
     let marker = if marker == b'?' { "?" } else { "" };
-    format!("\x1b[{marker}{mode};{}$y", if set { 1 } else { 2 }).into_bytes()
+    format!("\x1b[{marker}{mode};{}$y", report as u8).into_bytes()
 }

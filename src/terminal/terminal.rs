@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::cell::Cell;
 use super::contents::{Contents, Excerpt};
 use super::emulator::{SCROLLBACK, Vt100};
+use super::host_terminal::DefaultColours;
 use super::modes::{Cursor, Modes, MouseMode};
 use super::normaliser::Normaliser;
 use super::osc::Properties;
@@ -251,6 +252,11 @@ impl Terminal {
         Some(Excerpt { tail, size, origin: self.origin, cursor: self.cursor(), modes })
     }
 
+    /// Sets the colours that the program is told if it asks for them.
+    pub fn set_colours(&mut self, colours: DefaultColours) {
+        self.normaliser.set_colours(colours);
+    }
+
     /// Returns the size.
     #[must_use]
     pub fn size(&self) -> Size {
@@ -288,7 +294,7 @@ impl Terminal {
     /// Returns the modes the program has set.
     #[must_use]
     pub fn modes(&self) -> Modes {
-        Modes { focus_events: self.normaliser.focus_events(), ..self.emulator.modes() }
+        self.normaliser.modes(self.emulator.modes())
     }
 
     /// Returns the title set by the program, without hidden characters.

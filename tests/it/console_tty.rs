@@ -247,14 +247,18 @@ fn f29_a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
 fn f28_a_stop_gives_the_terminal_back_and_continuing_takes_it_again() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
+    let holds = |person: &Person, part: &str| String::from_utf8_lossy(&person.bytes()).matches(part).count();
+    // It can tell keys apart.
+    person.types("\x1b[?0u\x1b[?62;22c");
+    wait_until("keys are told apart", || holds(&person, "\x1b[>1u") == 1);
     person.signals(Signal::TSTP);
-    wait_until("the terminal is given back", || {
-        String::from_utf8_lossy(&person.bytes()).contains("\x1b[?1049l")
-    });
+    wait_until("the terminal is given back", || holds(&person, "\x1b[?1049l") == 1);
+    assert_eq!(holds(&person, "\x1b[<u"), 1, "and its keys");
     let stat = format!("/proc/{}/stat", person.child.id());
     wait_until("it stands still", || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T ")));
     person.signals(Signal::CONT);
     person.wait_for("the frame again", "OBSERVE");
+    wait_until("keys are told apart again", || holds(&person, "\x1b[>1u") == 2);
     person.types("?");
     person.wait_for("help", "HELP");
     person.types("\x1b");
@@ -303,6 +307,7 @@ fn f27_a_panic_on_any_thread_gives_the_terminal_back() {
     let status = person.end();
     assert_eq!(status.signal(), Some(6), "aborted: {status:?}");
     person.assert_restored();
+    assert!(String::from_utf8_lossy(&person.bytes()).contains("\x1b[<u"), "its keys are as they were");
     wait_until("the report", || String::from_utf8_lossy(&person.bytes()).contains("it broke"));
     let text = String::from_utf8_lossy(&person.bytes()).into_owned();
     assert!(text.rfind("it broke") > text.rfind("\x1b[?1049l"), "the report stands on the normal screen");
@@ -340,7 +345,8 @@ fn takes_the_terminal_and_all_memory() {
 #[test]
 #[ignore = "ends its process; run by another test"]
 fn takes_the_terminal_and_panics() {
-    let _inside = takes_the_terminal();
+    let (_runtime, mut output) = takes_the_terminal();
+    tty::distinct_keys(&mut output).expect("a terminal");
     let broken = std::thread::spawn(|| panic!("it broke"));
     let _ = broken.join();
 }

@@ -24,7 +24,7 @@ fn opened() -> App {
 fn acts(effects: &[Effect]) -> Vec<String> {
     let is_act = |effect: &&Effect| {
         let is_fetched = matches!(effect, Effect::Ask(Request::Record { .. }) | Effect::Page { .. });
-        !is_fetched && !matches!(effect, Effect::Show { .. } | Effect::KeepCommand(_))
+        !is_fetched && !matches!(effect, Effect::Show(_) | Effect::KeepCommand(_))
     };
     effects.iter().filter(is_act).map(say).collect()
 }

@@ -120,6 +120,42 @@ fn answers_between_keys_leave_the_keys_alone() {
     leaves(&mut console);
 }
 
+/// Shows what its terminal sends, having asked for all there is to ask for.
+const LISTENS: &str = "ostty raw -echo; printf '\\033[?1004h\\033[?1003h\\033[?1006h\\033[>1u\\033]11;?\\033\\\\listens '; exec cat -v\r";
+
+#[test]
+fn a_program_in_a_pane_is_served_from_the_terminal_around_it() {
+    let home = Home::new();
+    let mut console = open(&home, &[], SIZE);
+    asked(&console);
+    let answers = String::from_utf8(light(1)).expect("text").replace("\x1b[?62", "\x1b[?0u\x1b[?62");
+    console.keys(answers.as_bytes());
+    wait_until("keys are told apart", || holds(&console.bytes(), "\x1b[>1u"));
+    console.keys(LISTENS.as_bytes());
+    console.shows("listens");
+    console.shows("]11;rgb:fdfd/f6f6/e3e3");
+    console.shows("^[[I");
+    wait_until("the mouse is followed", || holds(&console.bytes(), "\x1b[?1003h"));
+    // A terminal whose keys have codes of their own sends these.
+    console.keys(b"\x1b[13;2u\x1b[13;5u\x1b[9;5u\x1b[27u\x1b[57414u");
+    console.shows("^[[13;2u^[[13;5u^[[9;5u^[[27u^M");
+    console.keys(b"\x1b[<35;30;12M");
+    console.shows("^[[<35;");
+    console.keys(b"\x1b[O");
+    console.shows("^[[O");
+    console.keys(b"\x1b[93;5u");
+    console.shows(" OBSERVE ");
+    wait_until("the mouse is left alone", || holds(&console.bytes(), "\x1b[?1003l"));
+    console.stop_all_and_quit();
+    console.is_as_it_was();
+    let bytes = String::from_utf8_lossy(&console.bytes()).into_owned();
+    let (keys, screen) = (bytes.rfind("\x1b[<u"), bytes.rfind("\x1b[?1049l"));
+    assert!(
+        keys.is_some() && keys < screen,
+        "its keys are as they were, on the screen on which they were changed"
+    );
+}
+
 #[test]
 fn the_doctor_says_what_the_terminal_answered() {
     let home = Home::new();

@@ -37,21 +37,33 @@ async fn f06_a_process_substitution_loses_no_output_and_delays_nothing() {
 /// What the kernel keeps at most of what a program has not read from its terminal, in bytes.
 const KERNEL_INPUT: usize = 2 * (64 << 10);
 
-/// Asks so many questions at once, reads what is answered, and returns how many answers that were.
+/// Asks so many questions before it reads any answer, and returns how many answers there were.
 async fn answered(bench: &Bench, questions: usize) -> usize {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reads = folder.path().join("reads");
     let asks = format!(
         r#"stty raw -echo
         yes "$(printf '\033[6n')" | head -n {questions}
         printf flooded
+        until [ -e {} ]; do sleep .02; done
         IFS= read -r -d Q answers
-        printf 'answers=%d.' "$(printf %s "$answers" | tr -dc R | wc -c)""#
+        printf 'answers=%d.' "$(printf %s "$answers" | tr -dc R | wc -c)""#,
+        reads.display()
     );
     let request = ExecRequest { tty: true, accepts_input: true, ..in_bash(bench, &asks) };
     let id = bench.promoted(request).await;
     let beside = bench.completed(bench.request("printf beside")).await;
     assert_eq!(bench.text(&beside.id, Stream::Stdout).await, "beside");
-    bench.shows(&id, "flooded").await;
+    // Once the end is on its screen, whatever came before it was answered.
+    let flooded = async {
+        let shown = || bench.runtime.screen_text(&id).map(|(text, _)| text);
+        while !shown().is_some_and(|text| text.contains("flooded")) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::support::PATIENCE, flooded).await.expect("it has asked");
     bench.runtime.input(&agent(), &id, Input::Text("Q".into())).await.expect("typed");
+    std::fs::write(reads, "").expect("written");
     let text = bench.shows(&id, "answers=").await;
     assert_eq!(bench.end(&id).await.status, TaskStatus::Completed);
     let text = if text.ends_with('.') { text } else { bench.text(&id, Stream::Merged).await };

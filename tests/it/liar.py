@@ -1,11 +1,11 @@
-"""A runtime of another machine that lies: `liar.py FOLDER FIRST STEP WORDS…`, with the words of a relay command.
+"""A runtime of another machine that lies: `liar.py FOLDER FIRST STEP MOST WORDS…`, with the words of a relay command.
 
-Each connection of a console tells the next kind of lie of FIRST, FIRST + STEP, …; after the last of them, there is a
-file `finished-FIRST`."""
+Each connection of a console tells the next kind of lie of FIRST, FIRST + STEP, … below MOST; after the last of them,
+there is a file `finished-FIRST`."""
 import json, os, struct, sys, time
 
-folder, first, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-words = sys.argv[4:]
+folder, first, step, most = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+words = sys.argv[5:]
 out = sys.stdout.buffer
 with open(os.path.join(folder, "pieces.json")) as pieces:
     PIECES = json.load(pieces)
@@ -142,7 +142,7 @@ def relay():
     line({"v": PIECES["link"], "ok": True, "workspace": "/srv/liar", "runtime_pid": 7})
     counter = os.path.join(folder, "next-%d" % first)
     at = int(open(counter).read()) if os.path.exists(counter) else first
-    if at >= len(LIES):
+    if at >= min(most, len(LIES)):
         publish([], [])
         open(os.path.join(folder, "finished-%d" % first), "w").close()
         time.sleep(600)

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Error, Operator, Reply, Request};
+use pilothouse::link::{Error, Operator, Reply, Request, Shown};
 use pilothouse::runtime::{Closing, Input, Snapshot};
+use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
 
 use crate::support::Home;
@@ -84,6 +85,46 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     assert!(matches!(second.call("TaskList", json!({})).await, Err(Error::Gone)));
 }
 
+/// Shows a task at a width.
+fn show_at(console: &Operator, task: &TaskId, columns: u16) {
+    let columns = [(task.clone(), columns)].into();
+    console.show_at(Shown { visible: vec![task.clone()], columns, ..Shown::default() });
+}
+
+#[tokio::test]
+async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let (light, dark) = (attach(&home).await, attach(&home).await);
+    let asks = r#"bash -c 'stty raw -echo
+        printf "ready\r\n"
+        while IFS= read -r -n1 key; do
+            printf "\033]11;?\033\\"
+            IFS= read -r -d "\\" answer
+            answer=${answer#*11;}
+            printf "$key:%s\r\n" "${answer%?}"
+        done'"#;
+    let task = start(&light, asks).await;
+    let shown = |grey: u8| Shown {
+        visible: vec![task.clone()],
+        colours: Some(DefaultColours { foreground: (0, 0, 0), background: (grey, grey, grey) }),
+        ..Shown::default()
+    };
+    light.show_at(shown(0xff));
+    dark.show_at(shown(0x11));
+    shows(&light, &task, "ready").await;
+    for (console, key, told) in [
+        (&light, "a", "a:rgb:ffff/ffff/ffff"),
+        (&dark, "b", "a:rgb:ffff/ffff/ffff\nb:rgb:1111/1111/1111"),
+        (&light, "c", "a:rgb:ffff/ffff/ffff\nb:rgb:1111/1111/1111\nc:rgb:ffff/ffff/ffff"),
+    ] {
+        let key = Request::Send { task: task.clone(), input: Input::Raw(key.into()) };
+        console.ask(key).await.expect("typed");
+        shows(&light, &task, told).await;
+    }
+    home.stop(&mut served);
+}
+
 #[tokio::test]
 async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     let home = Home::new();
@@ -94,9 +135,9 @@ async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     own.show(std::slice::from_ref(&task), Some(&task));
     let as_it_is = format!("{}\n{}-end", &long[..40], &long[40..]);
     shows(&own, &task, &as_it_is).await;
-    narrow.show_at(vec![task.clone()], None, [(task.clone(), 80)].into());
+    show_at(&narrow, &task, 80);
     shows(&narrow, &task, &format!("{long}-end")).await;
-    narrow.show_at(vec![task.clone()], None, [(task.clone(), 25)].into());
+    show_at(&narrow, &task, 25);
     shows(&narrow, &task, &format!("{}\n{}\n{}-end", &long[..25], &long[25..50], &long[50..])).await;
     assert!(narrow.snapshot().borrow().tasks.iter().all(|view| view.size.cols() == 40), "it keeps its size");
     let enter = Request::Send { task: task.clone(), input: Input::Raw(b"\r".to_vec()) };

@@ -172,11 +172,11 @@ fn questions_get_constants_and_the_cursor() {
         ("\x1b[4$p", "\x1b[4;2$y"),
         ("\x1b]10;?\x07", "\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\"),
         ("\x1b]11;?\x1b\\", "\x1b]11;rgb:1010/1010/1010\x1b\\"),
-        ("\x1b]0;evil\x07\x1b[21t\x1b[18t\x1b[>0c\x18", "\x1b[>1;10;0c"),
-        (
-            "\x05\x1b[?7777$p\x1b]4;1;?\x07\x1b]52;c;?\x07\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1b[?u\x1b[=c\x1b[?6n\x1bZ",
-            "",
-        ),
+        ("\x1b]0;evil\x07\x1b[21t\x1b[>0c\x18", "\x1b[>1;10;0c"),
+        ("\x1b[18t", "\x1b[8;24;80t"),
+        ("\x1b[?7777$p\x1b[99$p", "\x1b[?7777;0$y\x1b[99;0$y"),
+        ("\x1b[?u\x1b[>5u\x1b[?u\x1b[<u\x1b[?u", "\x1b[?0u\x1b[?1u\x1b[?0u"),
+        ("\x05\x1b]4;1;?\x07\x1b]52;c;?\x07\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1b[=c\x1b[?6n\x1bZ", ""),
     ] {
         let fed = terminal.feed(question.as_bytes());
         assert_eq!(String::from_utf8(fed.replies).unwrap(), answer, "{question:?}");

@@ -17,8 +17,6 @@ const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 /// What the user has already been notified of.
 #[derive(Debug, Clone, Default)]
 pub struct Bell {
-    /// Whether the terminal is known not to have the focus.
-    pub is_elsewhere: bool,
     /// Items that were already seen or rung for.
     known: BTreeSet<String>,
     /// Those of them for which the user's notification program was run.
@@ -31,7 +29,7 @@ impl Bell {
     /// Rings for new items while the terminal does not have the focus, once per item however long it waits,
     /// and runs the user's notification program for each of them, within limits. Settled items are forgotten
     /// and their notifications withdrawn, regardless of focus.
-    pub(crate) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
+    pub(crate) fn ring(&mut self, items: &[Item], is_elsewhere: bool, now: Timestamp) -> Vec<Effect> {
         let new = items.iter().filter(|item| item.rings && !self.known.contains(&item.id()));
         let new: Vec<&Item> = new.collect();
         let text = match &new[..] {
@@ -43,7 +41,7 @@ impl Bell {
         let settled: Vec<String> = self.told.difference(&self.known).cloned().collect();
         self.told.retain(|id| self.known.contains(id));
         let mut effects: Vec<Effect> = settled.into_iter().map(Effect::Withdraw).collect();
-        let Some(text) = text.filter(|_| self.is_elsewhere) else { return effects };
+        let Some(text) = text.filter(|_| is_elsewhere) else { return effects };
         while self.ran.front().is_some_and(|at| now.duration_since(*at) >= MINUTE) {
             self.ran.pop_front();
         }
@@ -63,7 +61,7 @@ impl App {
     pub(super) fn ring(&mut self) {
         self.watch();
         let items = items(self);
-        self.effects.extend(self.bell.ring(&items, self.now));
+        self.effects.extend(self.bell.ring(&items, self.outer.is_elsewhere, self.now));
         let title = self.setup.ui.title.then(|| self.window_title(items.len()));
         if title != self.title {
             self.effects.push(Effect::Title(title.clone()));

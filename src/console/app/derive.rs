@@ -1,6 +1,7 @@
 //! State that is derived after each message: what to fetch, what to show, how far lists are scrolled.
 
 use crate::envelope::TaskId;
+use crate::link::Shown;
 use crate::runtime::Input;
 
 use super::{App, Breakpoint, Layout, Mode, Screen, window};
@@ -23,6 +24,7 @@ impl App {
         self.place_lists(&layout);
         self.want_usage(&layout);
         self.show_panes(&layout);
+        self.tell_programs();
         self.fit_watched(&layout);
         self.read_tails(&layout);
         self.read_at_width(&layout);
@@ -53,29 +55,35 @@ impl App {
         self.touch();
     }
 
+    /// Returns the tasks with a pane that have not ended: their screens may still change.
+    pub fn live_panes(&self) -> Vec<TaskId> {
+        let is_live = |id: &&TaskId| self.view.task(id).is_some_and(|task| !task.status.is_terminal());
+        self.shown.visible.iter().filter(is_live).cloned().collect()
+    }
+
     fn show_panes(&mut self, layout: &Layout) {
         let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
         let focus = self.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
-        let columns = layout.panes.iter().map(|pane| (pane.task.clone(), self.columns(pane)));
-        let shown = (visible, focus, columns.collect());
+        let columns = layout.panes.iter().map(|pane| (pane.task.clone(), self.columns(pane))).collect();
+        let shown = Shown { visible, focus, columns, colours: self.outer.colours };
         if shown == self.shown {
             return;
         }
         // The emulator of a screen that was off screen may have restarted its generation counter, and a
         // screen at another width is a different one.
-        let is_as_it_was =
-            |task: &&TaskId| self.shown.0.contains(task) && self.shown.2.get(*task) == shown.2.get(*task);
-        for task in shown.0.iter().filter(|task| !is_as_it_was(task)) {
+        let is_as_it_was = |task: &&TaskId| {
+            self.shown.visible.contains(task) && self.shown.columns.get(*task) == shown.columns.get(*task)
+        };
+        for task in shown.visible.iter().filter(|task| !is_as_it_was(task)) {
             if let Some(picture) = self.view.pictures.get_mut(task) {
                 picture.generation = 0;
             }
         }
-        for dropped in self.view.drop_pictures(&shown.0) {
+        for dropped in self.view.drop_pictures(&shown.visible) {
             self.paged.remove(&dropped);
         }
-        self.shown = shown;
-        let (visible, focus, columns) = self.shown.clone();
-        self.effects.push(Effect::Show { visible, focus, columns });
+        self.shown = shown.clone();
+        self.effects.push(Effect::Show(shown));
     }
 
     /// Resizes a task that is shown full size or typed into to fit its pane, unless its size was chosen

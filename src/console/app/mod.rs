@@ -23,6 +23,7 @@ pub mod metrics;
 mod mode;
 mod mouse;
 mod next_runtime;
+mod outer;
 pub mod painter;
 mod palette;
 mod pane;
@@ -65,6 +66,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
+use crate::link::Shown;
 use crate::runtime::{PlaceId, ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
@@ -77,6 +79,7 @@ pub(in crate::console) use fleet::{place_of_question, refusal};
 use hints::Memory;
 pub use layout::{Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
 pub use mode::{Layer, Mode, Prompt, Screen};
+pub use outer::Outer;
 pub(crate) use painter::{Painter, columns, joined};
 use places::Places;
 use program::Programs;
@@ -126,7 +129,9 @@ pub struct Scroll {
 pub struct App {
     /// Settings and facts passed in from outside.
     pub setup: Setup,
-    /// Size of the terminal: columns and rows.
+    /// The terminal around the console, but for its size.
+    pub outer: Outer,
+    /// Size of that terminal: columns and rows.
     pub size: (u16, u16),
     /// The current time, as of the last message.
     pub now: Timestamp,
@@ -211,7 +216,7 @@ pub struct App {
     pub(super) is_dirty: bool,
     /// Effects produced since the last message.
     effects: Vec<Effect>,
-    pub(super) shown: (Vec<TaskId>, Option<TaskId>, BTreeMap<TaskId, u16>),
+    pub(super) shown: Shown,
     pub(super) paged: BTreeMap<TaskId, u16>,
     pub(super) fitted: Option<(TaskId, Size)>,
     pub(super) last_click: Option<(Timestamp, u16, u16)>,
@@ -241,6 +246,7 @@ impl App {
     pub fn new(setup: Setup, snapshot: Arc<Snapshot>, size: (u16, u16), now: Timestamp) -> Self {
         let mut app = Self {
             setup,
+            outer: Outer::default(),
             size,
             now,
             view: View::new(snapshot),
@@ -318,12 +324,6 @@ impl App {
     /// Marks the state as changed, to be drawn again.
     pub fn touch(&mut self) {
         self.is_dirty = true;
-    }
-
-    /// Returns the tasks with a pane that have not ended: their screens may still change.
-    pub fn live_panes(&self) -> Vec<TaskId> {
-        let is_live = |id: &&TaskId| self.view.task(id).is_some_and(|task| !task.status.is_terminal());
-        self.shown.0.iter().filter(is_live).cloned().collect()
     }
 
     /// Returns the selected task.

@@ -78,7 +78,8 @@ impl App {
             ..event
         };
         let input = if picture.modes.mouse != MouseMode::Off {
-            inside.encode(picture.modes).map(Input::Raw)
+            let typed = if event.kind == MouseKind::Move { Input::Report } else { Input::Raw };
+            inside.encode(picture.modes).map(typed)
         } else {
             let arrow = match event.kind {
                 MouseKind::ScrollUp if picture.modes.alternate_screen => Key::Up,

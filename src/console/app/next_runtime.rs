@@ -20,9 +20,7 @@ impl App {
         (self.mode, self.in_pane) = (Mode::Observe, false);
         (self.scroll, self.search, self.reader, self.replay) = (None, None, None, None);
         (self.calls, self.programs) = (Calls::default(), Programs::default());
-        let is_elsewhere = self.bell.is_elsewhere;
         self.bell = Bell::default();
-        self.bell.is_elsewhere = is_elsewhere;
         (self.list.selected, self.list.is_held) = (None, false);
         (self.select_next, self.to_enter, self.entered_from) = (None, None, None);
         (self.own, self.restarts, self.notices_seen) = (Default::default(), Vec::new(), 0);

@@ -64,7 +64,11 @@ impl App {
                 return;
             }
             Msg::Focus(is_here) => {
-                self.bell.is_elsewhere = !is_here;
+                self.outer.is_elsewhere = !is_here;
+                return;
+            }
+            Msg::Colours(colours) => {
+                self.outer.colours = colours;
                 return;
             }
             Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),

@@ -309,7 +309,7 @@ impl App {
             now: self.now,
         });
         self.effects.extend(reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }));
-        if self.screen == Screen::Focus && !self.bell.is_elsewhere {
+        if self.screen == Screen::Focus && !self.outer.is_elsewhere {
             let looked_at = self.at_hand().map(|task| task.id.clone());
             let is_looked_at = |seen: &&Seen| Some(&seen.task) == looked_at.as_ref();
             let seen = self.watching.seen.iter().filter(|(_, seen)| is_looked_at(seen));

@@ -148,7 +148,9 @@ impl Driver {
             if let Some(ending) = self.on_time()? {
                 return Ok(ending);
             }
-            self.draw_if_due()?;
+            if let Some(ending) = self.draw_if_due()? {
+                return Ok(ending);
+            }
             let event = self.next(&mut news).await;
             self.app.tick(self.clock.now().wall);
             if let Some(ending) = self.take(event, &news)? {
@@ -192,8 +194,8 @@ impl Driver {
         let msg = match event {
             Event::Heard(Heard::Gone) => return Ok(Some(self.gone())),
             Event::Heard(Heard::Outer(outer)) => {
-                self.learn(&outer);
-                return Ok(None);
+                self.learn(&outer)?;
+                Msg::Colours(outer.default_colours())
             }
             Event::Heard(Heard::Msg(msg)) => {
                 self.times.last_key = Some(self.clock.now().mono);
@@ -272,7 +274,7 @@ impl Driver {
         Ok(None)
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
         for effect in effects {
             match effect {
                 Effect::Rerun { task, input } => self.effects.rerun(task, input),
@@ -296,8 +298,8 @@ impl Driver {
                 Effect::Title(title) => self.title(title.as_deref())?,
                 Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),
-                Effect::Show { visible, focus, columns } => {
-                    self.operator.show_at(visible, focus, columns);
+                Effect::Show(shown) => {
+                    self.operator.show_at(shown);
                     self.times.screens_changed = true;
                 }
                 Effect::Play { task, place, marks } => self.effects.play(task, place, marks),
@@ -330,9 +332,9 @@ impl Driver {
                 Effect::SaveTheme(name) => self.save_theme(&name),
                 Effect::Remember(memory) => self.remember(&memory),
                 Effect::Arranged(arrangement) => self.keep_arrangement(&arrangement),
-                Effect::Mouse(is_ours) => {
-                    let mouse = self.mouse(is_ours);
-                    tty::mouse(self.display.output(), mouse).map_err(Error::Terminal)?
+                Effect::Mouse(_) => self.set_mouse()?,
+                Effect::Hover(is_wanted) => {
+                    tty::hover(self.display.output(), is_wanted).map_err(Error::Terminal)?;
                 }
                 Effect::Quit(Leave::Detach) if self.app.setup.can_detach => {
                     return Ok(Some(Ending::Detached));

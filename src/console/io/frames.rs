@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::driver::{Driver, KEYS_PACE};
+use super::driver::{Driver, Ending, KEYS_PACE};
 use crate::console::Error;
-use crate::console::msg::Msg;
+use crate::console::msg::{Effect, Msg};
 
 /// After a key, the task's first response within this time is drawn at once; on another machine it takes a
 /// round trip.
@@ -47,10 +47,10 @@ impl Frames {
 
 impl Driver {
     /// Draws a frame if something is new and the last frame is old enough, or if it is urgent.
-    pub(super) fn draw_if_due(&mut self) -> Result<(), Error> {
+    pub(super) fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
         let is_new = self.app.is_dirty() || self.times.screens_changed;
         if !is_new || !self.display.is_taken() {
-            return Ok(());
+            return Ok(None);
         }
         let now = self.clock.now().mono;
         // Handle queued keys first: drawing a frame for each would delay the last one.
@@ -60,14 +60,17 @@ impl Driver {
             (true, false) => self.display.pace(),
         };
         if now < self.times.last_frame + pace {
-            return Ok(());
+            return Ok(None);
         }
         (self.times.screens_changed, self.times.is_urgent) = (false, false);
-        self.take_pictures();
+        let effects = self.take_pictures();
+        if let Some(ending) = self.carry_out(effects)? {
+            return Ok(Some(ending));
+        }
         if !self.app.is_dirty() {
             // If a screen could not be read, try again after a while, not immediately.
             self.times.last_frame = now;
-            return Ok(());
+            return Ok(None);
         }
         let drawn = self.display.draw(&self.app).map_err(Error::Terminal)?;
         self.app.sent();
@@ -85,11 +88,12 @@ impl Driver {
             let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);
             after.mono + Duration::from_millis(left.unsigned_abs())
         });
-        Ok(())
+        Ok(None)
     }
 
     /// Takes new pictures of the visible screens that have changed; if one is busy, its last picture is kept.
-    fn take_pictures(&mut self) {
+    fn take_pictures(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
         for task in self.app.live_panes() {
             let Some(generation) = self.operator.screen_generation(&task) else { continue };
             let seen = self.app.view.pictures.get(&task).map(|picture| picture.generation);
@@ -102,8 +106,9 @@ impl Driver {
             };
             let mut picture = self.app.view.pictures.remove(&task).unwrap_or_default();
             picture.take(&screen, generation);
-            let _ = self.app.update(Msg::Picture(task, picture));
+            effects.extend(self.app.update(Msg::Picture(task, picture)));
         }
+        effects
     }
 
     /// Tells whether the task being typed into has responded to a key: one frame per key is drawn

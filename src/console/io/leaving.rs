@@ -60,6 +60,8 @@ impl Driver {
     fn retake(&mut self) -> Result<(), Error> {
         let mouse = self.mouse(self.app.has_mouse);
         tty::take(self.display.output(), mouse).map_err(Error::Terminal)?;
+        self.set_hover()?;
+        self.set_keys()?;
         self.title(self.app.title.clone().as_deref())?;
         self.display.clear();
         self.times.resize = Some(self.clock.now().mono);

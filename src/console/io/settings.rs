@@ -1,8 +1,9 @@
 //! The settings of a running console: rereading and saving them, and saving what the console remembers.
 
 use super::driver::Driver;
-use super::kept;
+use super::{kept, tty};
 use crate::config::{Mouse, Watch};
+use crate::console::Error;
 use crate::console::app::hints::Memory;
 use crate::console::app::setup::Arrangement;
 use crate::console::msg::{Effect, Msg};
@@ -15,6 +16,8 @@ pub(in crate::console) struct Source {
     pub(in crate::console) options: Options,
     pub(in crate::console) capabilities: Capabilities,
     pub(in crate::console) watch: Watch,
+    /// Whether the terminal can give keys that usually share a code one of their own.
+    pub(in crate::console) has_distinct_keys: bool,
 }
 
 impl Driver {
@@ -28,16 +31,45 @@ impl Driver {
     }
 
     /// Applies what the terminal has answered. Any change is drawn without a message.
-    pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) {
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) -> Result<(), Error> {
+        self.source.has_distinct_keys = outer.has_distinct_keys;
+        self.set_keys()?;
         let learnt = self.source.capabilities.clone().learn(outer);
         if learnt == self.source.capabilities {
-            return;
+            return Ok(());
         }
         let Source { options, capabilities, .. } = &mut self.source;
         *capabilities = learnt;
         // Errors in the files were reported when they were first read.
         let (preferences, _) = Preferences::read(options.config.as_deref(), &options.flags, capabilities);
         self.app.apply_preferences(preferences);
+        Ok(())
+    }
+
+    /// Has the terminal tell keys apart, if it can.
+    pub(super) fn set_keys(&mut self) -> Result<(), Error> {
+        if !self.source.has_distinct_keys {
+            return Ok(());
+        }
+        tty::distinct_keys(self.display.output()).map_err(Error::Terminal)
+    }
+
+    /// Has the terminal report the mouse as the console wants it now.
+    pub(super) fn set_mouse(&mut self) -> Result<(), Error> {
+        let mouse = self.mouse(self.app.has_mouse);
+        tty::mouse(self.display.output(), mouse).map_err(Error::Terminal)?;
+        self.set_hover()
+    }
+
+    /// Has the terminal report each movement of the mouse, if a program wants them.
+    pub(super) fn set_hover(&mut self) -> Result<(), Error> {
+        if !self.app.outer.hovers {
+            return Ok(());
+        }
+        tty::hover(self.display.output(), true).map_err(Error::Terminal)
     }
 
     /// Saves what is remembered. Not essential.

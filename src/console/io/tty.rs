@@ -24,10 +24,21 @@ const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
 /// Turns off everything that may be on: synchronized output, styles, mouse, focus reporting, bracketed paste,
 /// cursor changes, alternate screen.
 const GIVE: &[u8] =
-    b"\x1b[?2026l\x1b[0m\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0 q\x1b[?25h\x1b[?1049l";
+    b"\x1b[?2026l\x1b[0m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0 q\x1b[?25h\x1b[?1049l";
 /// Reports presses, drags and the wheel, as decimal numbers (SGR).
 const MOUSE: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
-const NO_MOUSE: &[u8] = b"\x1b[?1000l\x1b[?1002l\x1b[?1006l";
+const NO_MOUSE: &[u8] = b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l";
+/// Reports each movement too, or no longer: terminals have one such mode at a time.
+const HOVER: &[u8] = b"\x1b[?1003h";
+const NO_HOVER: &[u8] = b"\x1b[?1003l\x1b[?1000h\x1b[?1002h";
+/// Gives keys that usually share a code one of their own (kitty's protocol), and restores what was set before.
+const KEYS: &[u8] = b"\x1b[>1u";
+const OWN_KEYS: &[u8] = b"\x1b[<u";
+/// The same if it may still be set.
+const KEYS_AGAIN: &[u8] = b"\x1b[=1u";
+
+/// Whether keys have codes of their own.
+static HAS_KEYS: AtomicBool = AtomicBool::new(false);
 /// Wheel as arrow keys, clicks left to the terminal; the previous setting is saved and restored.
 const WHEEL: &[u8] = b"\x1b[?1007s\x1b[?1007h";
 const NO_WHEEL: &[u8] = b"\x1b[?1007l\x1b[?1007r";
@@ -124,6 +135,22 @@ pub fn mouse(output: &mut Output, what: Mouse) -> io::Result<()> {
     }
 }
 
+/// Has each movement of the mouse reported, or only those with a button held.
+///
+/// # Errors
+/// When the terminal is gone.
+pub fn hover(output: &mut Output, is_wanted: bool) -> io::Result<()> {
+    output.send(if is_wanted { HOVER } else { NO_HOVER })
+}
+
+/// Gives keys that usually share a code one of their own, on a terminal that can.
+///
+/// # Errors
+/// When the terminal is gone.
+pub fn distinct_keys(output: &mut Output) -> io::Result<()> {
+    output.send(if HAS_KEYS.swap(true, Ordering::SeqCst) { KEYS_AGAIN } else { KEYS })
+}
+
 /// Saves the title of the window before it is changed, or restores it.
 ///
 /// # Errors
@@ -172,6 +199,10 @@ impl Found {
         }
         if HAS_TITLE.swap(false, Ordering::SeqCst) {
             write(OWN_TITLE);
+        }
+        // Before the alternate screen is left, which has settings of its own.
+        if HAS_KEYS.swap(false, Ordering::SeqCst) {
+            write(OWN_KEYS);
         }
         write(GIVE);
         let _ = tcsetattr(self.sink.file(), OptionalActions::Now, &self.termios);

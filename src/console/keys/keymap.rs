@@ -225,7 +225,9 @@ impl Keymap {
     /// Returns what `key` does in `context`.
     #[must_use]
     pub fn action(&self, context: Context, key: KeyPress) -> Option<Action> {
-        self.keys(context).find(|(_, bound)| *bound == key).map(|(action, _)| action)
+        let bound_to = |key| self.keys(context).find(|(_, bound)| *bound == key).map(|(action, _)| action);
+        // What most terminals cannot tell apart means the same, unless it is bound by itself.
+        bound_to(key).or_else(|| bound_to(key.undistinct()))
     }
 
     /// Returns the name of the first key bound to `action` in `context`.

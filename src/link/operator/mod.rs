@@ -11,6 +11,7 @@ mod recorded;
 mod remote;
 mod screen;
 mod serve;
+mod shown;
 mod stopping;
 mod successor;
 mod update;
@@ -34,7 +35,7 @@ pub use stopping::{ASKED_FOR, StopRequest, StopRequests};
 pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
-use super::protocol::{Reply, Request, Shown};
+use super::protocol::{Reply, Request};
 use super::{Error, Way};
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
@@ -200,24 +201,6 @@ impl Operator {
         }
     }
 
-    /// Sets which tasks have a pane and which one has the focus. Each screen is shown at its program's own size.
-    pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
-        self.show_at(visible.to_vec(), focus.cloned(), BTreeMap::new());
-    }
-
-    /// Like [`Self::show`], but tasks listed in `columns` are shown as a terminal of that width would, where possible.
-    pub fn show_at(&self, visible: Vec<TaskId>, focus: Option<TaskId>, columns: BTreeMap<TaskId, u16>) {
-        match self {
-            Self::Local(local) => {
-                local.runtime.show(&local.viewer, &visible, focus.as_ref());
-                *lock(&local.columns) = columns;
-            }
-            Self::Remote(remote) => remote.show(Shown { visible, focus, columns }),
-            Self::Fleet(fleet) => fleet.show(Shown { visible, focus, columns }),
-            Self::Recorded(_) => {}
-        }
-    }
-
     /// Returns a number that changes when a task's screen has something new to draw; `None` if there is no screen
     /// yet.
     #[must_use]
@@ -334,6 +317,9 @@ impl Local {
                 return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await.into()));
             }
             Request::Send { task, input } => {
+                if !matches!(input, runtime::Input::Report(_)) {
+                    self.viewer.types_into(&task);
+                }
                 return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);
             }
             Request::Record { seq } => return Ok(Reply::Record(runtime.call(seq).await)),

@@ -97,7 +97,7 @@ impl Reading {
         while let Some(frame) = Frame::read(&mut reader, MAX_FROM_CONSOLE).await? {
             match frame.parse()? {
                 ClientMessage::Show(shown) => {
-                    self.local.runtime.show(&self.local.viewer, &shown.visible, shown.focus.as_ref());
+                    self.local.show(&shown);
                     self.shown.send_replace(shown);
                 }
                 ClientMessage::Taken(count) => {

@@ -204,8 +204,10 @@ impl Parsers {
     fn feed(&self, io: &Arc<TaskIo>, bytes: &[u8], slice: &mut Slice) {
         let started = self.clock.now().mono;
         let now_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
+        let colours = self.viewers.colours(&io.id);
         let fed = io.screen.feed(|terminal| {
             terminal.note_time(now_ms);
+            terminal.set_colours(colours);
             let fed = terminal.feed(bytes);
             terminal.note_time(now_ms);
             if fed.reset {

@@ -350,3 +350,22 @@ impl TaskIo {
         u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_wait_up_to_their_bound_and_leave_all_room_for_what_is_sent() {
+        let mut typed = Typed::default();
+        let reply = [b'x'; 1_000];
+        let taken = (0..100).filter(|_| typed.reply(&reply)).count();
+        assert_eq!(taken, Terminal::MAX_REPLIES / reply.len());
+        assert_eq!((typed.sent(), typed.bytes.len()), (0, taken * reply.len()));
+        typed.bytes.extend([b'y'; 500]);
+        assert_eq!(typed.sent(), 500);
+        drop(typed.bytes.drain(..));
+        assert!(typed.reply(&reply), "they were read");
+        assert_eq!((typed.sent(), typed.replies()), (0, reply.len()));
+    }
+}

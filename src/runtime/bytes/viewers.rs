@@ -11,6 +11,7 @@ use super::lock;
 use super::task_io::TaskIo;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
+use crate::terminal::host_terminal::DefaultColours;
 
 /// The consoles and the screens they show.
 // A lock, not a message: the parsers check it for every slice.
@@ -52,12 +53,29 @@ impl Drop for Leaves {
 struct Shown {
     tasks: HashSet<TaskId>,
     focus: Option<TaskId>,
+    /// The colours of its terminal, if they are known.
+    colours: Option<DefaultColours>,
+    /// The task that was last typed into, and when that was among all that was typed.
+    typed: Option<(TaskId, u64)>,
 }
 
 impl Viewer {
     /// Sets which screens are shown, and which task is being typed into.
     pub(crate) fn show(&self, tasks: HashSet<TaskId>, focus: Option<TaskId>) {
-        *lock(&self.shown) = Shown { tasks, focus };
+        let mut shown = lock(&self.shown);
+        (shown.tasks, shown.focus) = (tasks, focus);
+    }
+
+    /// Sets the colours of its terminal.
+    pub(crate) fn set_colours(&self, colours: Option<DefaultColours>) {
+        lock(&self.shown).colours = colours;
+    }
+
+    /// Notes that the person at it typed into a task.
+    pub(crate) fn types_into(&self, task: &TaskId) {
+        static TYPED: AtomicU64 = AtomicU64::new(0);
+        let when = TYPED.fetch_add(1, Ordering::Relaxed);
+        lock(&self.shown).typed = Some((task.clone(), when));
     }
 
     /// Returns the handle that is notified when a shown screen changes.
@@ -115,6 +133,22 @@ impl Viewers {
         self.any(|shown| shown.focus.as_ref() == Some(id))
     }
 
+    /// Returns the colours that a task is told if it asks: those of the console that was last typed into it, else of
+    /// one that has its focus, else of the one that came last.
+    pub(super) fn colours(&self, id: &TaskId) -> DefaultColours {
+        let all = lock(&self.all);
+        let closeness = |shown: &Shown| {
+            let typed = shown.typed.as_ref().filter(|(task, _)| task == id).map(|(_, when)| *when);
+            (typed, shown.focus.as_ref() == Some(id))
+        };
+        let known = all.iter().filter_map(Weak::upgrade).filter_map(|viewer| {
+            let shown = lock(&viewer.shown);
+            shown.colours.map(|colours| (closeness(&shown), colours))
+        });
+        // Of several, the last.
+        known.max_by_key(|(closeness, _)| *closeness).map(|(_, colours)| colours).unwrap_or_default()
+    }
+
     pub(super) fn changed(&self, visible: bool) {
         if visible {
             let all = lock(&self.all);
@@ -125,5 +159,30 @@ impl Viewers {
     fn any(&self, fact: impl Fn(&Shown) -> bool) -> bool {
         let all = lock(&self.all);
         all.iter().filter_map(Weak::upgrade).any(|viewer| fact(&lock(&viewer.shown)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_told_the_colours_of_the_console_it_is_typed_into_from() {
+        let (viewers, clock) = (Viewers::default(), Clock::start());
+        let task: TaskId = "task_00000001".parse().expect("an id");
+        let grey = |n| DefaultColours { foreground: (0, 0, 0), background: (n, n, n) };
+        assert_eq!(viewers.colours(&task), DefaultColours::default());
+        let consoles: Vec<_> = (1..=3).map(|_| viewers.join(clock.clone())).collect();
+        assert_eq!(viewers.colours(&task), DefaultColours::default(), "none of them knows its own");
+        (1..=3).zip(&consoles).for_each(|(n, console)| console.set_colours(Some(grey(n))));
+        assert_eq!(viewers.colours(&task), grey(3), "the last one");
+        consoles[1].show(HashSet::new(), Some(task.clone()));
+        assert_eq!(viewers.colours(&task), grey(2), "the one that has its focus");
+        consoles[0].types_into(&task);
+        assert_eq!(viewers.colours(&task), grey(1), "the one that was typed into");
+        consoles[2].types_into(&task);
+        assert_eq!(viewers.colours(&task), grey(3), "the one that was typed into last");
+        drop(consoles);
+        assert_eq!(viewers.colours(&task), DefaultColours::default());
     }
 }

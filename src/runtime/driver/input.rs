@@ -36,7 +36,8 @@ pub(super) fn input(
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty || task.side_terminal, task.request.accepts_input);
-    let needs_tty = matches!(input, Input::Keys(_) | Input::Resize(_));
+    let needs_tty = matches!(input, Input::Keys(_) | Input::Resize(_) | Input::Report(_));
+    let is_typed = !matches!(input, Input::Report(_));
     let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
     let io = driver.live.get(id).map(|live| live.io.clone());
     let sent = match (admitted, io) {
@@ -48,7 +49,9 @@ pub(super) fn input(
         Ok(bytes) => (true, bytes, None),
         Err(rejection) => {
             let reason = rejection.reason;
-            driver.step(supervisor::Input::Refused { id: id.clone(), by: by.clone(), reason });
+            if is_typed {
+                driver.step(supervisor::Input::Refused { id: id.clone(), by: by.clone(), reason });
+            }
             (false, 0, Some(rejection))
         }
     };
@@ -58,6 +61,7 @@ pub(super) fn input(
 
 fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Result<u64, Rejection>, Error> {
     let id = io.id.clone();
+    let is_typed = !matches!(input, Input::Report(_));
     let bytes = match input {
         Input::Resize(size) => {
             // Resize the screen first: the command redraws as soon as its terminal has the new size.
@@ -80,7 +84,7 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
         }
         Input::Eof => vec![end_of_file(io)],
         Input::Text(text) => text.into_bytes(),
-        Input::Raw(bytes) => bytes,
+        Input::Raw(bytes) | Input::Report(bytes) => bytes,
         Input::Keys(keys) => {
             let modes = modes(io);
             keys.into_iter().flat_map(|key| key.encode(modes)).collect()
@@ -93,6 +97,9 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
     }
     driver.shared.pump.write(&id);
     let count = bytes.len() as u64;
+    if !is_typed {
+        return Ok(Ok(count));
+    }
     if let Some(live) = driver.live.get_mut(&id) {
         live.typed_bytes += count;
         live.looks.again();

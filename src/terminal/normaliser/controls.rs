@@ -99,9 +99,9 @@ impl Pass<'_> {
 
     fn full_reset(&mut self) {
         self.emit(b"\x1bc");
-        let gathered = std::mem::take(&mut self.state.gathered);
-        *self.state = State::new(self.state.size, self.state.origin);
-        self.state.gathered = gathered;
+        let State { size, origin, colours, ref mut gathered, .. } = *self.state;
+        let gathered = std::mem::take(gathered);
+        *self.state = State { gathered, colours, ..State::new(size, origin) };
         self.state.scrollback_cleared = true;
     }
 

@@ -5,6 +5,7 @@
 mod controls;
 mod display;
 mod fills;
+mod keyboard;
 mod plain;
 mod screens;
 mod sequences;
@@ -14,11 +15,13 @@ mod tabs;
 use super::cell::Color;
 use super::charset::Charsets;
 use super::emulator::Vt100;
-use super::modes::Cursor;
+use super::host_terminal::DefaultColours;
+use super::modes::{Cursor, Modes};
 use super::osc::Properties;
 use super::scanner::Scanner;
 use super::size::Size;
 use super::terminal::{Fed, Origin, Terminal};
+use keyboard::Keyboard;
 use plain::{ERASE_ROW, ERASE_TO_END, Plain};
 use sgr::Pen;
 use tabs::Tabs;
@@ -55,6 +58,10 @@ struct State {
     newline: bool,
     hold_frames: bool,
     focus_events: bool,
+    /// How keys are encoded on the primary and the alternate screen.
+    keyboards: [Keyboard; 2],
+    /// What the program is told of the colours of text without one.
+    colours: DefaultColours,
     /// Whether the cursor may be beyond the last column.
     may_pend: bool,
     /// Whether the program has cleared the emulator's scrollback.
@@ -155,8 +162,14 @@ impl Normaliser {
         std::mem::take(&mut self.state.scrollback_cleared)
     }
 
-    pub(super) fn focus_events(&self) -> bool {
-        self.state.focus_events
+    /// Completes the modes that the emulator knows.
+    pub(super) fn modes(&self, known: Modes) -> Modes {
+        let distinct_keys = self.state.keyboard().flags() & keyboard::DISTINCT != 0;
+        Modes { focus_events: self.state.focus_events, distinct_keys, ..known }
+    }
+
+    pub(super) fn set_colours(&mut self, colours: DefaultColours) {
+        self.state.colours = colours;
     }
 
     pub(super) fn properties(&self) -> &Properties {
@@ -181,6 +194,14 @@ impl State {
 
     fn margins(&mut self) -> &mut Margins {
         &mut self.screens[usize::from(self.alternate)]
+    }
+
+    fn keyboard(&self) -> &Keyboard {
+        &self.keyboards[usize::from(self.alternate)]
+    }
+
+    fn keyboard_mut(&mut self) -> &mut Keyboard {
+        &mut self.keyboards[usize::from(self.alternate)]
     }
 }
 

@@ -4,8 +4,12 @@
 use super::{Margins, Pass};
 use crate::terminal::csi::{Csi, Parameter};
 use crate::terminal::modes::{MouseEncoding, MouseMode};
-use crate::terminal::replies;
+use crate::terminal::replies::{self, ModeReport};
 use crate::terminal::terminal::Origin;
+
+/// Private modes that are known and never set (docs/panes.md#modes): reverse video, left and right margins, sixel
+/// scrolling, highlighting by the mouse, two encodings of it, grapheme clusters, reports of the theme and of the size.
+const REFUSED: [u16; 9] = [5, 69, 80, 1001, 1015, 1016, 2027, 2031, 2048];
 
 impl Pass<'_> {
     /// Sets or resets ANSI modes.
@@ -125,7 +129,7 @@ impl Pass<'_> {
         self.state.may_pend = false;
     }
 
-    /// Reports whether a mode is set, if it is a known one (DECRQM).
+    /// Reports whether a mode is set, or that it is unknown (DECRQM).
     pub(super) fn report_mode(&mut self, csi: &Csi<'_>) {
         self.flush();
         let modes = self.emulator.modes();
@@ -148,8 +152,11 @@ impl Pass<'_> {
             (b'?', 1006) => modes.mouse_encoding == MouseEncoding::Sgr,
             (b'?', 2004) => modes.bracketed_paste,
             (b'?', 2026) => self.state.hold_frames,
-            _ => return,
+            (b'?', mode) if REFUSED.contains(&mode) => {
+                return self.reply(&replies::mode(csi.marker, mode, ModeReport::Refused));
+            }
+            _ => return self.reply(&replies::mode(csi.marker, mode, ModeReport::Unknown)),
         };
-        self.reply(&replies::mode(csi.marker, mode, set));
+        self.reply(&replies::mode(csi.marker, mode, set.into()));
     }
 }

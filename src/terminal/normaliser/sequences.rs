@@ -33,8 +33,13 @@ impl Sink for Pass<'_> {
                 b'h' => self.private_modes(&csi, true),
                 b'l' => self.private_modes(&csi, false),
                 b'J' | b'K' => self.erase(csi.raw),
+                b'u' => {
+                    let flags = self.state.keyboard().flags();
+                    self.reply(format!("\x1b[?{flags}u").as_bytes());
+                }
                 _ => {}
             },
+            (b'>' | b'<' | b'=', 0) if csi.last == b'u' => self.keyboard(&csi),
             (b'>', 0) if csi.parameter(0, 0) == 0 => match csi.last {
                 b'c' => self.reply(replies::SECONDARY_ATTRIBUTES),
                 b'q' => self.reply(replies::VERSION),
@@ -48,8 +53,8 @@ impl Sink for Pass<'_> {
     }
 
     fn osc(&mut self, content: &[u8]) {
-        match replies::color(content) {
-            Some(answer) => self.reply(answer),
+        match replies::color(content, self.state.colours) {
+            Some(answer) => self.reply(&answer),
             None => self.state.properties.osc(content),
         }
     }
@@ -109,7 +114,18 @@ impl Pass<'_> {
             b'u' => self.restore_cursor(),
             b'c' if csi.parameter(0, 0) == 0 => self.reply(replies::PRIMARY_ATTRIBUTES),
             b'n' => self.report(csi),
+            b't' if csi.parameter(0, 0) == 18 => self.reply(&replies::size(self.state.size)),
             _ => {}
+        }
+    }
+
+    /// Changes how keys are encoded.
+    fn keyboard(&mut self, csi: &Csi<'_>) {
+        let (first, keyboard) = (csi.parameter(0, 0), self.state.keyboard_mut());
+        match csi.marker {
+            b'>' => keyboard.push(first),
+            b'<' => keyboard.pop(first.max(1)),
+            _ => keyboard.set(first, csi.parameter(1, 1)),
         }
     }
 

@@ -78,7 +78,11 @@ fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
         return mouse(number(button)?, place(column)?, place(row)?, letter == b'M').map(Decoded::Mouse);
     }
     if parameters.starts_with(b"?") {
-        return (letter == b'c').then_some(Decoded::Answer(Answer::Attributes));
+        return match letter {
+            b'c' => Some(Decoded::Answer(Answer::Attributes)),
+            b'u' => Some(Decoded::Answer(Answer::Keys)),
+            _ => None,
+        };
     }
     if parameters.iter().any(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':')) {
         return None;
@@ -142,8 +146,7 @@ fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
         9 => Key::Tab,
         27 => Key::Esc,
         127 => Key::Backspace,
-        // Keys that the protocol gives codes of their own: keypad, media keys, lone modifiers.
-        57_344..=63_743 => return None,
+        57_344..=63_743 => own_code(code)?,
         code => {
             let c = char::from_u32(code).filter(|c| !c.is_control())?;
             Key::Char(if with_shift { c.to_ascii_uppercase() } else { c })
@@ -156,6 +159,45 @@ fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
         other => other,
     };
     Some(if press.ctrl { KeyPress { key: lower(press.key), ..press } } else { press })
+}
+
+/// Returns the key of a code of its own in kitty's protocol: F13 and up, and the keypad. Media keys and lone modifiers are
+/// none.
+fn own_code(code: u32) -> Option<Key> {
+    const KEYPAD: [Key; 28] = [
+        Key::Char('0'),
+        Key::Char('1'),
+        Key::Char('2'),
+        Key::Char('3'),
+        Key::Char('4'),
+        Key::Char('5'),
+        Key::Char('6'),
+        Key::Char('7'),
+        Key::Char('8'),
+        Key::Char('9'),
+        Key::Char('.'),
+        Key::Char('/'),
+        Key::Char('*'),
+        Key::Char('-'),
+        Key::Char('+'),
+        Key::Enter,
+        Key::Char('='),
+        Key::Char(','),
+        Key::Left,
+        Key::Right,
+        Key::Up,
+        Key::Down,
+        Key::PageUp,
+        Key::PageDown,
+        Key::Home,
+        Key::End,
+        Key::Insert,
+        Key::Delete,
+    ];
+    match code {
+        57_376..=57_383 => u8::try_from(code - 57_376).ok().map(|by| Key::F(13 + by)),
+        _ => usize::try_from(code.checked_sub(57_399)?).ok().and_then(|at| KEYPAD.get(at).copied()),
+    }
 }
 
 fn mouse(code: u16, col: u16, row: u16, is_press: bool) -> Option<MouseInput> {

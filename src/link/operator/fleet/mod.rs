@@ -296,10 +296,11 @@ impl State {
     fn show_at(&self, place: &Place) {
         let Some(operator) = &place.operator else { return };
         let is_its = |task: &&TaskId| self.owners.tasks.get(task) == Some(&place.slot());
-        let Shown { visible, focus, columns } = &self.shown;
+        let Shown { visible, focus, columns, colours } = &self.shown;
         let columns: BTreeMap<TaskId, u16> =
             columns.iter().filter(|(task, _)| is_its(task)).map(|(task, at)| (task.clone(), *at)).collect();
         let focus = focus.as_ref().filter(is_its).cloned();
-        operator.show_at(visible.iter().filter(is_its).cloned().collect(), focus, columns);
+        let visible = visible.iter().filter(is_its).cloned().collect();
+        operator.show_at(Shown { visible, focus, columns, colours: *colours });
     }
 }
