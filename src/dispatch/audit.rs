@@ -208,6 +208,8 @@ fn words(data: &Value) -> String {
         "/envelope/summary_text",
         "/workspace",
         "/recording",
+        "/segment",
+        "/last",
     ];
     let word = |pointer: &&str| match data.pointer(pointer)? {
         Value::String(text) => {

@@ -111,6 +111,36 @@ async fn what_a_person_writes_about_a_command_hides_secrets_too() {
     assert!(recorded.contains("deploy --token [masked]") && !recorded.contains(SECRET), "{recorded}");
 }
 
+/// The commands of `src/envelope/mask/tests/properties.rs`, on their way through a runtime: none of them is executed.
+#[tokio::test]
+async fn no_kind_of_command_shows_its_secret_in_a_record_a_receipt_or_a_snapshot() {
+    let bench = Bench::start();
+    let kinds = include_str!("../corpus/commands_with_secrets.jsonl").lines();
+    let kinds: Vec<String> = kinds.map(|line| serde_json::from_str(line).expect("a string")).collect();
+    assert!(kinds.len() >= 60, "{}", kinds.len());
+    let mut told = String::new();
+    for kinds in kinds.chunks(12) {
+        let cmd = |kind: &String| format!("exit 0; {}", kind.replace('@', SECRET).replace('%', "@"));
+        let items: Vec<_> = kinds.iter().map(|kind| json!({"cmd": cmd(kind), "shell": "bash"})).collect();
+        let batch = bench.call("ExecCommandBatch", json!({ "items": items })).await;
+        assert_eq!(Bench::result(&batch)["completed_count"], json!(kinds.len()), "{}", batch.receipt);
+        let single = bench.call("ExecCommand", json!({"cmd": cmd(&kinds[0]), "shell": "bash"})).await;
+        for answer in [batch, single] {
+            told.push_str(&answer.receipt);
+            told.push_str(&answer.envelope.to_value().to_string());
+        }
+    }
+    let listed = bench.call("TaskList", json!({"scope": "all"})).await;
+    let snapshot = serde_json::to_string(&**bench.runtime.snapshot().borrow()).expect("JSON");
+    for text in
+        [told, listed.receipt.to_string(), listed.envelope.to_value().to_string(), bench.recorded().await]
+    {
+        assert!(text.contains("[masked]") && !text.contains(SECRET), "{text}");
+    }
+    // A console has the commands themselves, to run them again, and masks what it draws.
+    assert!(snapshot.contains(SECRET));
+}
+
 #[test]
 fn masking_leaves_execution_and_output_untouched() {
     let tokio = tokio::runtime::Runtime::new().expect("a runtime");

@@ -251,7 +251,12 @@ fn exit_code(task: &TaskView) -> i32 {
 /// else.
 fn not_started(error: &Error, cwd: &str) -> Ran {
     let (exit_code, stderr) = match error {
-        Error::WorkdirNotFound { reason, .. } => (126, format!("{cwd} cannot be entered: {reason}\n")),
+        Error::WorkdirNotFound { reason, .. } => {
+            // The path comes last: lines are cut at their end.
+            let named = format!("enter {cwd}: ");
+            let why = reason.strip_prefix(&named).unwrap_or(reason);
+            (126, format!("the directory cannot be entered, {why}: {cwd}\n"))
+        }
         Error::Spawn { message, .. } if message.contains("No such file") => (127, format!("{error}\n")),
         other => (126, format!("{other}\n")),
     };
