@@ -1,5 +1,5 @@
 //! The terminal that the tests were started in is not theirs: a program that a test starts must neither ask the person
-//! in front of it nor be stopped by it.
+//! in front of it nor be stopped by it. Nor does it ignore the signals that a job in the background ignores.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -10,6 +10,7 @@ use std::sync::Once;
 pub(crate) fn give_up_terminal() {
     static GIVEN_UP: Once = Once::new();
     GIVEN_UP.call_once(|| {
+        heed_signals();
         let Ok(terminal) = File::open("/dev/tty") else { return };
         release(&terminal);
         assert!(
@@ -17,6 +18,15 @@ pub(crate) fn give_up_terminal() {
             "a program of a test would open the terminal of whoever runs it"
         );
     });
+}
+
+/// What ignores a signal hands that on: `cargo test &` in a script ignores SIGINT, `nohup` SIGHUP.
+#[expect(unsafe_code, reason = "no safe function sets what a signal does")]
+fn heed_signals() {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: it is set to what it does by default; no handler is involved.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 #[expect(unsafe_code, reason = "no safe function gives a controlling terminal up")]
