@@ -167,6 +167,30 @@ impl AgentNotices {
         taken
     }
 
+    /// Takes only a person's messages.
+    pub(super) fn take_words(&mut self, label: &str) -> Taken {
+        let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
+        let mut taken = Taken::default();
+        for entry in entries.filter(|entry| !entry.is_taken) {
+            if let Fact::Words(text) = &entry.fact {
+                taken.sentences.push(text.clone());
+                taken.ids.push(entry.id);
+                entry.is_taken = true;
+            }
+        }
+        taken
+    }
+
+    /// Returns a person's messages that were not delivered, oldest first, with secrets masked.
+    pub(super) fn unread(&self, label: &str) -> Vec<String> {
+        let entries = self.agents.get(label).into_iter().flat_map(|untold| &untold.entries);
+        let words = entries.filter_map(|entry| match &entry.fact {
+            Fact::Words(text) => Some(mask(text).into_owned()),
+            _ => None,
+        });
+        words.collect()
+    }
+
     /// Removes facts whose answer was written.
     pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
         if let Some(untold) = self.agents.get_mut(label) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::view::TaskView;
 use crate::envelope::Actor;
-use crate::facts::TaskStatus;
+use crate::facts::{StopSignal, TaskFact, TaskStatus};
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -83,6 +83,20 @@ impl TaskView {
         let signalled = signalled.map(|by| format!("signalled by {by}"));
         let causes: Vec<String> = timed_out.into_iter().chain(self.stop_cause()).chain(signalled).collect();
         (!causes.is_empty()).then(|| causes.join(", "))
+    }
+
+    /// Returns the last signal that the task received before it failed, and who sent it, unless that explains its end:
+    /// a command may catch one and exit as it likes.
+    #[must_use]
+    pub fn signal_before_end(&self) -> Option<(&Actor, StopSignal)> {
+        let ended = self.ended.as_ref()?;
+        if ended.signalled_by.is_some() || self.status != TaskStatus::Failed {
+            return None;
+        }
+        self.events.iter().rev().find_map(|event| match event.fact {
+            TaskFact::Signal(signal) => Some((&event.actor, signal)),
+            _ => None,
+        })
     }
 
     /// Returns why the runtime ended, if the task ended with it.

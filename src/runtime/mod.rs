@@ -2,6 +2,7 @@
 //! and snapshots.
 
 mod agent_notices;
+mod agent_view;
 mod approval;
 mod bytes;
 mod calls;
@@ -47,6 +48,7 @@ pub use crate::facts::{
 };
 pub use crate::process::{Leftovers, Resource};
 pub use agent_notices::{PARAGRAPH_CHARS, WORDS_CHARS};
+pub use agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use bytes::Viewer;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
@@ -82,6 +84,6 @@ pub use standing::Standing;
 pub use state::TaskState;
 pub use stream::{StreamLine, StreamView};
 pub use view::{
-    AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, PlaceState, RecordView,
-    Snapshot, StopView, TaskView,
+    BatchItem, CallSummary, Ended, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, StopView,
+    TaskView,
 };

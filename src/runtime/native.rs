@@ -48,6 +48,8 @@ pub enum Stage {
         closing: Option<String>,
         /// Why some of its output could not be written to the caller's descriptors.
         unwritten: Option<String>,
+        /// Whether a person stopped it or sent it a signal.
+        by_operator: bool,
     },
 }
 

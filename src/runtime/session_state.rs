@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::agent_notices::AgentNotices;
+use super::agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
 use super::calls::RecentCalls;
 use super::counters::Counters;
 use super::program::Programs;
-use super::view::{AgentView, Notice};
+use super::view::Notice;
 
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
@@ -59,16 +60,18 @@ impl SessionState {
     /// Registers an agent's connection and returns its label: the one it wants, or the next one of the form
     /// `wanted#2` that no connected agent has. An agent that takes a label whose holder has disconnected counts as
     /// the same agent, reconnected.
-    pub(super) fn agent_connected(&mut self, wanted: &str, client: &str, pid: u32) -> String {
+    pub(super) fn agent_connected(&mut self, wanted: &str, peer: &AgentPeer) -> String {
         let label = self.free_label(wanted);
         let view = AgentView {
             label: label.clone(),
-            client: client.to_owned(),
-            pid,
+            client: peer.client.clone(),
+            pid: peer.pid,
             connected: true,
             first_call: None,
             last_call: None,
             calls: 0,
+            by_shell: peer.profile == SHELL_PROFILE,
+            unread: self.agent_notices.unread(&label),
         };
         match self.agents.iter_mut().find(|agent| agent.label == label) {
             Some(known) => {
@@ -105,6 +108,24 @@ impl SessionState {
         }
     }
 
+    /// Leaves a person's message for an agent.
+    pub(super) fn words(&mut self, label: &str, text: &str) {
+        self.agent_notices.words(label, text);
+        self.show_unread(label);
+    }
+
+    /// Removes notices whose answer was written.
+    pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
+        self.agent_notices.given(label, ids);
+        self.show_unread(label);
+    }
+
+    fn show_unread(&mut self, label: &str) {
+        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
+            agent.unread = self.agent_notices.unread(label);
+        }
+    }
+
     /// Tells whether any agent is connected.
     pub(super) fn has_agent(&self) -> bool {
         self.agents.iter().any(|agent| agent.connected)
@@ -124,11 +145,14 @@ impl SessionState {
 mod tests {
     use super::*;
 
+    fn peer() -> AgentPeer {
+        AgentPeer { client: "claude-code 2".into(), pid: 7, uid: 0, profile: "receipt" }
+    }
+
     #[test]
     fn a_label_is_free_again_only_when_its_holder_is_gone() {
         let mut session = SessionState::new(1);
-        let connect =
-            |session: &mut SessionState, wanted: &str| session.agent_connected(wanted, "claude-code 2", 7);
+        let connect = |session: &mut SessionState, wanted: &str| session.agent_connected(wanted, &peer());
         assert_eq!(connect(&mut session, "claude-code"), "claude-code");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#3");

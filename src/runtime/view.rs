@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::agent_view::AgentView;
 use super::approval::GateView;
 use super::metrics::Metrics;
 use super::place::{PlaceLink, PlaceName, Slot};
@@ -227,39 +228,6 @@ pub struct CallSummary {
     /// Its progress, if it is a stream of commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamView>,
-}
-
-/// The other end of an agent's connection, as it is recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentPeer {
-    /// Its name and version, as it reports them.
-    pub client: String,
-    /// Process id of its shim, as reported by the kernel.
-    pub pid: u32,
-    /// The user it runs as, as reported by the kernel.
-    pub uid: u32,
-    /// The format of its results: `receipt` or `structured`.
-    pub profile: &'static str,
-}
-
-/// An agent's connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentView {
-    /// Its label.
-    pub label: String,
-    /// Its name and version, as it reports them, e.g. `claude-code 2.1.330`.
-    pub client: String,
-    /// Process id of its shim.
-    pub pid: u32,
-    /// Whether it is connected now.
-    pub connected: bool,
-    /// When it first called a tool.
-    #[serde(default)]
-    pub first_call: Option<Timestamp>,
-    /// When it last called a tool.
-    pub last_call: Option<Timestamp>,
-    /// Calls so far.
-    pub calls: u64,
 }
 
 /// A message for the person that does not belong to a task: an agent connected or disconnected, the demo narrates.

@@ -290,6 +290,8 @@ pub(super) fn standing(
         TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::Interrupted => {
             let error = notes.error.as_ref().map(|error| one_line(&error.message, REASON_CHARS));
             let exit = exit_status.map(|code| format!("exit code {code}"));
+            // What the runtime received is named once.
+            let signal = signal.filter(|name| !cause.as_ref().is_some_and(|cause| cause.ends_with(name)));
             with_reasons(status.as_str(), [cause, error, exit.or(signal.map(str::to_owned))])
         }
     }

@@ -42,6 +42,8 @@ fn connected(label: &str) -> AgentView {
         first_call: None,
         last_call: None,
         calls: 0,
+        by_shell: false,
+        unread: Vec::new(),
     }
 }
 

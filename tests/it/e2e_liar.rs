@@ -31,6 +31,8 @@ fn pieces() -> Value {
         first_call: None,
         last_call: None,
         calls: 0,
+        by_shell: false,
+        unread: Vec::new(),
     };
     json!({
         "link": VERSION,

@@ -91,9 +91,9 @@ impl Standing {
                 return false;
             }
             Ok(ShellReply::Ended { closing: Some(why), .. }) => (Some(Loss::Ended(why).to_string()), UNKNOWN),
-            Ok(ShellReply::Ended { code: Some(code), .. }) => (None, code),
-            Ok(ShellReply::Ended { signal: Some(_), .. }) if self.has_terminal => (None, BY_SIGNAL),
-            Ok(ShellReply::Ended { signal: Some(signal), .. }) => (None, 128 + signal),
+            Ok(ShellReply::Ended { code: Some(code), note, .. }) => (note, code),
+            Ok(ShellReply::Ended { signal: Some(_), note, .. }) if self.has_terminal => (note, BY_SIGNAL),
+            Ok(ShellReply::Ended { signal: Some(signal), note, .. }) => (note, 128 + signal),
             Ok(ShellReply::Refused { message, code }) => (Some(message), code.map_or(UNKNOWN, i32::from)),
             Ok(ShellReply::Fenced) => (Some("this command was not run".to_owned()), UNKNOWN),
             Ok(ShellReply::Ended { .. }) | Err(_) => (Some(Loss::Begun.to_string()), UNKNOWN),

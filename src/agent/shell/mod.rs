@@ -1,10 +1,12 @@
 //! The agent's own shell: routing its calls, recovering what the model wrote, and running the commands.
 
+mod ending;
 mod plainly;
 mod refused;
 mod route;
 mod serve;
 mod session;
+mod shown;
 mod unwrap;
 
 pub use plainly::runs_plainly;

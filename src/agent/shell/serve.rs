@@ -1,7 +1,6 @@
 //! The runtime's side of a command from an agent's shell: turns it into a task and reports its progress to the
 //! caller.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,18 +12,18 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::ending::{self, Ending};
 use super::refused::{DENIED, NOT_RUN, NotStarted};
-use super::route;
 use super::session::{Membership, Said, Sessions};
-use super::unwrap::{Kind, unwrap};
-use crate::config::quoted;
+use super::shown::ShownCommand;
+use super::unwrap::Kind;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest};
+use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply};
 use crate::process::{EnclosingTask, Fence, Scope, Signal};
 use crate::runtime::{
-    Error, ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop,
-    TaskView, Within,
+    AgentNotices, Error, ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest,
+    Stage, Stop, TaskView, Within,
 };
 use crate::terminal::Size;
 
@@ -79,6 +78,7 @@ fn within(enclosing: EnclosingTask) -> Option<Within> {
 /// A requested command.
 struct Call {
     runtime: Handle,
+    agent: Option<Kind>,
     actor: Actor,
     session: Membership,
     id: TaskId,
@@ -86,6 +86,8 @@ struct Call {
     asked: ExecRequest,
     stage: watch::Receiver<Stage>,
     running: JoinHandle<Result<(), NotStarted>>,
+    /// Whether its caller only stands for a command, and cannot add to what that writes.
+    runs_elsewhere: bool,
     /// How long it may wait to start.
     patience: Option<Duration>,
     /// Whether it was withdrawn because it had waited that long.
@@ -102,8 +104,9 @@ impl Call {
     ) -> Self {
         let actor = Actor::Agent(session.label.clone());
         let Asked { request, workdir, stdin, stdout, stderr, descriptors } = asked;
-        let shown = Shown::of(agent, &request);
+        let shown = ShownCommand::of(agent, &request);
         let input = shown.on_record(&request);
+        let runs_elsewhere = request.shown.is_some();
         let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
         let id = runtime.next_id();
         let exec = ExecRequest {
@@ -145,7 +148,19 @@ impl Call {
             }
         };
         let patience = (agent == Some(Kind::Opencode)).then_some(OPENCODE_WAITS);
-        Self { runtime, actor, session, id, asked, stage, running, patience, was_given_up: false }
+        Self {
+            runtime,
+            agent,
+            actor,
+            session,
+            id,
+            asked,
+            stage,
+            running,
+            runs_elsewhere,
+            patience,
+            was_given_up: false,
+        }
     }
 
     /// Reports progress to the caller and forwards the caller's messages, until the end.
@@ -180,8 +195,12 @@ impl Call {
                             line.tell(&reply).await;
                             return line.close().await;
                         }
-                        Stage::Ended { exit, closing, unwritten } => {
-                            line.tell(&ended(exit, closing, unwritten)).await;
+                        Stage::Ended { exit, closing, unwritten, by_operator } => {
+                            let ending = Ending { exit, closing, unwritten, by_operator };
+                            let words = ending.takes_words().then(|| self.words()).flatten();
+                            let said = words.as_ref().map(AgentNotices::sentences).unwrap_or_default();
+                            line.tell(&ending.told(self.agent, &said)).await;
+                            words.into_iter().for_each(AgentNotices::given);
                             return line.close().await;
                         }
                         _ if changed.is_err() => {
@@ -230,7 +249,21 @@ impl Call {
                 (format!("this command was not run: {why}"), Some(if is_closing { NOT_RUN } else { DENIED }))
             }
         };
-        ShellReply::Refused { message, code }
+        if code != Some(DENIED) {
+            return ShellReply::Refused { message, code };
+        }
+        let words = self.words();
+        let said = words.as_ref().and_then(|words| ending::note(false, &words.sentences()));
+        words.into_iter().for_each(AgentNotices::given);
+        ShellReply::Refused {
+            message: [message].into_iter().chain(said).collect::<Vec<_>>().join("; "),
+            code,
+        }
+    }
+
+    /// Takes what a person wrote to the agent, which reads nothing but what its commands write.
+    fn words(&self) -> Option<AgentNotices> {
+        (!self.runs_elsewhere).then(|| self.runtime.words_for(&self.session.label))
     }
 
     /// Handles the loss of the caller. If its command has not started yet, notifies the runtime again once it has, so
@@ -316,59 +349,4 @@ fn result(task: &TaskView) -> Value {
         None => (None, None),
     };
     json!({ "task": { "task_id": task.id, "status": task.status }, "exit_code": code, "signal": signal })
-}
-
-fn ended(exit: Option<Exit>, closing: Option<String>, unwritten: Option<String>) -> ShellReply {
-    let (code, signal) = match exit {
-        Some(Exit::Code(code)) => (Some(code), None),
-        Some(Exit::Signal(name)) => (None, name.parse::<Signal>().ok().map(Signal::number)),
-        None => (None, None),
-    };
-    ShellReply::Ended { code, signal, closing, unwritten }
-}
-
-/// A command as shown to a person.
-pub(super) struct Shown {
-    pub(super) cmd: String,
-    is_unwrapped: bool,
-}
-
-impl Shown {
-    pub(super) fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
-        if let Some(shown) = &request.shown {
-            return Self { cmd: shown.clone(), is_unwrapped: false };
-        }
-        let args = request.args.get(1..).unwrap_or_default();
-        let Some(script) = route::script(args) else {
-            // As it would be typed.
-            let words = request.args.iter().map(|word| quoted(&word.to_string_lossy()));
-            return Self { cmd: words.collect::<Vec<_>>().join(" "), is_unwrapped: false };
-        };
-        let script = String::from_utf8_lossy(script.as_bytes());
-        match unwrap(agent, &script) {
-            Some(cmd) => Self { is_unwrapped: cmd != script, cmd: cmd.into_owned() },
-            None => Self { cmd: script.into_owned(), is_unwrapped: false },
-        }
-    }
-
-    /// Returns the input to record for the call: includes the whole script if the command is only a part of it.
-    fn on_record(&self, request: &ShellRequest) -> Value {
-        let text = |arg: &std::ffi::OsString| arg.to_string_lossy().into_owned();
-        let mut input = json!({ "cmd": self.cmd });
-        if request.shown.is_none() && (self.is_unwrapped || request.args.len() != 3) {
-            input["args"] = request.args.iter().map(text).collect();
-        }
-        let named = [
-            ("agent", &request.agent),
-            ("session", &request.session),
-            ("tool_call", &request.tool_call),
-            ("description", &request.description),
-        ];
-        for (name, value) in named {
-            if let Some(value) = value {
-                input[name] = value.as_str().into();
-            }
-        }
-        input
-    }
 }

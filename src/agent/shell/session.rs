@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::unwrap::Kind;
 use crate::agent::label;
 use crate::process;
-use crate::runtime::{AgentPeer, Handle};
+use crate::runtime::{AgentPeer, Handle, SHELL_PROFILE};
 use crate::tools::clients;
 
 /// The maximum number of sessions at once; commands beyond that share one label.
@@ -18,8 +18,6 @@ const MOST: usize = 128;
 const DISTANCE: usize = 32;
 /// The maximum length of a session's name, in characters.
 const NAME_CHARS: usize = 128;
-/// The recorded result profile: none in practice, because the agent sees only what its commands write.
-const PROFILE: &str = "shell";
 
 /// The known sessions. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -90,7 +88,7 @@ impl Sessions {
         }
         let client =
             said.agent.and_then(|agent| clients::find(agent.client())).map_or("a shell", |known| known.label);
-        let peer = AgentPeer { client: format!("{client} (shell)"), pid, uid, profile: PROFILE };
+        let peer = AgentPeer { client: format!("{client} (shell)"), pid, uid, profile: SHELL_PROFILE };
         let label = runtime.agent_connected(&wanted, &peer);
         let (tell, ended) = watch::channel(false);
         let session = Session { key: key.clone(), label, peer, ended };

@@ -151,8 +151,11 @@ impl Asked {
                     let _ = print::say(format_args!("its output could not be written: {why}"));
                     return ExitCode::FAILURE;
                 }
-                Ok(Some(ShellReply::Ended { code, signal, closing, .. })) => {
+                Ok(Some(ShellReply::Ended { code, signal, closing, note, .. })) => {
                     drop((signals, witness));
+                    if let Some(note) = note {
+                        let _ = print::say(note);
+                    }
                     return end(code, signal, closing);
                 }
                 Ok(Some(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Typed { .. }) | None) => {}

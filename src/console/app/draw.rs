@@ -278,5 +278,8 @@ fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<Piece> {
     if let Some(last) = agent.last_call {
         pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint));
     }
+    if !agent.unread.is_empty() {
+        pieces.push(piece(format!(" {} unread", agent.unread.len()), Role::Waiting));
+    }
     pieces
 }

@@ -269,20 +269,23 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
         painter.wake_at(until);
     }
     match (waiter, notice) {
-        (Some((_, waiting)), Some(notice)) if notice.at >= waiting.since => {
-            told(notice.is_error, &notice.text)
-        }
         (None, Some(notice)) => told(notice.is_error, &notice.text),
-        (Some((task, waiting)), _) => {
+        (Some((task, waiting)), notice) => {
             let glyph = painter.glyphs().states[2];
             let since = painter.time(waiting.since);
             let text = format!(" {glyph} {} {} since {since}", alias(task), needs(waiting));
-            let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
+            // What is news beside it takes the place of its command.
+            let beside = notice.filter(|notice| notice.at >= waiting.since);
+            let beside = beside.map_or_else(
+                || visible::told(&task.cmd),
+                |notice| visible::one_line(&notice.text).into_owned(),
+            );
+            let beside = piece(format!("  {beside}"), Role::Faint);
             let has_pane = matches!(app.screen, Screen::Tasks | Screen::Focus | Screen::Program);
             let is_here = has_pane && app.at_hand().is_some_and(|shown| shown.id == task.id);
             let hint = painter.hint(app.context(), Action::Attend, "attention");
             let hint = hint.into_iter().filter(|_| !is_here);
-            [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
+            [piece(text, Role::Waiting)].into_iter().chain(hint).chain([beside]).collect()
         }
         (None, None) => {
             let term = match app.screen {

@@ -77,6 +77,9 @@ impl Painter<'_> {
         if let Some(by) = task.ended.as_ref().and_then(|ended| ended.signalled_by.as_ref()) {
             return Some(piece(format!("sent by {}", who(by)), Role::Faint));
         }
+        if let Some((by, signal)) = task.signal_before_end() {
+            return Some(piece(format!("after {} by {}", <&str>::from(signal), who(by)), Role::Faint));
+        }
         if task.output.dropped_bytes > 0 {
             let capped = self.glyphs().states[7];
             let dropped = text::bytes(task.output.dropped_bytes);

@@ -120,10 +120,59 @@ impl App {
         let to = dialog.recipients().to_vec();
         let then = dialog.then.clone().map(|(effect, _)| effect);
         self.layers.pop();
-        let who = to.iter().map(|label| visible::one_line(label).into_owned()).collect::<Vec<_>>().join(", ");
-        self.say(format!("{who} will read it with the next answer"));
+        self.say(self.way_of_words(&to, then.is_some()).said(&to));
         let tell = |agent| Effect::Ask(Request::Tell { agent, text: text.clone() });
         self.effects.extend(to.into_iter().map(tell).chain(then));
+    }
+}
+
+/// How a message reaches its readers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WayOfWords {
+    /// With the next answer to a call.
+    Answer,
+    /// On the standard error of the command that is stopped with it.
+    StoppedCommand,
+    /// On the standard error of the next command that fails, is stopped or is denied.
+    Stderr,
+    /// Different for several readers.
+    Several,
+}
+
+impl WayOfWords {
+    /// Describes it before the message is sent.
+    fn promise(self) -> &'static str {
+        match self {
+            Self::Answer => "It goes with the next answer to a call, as your words.",
+            Self::StoppedCommand => "It ends the command's standard error, as your words.",
+            Self::Stderr => "Its next command that fails, is stopped or denied says it.",
+            Self::Several => "With the next answer; else a command that fails says it.",
+        }
+    }
+
+    /// Describes it once the message is sent.
+    fn said(self, to: &[String]) -> String {
+        let who = to.iter().map(|label| visible::one_line(label).into_owned()).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Answer => format!("{who} will read it with the next answer"),
+            Self::StoppedCommand => format!("{who} will read it at the end of the command's output"),
+            Self::Stderr => format!("kept for {who} until a command of it fails, is stopped or denied"),
+            Self::Several => format!("kept for {who}: for the next answer, else a command that fails"),
+        }
+    }
+}
+
+impl App {
+    /// Returns how a message reaches these agents; `stops` tells whether a command of the first is stopped with it.
+    fn way_of_words(&self, to: &[String], stops: bool) -> WayOfWords {
+        let agents = &self.view.snapshot.agents;
+        let by_shell = |label: &String| agents.iter().any(|agent| agent.label == *label && agent.by_shell);
+        match to.iter().filter(|label| by_shell(label)).count() {
+            0 => WayOfWords::Answer,
+            1 if to.len() == 1 && stops => WayOfWords::StoppedCommand,
+            many if many == to.len() => WayOfWords::Stderr,
+            _ => WayOfWords::Several,
+        }
     }
 }
 
@@ -152,7 +201,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, dialog: &Tell) {
     let line = rows.len();
     rows.push(Vec::new());
     rows.push(Vec::new());
-    rows.push(vec![piece("It goes with the next answer to a call, as your words.", Role::Faint)]);
+    let way = painter.app.way_of_words(dialog.recipients(), dialog.then.is_some());
+    rows.push(vec![piece(way.promise(), Role::Faint)]);
     rows.extend(dialog.then.iter().map(|(_, text)| vec![piece(text.clone(), Role::Text)]));
     let send = if dialog.then.is_some() { "send, then stop" } else { "send" };
     let mut keys = vec![(Action::Send, send), (Action::Leave, "cancel")];

@@ -47,7 +47,10 @@ pub fn end(task: &TaskView) -> String {
         (TaskStatus::Completed | TaskStatus::Failed, _) => {
             match task.ended.as_ref().and_then(|e| e.signalled_by.as_ref()) {
                 Some(by) => format!("{how}, sent by {}", who(by)),
-                None => how,
+                None => match task.signal_before_end() {
+                    Some((by, signal)) => format!("{how} after {} by {}", <&str>::from(signal), who(by)),
+                    None => how,
+                },
             }
         }
         (status, _) => status.as_str().to_owned(),

@@ -367,6 +367,8 @@ mod tests {
             first_call: None,
             last_call: None,
             calls: 0,
+            by_shell: false,
+            unread: Vec::new(),
         };
         let notice = |seq| Notice {
             seq,

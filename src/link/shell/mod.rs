@@ -164,6 +164,9 @@ pub enum ShellReply {
         /// Why some of its output could not be written to the caller's descriptors.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unwritten: Option<String>,
+        /// What a person did or said, on one line for the command's standard error.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
 }
 

@@ -3,6 +3,7 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{TaskEvent, TaskFact};
 use crate::process::{Scope, Signal};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::native::Stage;
@@ -55,5 +56,14 @@ impl Driver {
 /// Returns the stage that reports a task's end to its caller.
 pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> Stage {
     let unwritten = io.unwritten.get().cloned();
-    Stage::Ended { exit: task.shell_end().cloned(), closing: task.ended_with_runtime(), unwritten }
+    let is_stopped = task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator);
+    let is_signalled =
+        |event: &TaskEvent| matches!(event.fact, TaskFact::Signal(_)) && event.actor == Actor::Operator;
+    let by_operator = is_stopped || task.events.iter().any(is_signalled);
+    Stage::Ended {
+        exit: task.shell_end().cloned(),
+        closing: task.ended_with_runtime(),
+        unwritten,
+        by_operator,
+    }
 }

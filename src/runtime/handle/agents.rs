@@ -1,8 +1,8 @@
 //! Agents: who is connected, and what the settings say about them.
 
 use super::Handle;
+use crate::runtime::agent_view::AgentPeer;
 use crate::runtime::events::Row;
-use crate::runtime::view::AgentPeer;
 
 /// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;
@@ -11,7 +11,7 @@ impl Handle {
     /// Registers an agent's connection and returns its label, which differs from `wanted` if a connected agent
     /// already has that one.
     pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
-        let label = self.shared.session().agent_connected(wanted, &peer.client, peer.pid);
+        let label = self.shared.session().agent_connected(wanted, peer);
         self.agent(&label, peer, true);
         label
     }
@@ -19,13 +19,21 @@ impl Handle {
     /// Marks an agent as disconnected; its tasks continue, and its label becomes free.
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
         let at = self.shared.clock.now().wall;
+        let snapshot = self.shared.snapshot.borrow().clone();
+        let mut tasks = snapshot.tasks.iter().filter(|task| task.started_by.is_agent(label));
+        let go_on = if tasks.any(|task| !task.status.is_terminal()) { "; its tasks go on" } else { "" };
         {
             let mut session = self.shared.session();
             session.agent_gone(label);
             if !session.has_agent() {
                 self.spawner.give_up_spares();
             }
-            session.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
+            session.notice(at, format!("agent {label} has disconnected{go_on}"), false);
+            let unread = session.agent_notices.unread(label);
+            if !unread.is_empty() {
+                let said = unread.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join("; ");
+                session.notice(at, format!("agent {label} has not read what it was told: {said}"), true);
+            }
         }
         self.agent(label, peer, false);
     }

@@ -39,6 +39,9 @@ impl Handle {
     /// Adds the approval rules of a console whose settings are stored elsewhere: they apply in addition to this
     /// runtime's rules until the runtime ends.
     pub fn hand_over(&self, config: &Path, rules: &[ApprovalRule]) {
+        if rules.is_empty() {
+            return;
+        }
         self.shared.note(&Row::Rules { config, rules });
         self.shared.handed.send_if_modified(|handed| {
             let before = handed.len();

@@ -39,6 +39,13 @@ impl Handle {
         let taken = self.shared.session().agent_notices.take(label, room, told, is_open);
         AgentNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken }
     }
+
+    /// Takes the messages that a person left for an agent that reads nothing but what its commands write.
+    #[must_use]
+    pub fn words_for(&self, label: &str) -> AgentNotices {
+        let taken = self.shared.session().agent_notices.take_words(label);
+        AgentNotices { shared: self.shared.clone(), label: label.to_owned(), own: Vec::new(), taken }
+    }
 }
 
 impl Handle {
@@ -69,7 +76,7 @@ impl Handle {
         }
         let row = Row::Words { actor: &Actor::Operator, to: label, text: text.as_str().into() };
         self.shared.write(&row, Durability::Synced).await?;
-        self.shared.session().agent_notices.words(label, &text);
+        self.shared.session().words(label, &text);
         self.notice_of(from, format!("told {label}: {text}"));
         Ok(())
     }
@@ -96,7 +103,10 @@ impl AgentNotices {
     /// Marks the notices as delivered once their answer is written, so that they are not repeated.
     pub fn given(mut self) {
         let ids = std::mem::take(&mut self.taken.ids);
-        self.shared.session().agent_notices.given(&self.label, &ids);
+        if !ids.is_empty() {
+            self.shared.session().given(&self.label, &ids);
+            self.shared.nudge.notify_one();
+        }
     }
 }
 

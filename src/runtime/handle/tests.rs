@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::journal::{Block, Durability};
-use crate::runtime::AgentPeer;
+use crate::runtime::{AgentPeer, SHELL_PROFILE};
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &Block) -> Handle {
@@ -230,4 +230,32 @@ async fn an_agent_counts_as_connected_before_the_published_state_shows_it() {
     assert!(handle.has_agent() && handle.snapshot().borrow().agents.is_empty());
     handle.agent_gone(&label, &peer);
     assert!(!handle.has_agent());
+}
+
+#[tokio::test]
+async fn an_agent_that_leaves_is_told_of_with_what_goes_on_and_what_it_has_not_read() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let handle = runtime(dir.path(), &Block::default());
+    let peer = AgentPeer { client: "c".into(), pid: 1, uid: 0, profile: SHELL_PROFILE };
+    let said = |handle: &Handle| {
+        let session = handle.shared.session();
+        session.notices.iter().map(|notice| notice.text.clone()).collect::<Vec<_>>()
+    };
+    let label = handle.agent_connected("a", &peer);
+    handle.agent_gone(&label, &peer);
+    assert_eq!(said(&handle), ["agent a has disconnected"]);
+
+    let label = handle.agent_connected("b", &peer);
+    handle.shared.session().words(&label, "use TOKEN=abcdefgh12345678 here");
+    let words = handle.words_for(&label);
+    assert_eq!(words.sentences(), ["use TOKEN=abcdefgh12345678 here"]);
+    // It was not delivered.
+    drop(words);
+    assert_eq!(handle.shared.session().agents[1].unread.len(), 1);
+    handle.agent_gone(&label, &peer);
+    let last = said(&handle).pop().expect("a notice");
+    assert!(last.starts_with("agent b has not read what it was told: \"use TOKEN="), "{last}");
+    assert!(!last.contains("abcdefgh12345678"), "{last}");
+    handle.words_for(&label).given();
+    assert!(handle.shared.session().agents[1].unread.is_empty());
 }

@@ -8,12 +8,13 @@ use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
+use crate::runtime::agent_view::{AgentView, SHELL_PROFILE};
 use crate::runtime::approval::GateView;
 use crate::runtime::events::Row;
 use crate::runtime::metrics::Metrics;
 use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::state::TaskState;
-use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
+use crate::runtime::view::{CallSummary, Notice, RecordView, Snapshot, TaskView};
 
 impl Recording {
     /// Returns the console's view of the recording. A task whose end was not recorded is completed from what it left
@@ -57,6 +58,8 @@ impl Recording {
                     first_call: self.calls.values().filter(of).map(|call| call.record.at).next(),
                     last_call: self.calls.values().filter(of).map(|call| call.record.at).next_back(),
                     calls: self.calls.values().filter(of).count() as u64,
+                    by_shell: past.profile.as_deref() == Some(SHELL_PROFILE),
+                    unread: Vec::new(),
                 });
             }
         }

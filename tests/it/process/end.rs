@@ -113,6 +113,7 @@ async fn f56_a_wait_for_the_command_is_over_when_its_time_is() {
     let tag = Tag::new();
     let mut task = bench.start_bash(&format!("seq 3 > >(sleep {}; cat > f); true", tag.0)).await;
     task.exit().await;
+    tag.asleep();
     task.host.finish(Leftovers::End, true);
     match task.event().await {
         HostEvent::AtWork { names } => assert!(names.contains(&"sleep".to_owned()), "{names:?}"),

@@ -164,6 +164,8 @@ impl Published {
             first_call: None,
             last_call: None,
             calls: 0,
+            by_shell: false,
+            unread: Vec::new(),
         };
         Snapshot {
             recording: whose.into(),

@@ -1,0 +1,103 @@
+//! How the end of a command is told to its caller: as it ended, and on one line what a person did and said. A command
+//! that a person ended is no longer what a plain run would be, so the agent reads why. Pure.
+
+use super::unwrap::Kind;
+use crate::link::ShellReply;
+use crate::process::Signal;
+use crate::runtime::Exit;
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ending {
+    /// How its shell ended; `None` if unknown.
+    pub(super) exit: Option<Exit>,
+    /// Why the runtime ended, if the command was ended with it.
+    pub(super) closing: Option<String>,
+    /// Why some of its output could not be written.
+    pub(super) unwritten: Option<String>,
+    /// Whether a person stopped it or sent it a signal.
+    pub(super) by_operator: bool,
+}
+
+impl Ending {
+    /// Tells whether a line may be added to what the command wrote.
+    pub(super) fn takes_words(&self) -> bool {
+        self.closing.is_none() && (self.by_operator || self.exit != Some(Exit::Code(0)))
+    }
+
+    /// Returns the reply to the caller. `words` are what a person wrote to the agent.
+    pub(super) fn told(self, agent: Option<Kind>, words: &[String]) -> ShellReply {
+        let note = note(self.by_operator && self.takes_words(), words);
+        let (code, signal) = match self.exit {
+            Some(Exit::Code(code)) => (Some(code), None),
+            Some(Exit::Signal(name)) => (None, name.parse::<Signal>().ok().map(Signal::number)),
+            None => (None, None),
+        };
+        // opencode waits for ever for a shell that a signal ended.
+        let is_stuck = agent == Some(Kind::Opencode) && self.by_operator;
+        let (code, signal) = match signal.filter(|_| is_stuck) {
+            Some(signal) => (Some(128 + signal), None),
+            None => (code, signal),
+        };
+        ShellReply::Ended { code, signal, closing: self.closing, unwritten: self.unwritten, note }
+    }
+}
+
+/// Returns what a person did and said, on one line.
+pub(super) fn note(by_operator: bool, words: &[String]) -> Option<String> {
+    match (by_operator, words.join("; ")) {
+        (true, words) if words.is_empty() => Some("the operator stopped this".to_owned()),
+        (true, words) => Some(format!("the operator stopped this: {words}")),
+        (false, words) if words.is_empty() => None,
+        (false, words) => Some(format!("the operator says: {words}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(exit: Exit, by_operator: bool) -> Ending {
+        Ending { exit: Some(exit), closing: None, unwritten: None, by_operator }
+    }
+
+    fn told(
+        ending: Ending,
+        agent: Option<Kind>,
+        words: &[String],
+    ) -> (Option<i32>, Option<i32>, Option<String>) {
+        match ending.told(agent, words) {
+            ShellReply::Ended { code, signal, note, .. } => (code, signal, note),
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    #[test]
+    fn a_command_that_a_person_stopped_says_so_with_the_words() {
+        let term = || Exit::Signal("SIGTERM".to_owned());
+        let words = ["use make check".to_owned()];
+        let stopped = Some("the operator stopped this: use make check".to_owned());
+        assert_eq!(told(ending(term(), true), Some(Kind::Claude), &words), (None, Some(15), stopped.clone()));
+        assert_eq!(
+            told(ending(term(), true), Some(Kind::Opencode), &words),
+            (Some(143), None, stopped.clone())
+        );
+        assert_eq!(told(ending(term(), false), Some(Kind::Opencode), &[]), (None, Some(15), None));
+        // It caught the signal and ended as it liked.
+        assert_eq!(told(ending(Exit::Code(0), true), None, &words), (Some(0), None, stopped));
+    }
+
+    #[test]
+    fn what_no_person_ended_takes_words_only_if_it_failed() {
+        assert!(!ending(Exit::Code(0), false).takes_words());
+        assert!(ending(Exit::Code(1), false).takes_words());
+        let said = Some("the operator says: look at main".to_owned());
+        assert_eq!(
+            told(ending(Exit::Code(1), false), None, &["look at main".to_owned()]),
+            (Some(1), None, said)
+        );
+        assert_eq!(told(ending(Exit::Code(1), false), None, &[]), (Some(1), None, None));
+        let closing = Ending { closing: Some("it was shut down".into()), ..ending(Exit::Code(1), true) };
+        assert!(!closing.takes_words());
+    }
+}
