@@ -64,6 +64,7 @@ fn table(output: &MetricsReport) -> String {
     for (name, activity) in &metrics.by {
         row(&format!("calls {name}"), &activity.calls);
         row(&format!("commands {name}"), &activity.commands);
+        row(&format!("batched {name}"), &activity.batched);
     }
     for (tool, statuses) in &metrics.tool_calls {
         statuses.iter().for_each(|(status, count)| row(&format!("tool_calls {tool} {status}"), count));

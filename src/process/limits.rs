@@ -26,9 +26,10 @@ pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
     Ok(limit.maximum)
 }
 
-/// Keeps this process from dumping its memory, which may contain secrets, into a file when it crashes.
+/// Keeps this process from dumping its memory, which may contain secrets, into a file or to a program when it crashes:
+/// one byte is too little for a file, and is the only limit at which the kernel starts no program (core(5)).
 pub fn forgo_core_dump() {
-    lower(Resource::Core, 0);
+    lower(Resource::Core, 1);
 }
 
 /// Sets close-on-exec on every descriptor above the standard streams, including inherited ones.

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
-use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
+use rustix::process::{Signal, getpid, kill_process};
 
 use super::sys;
 
@@ -98,8 +98,7 @@ pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsStr
 /// Ends this process by a signal, in the same way as the command it represents, without leaving a core dump of its
 /// own.
 pub fn die_of(signal: i32) {
-    let limit = getrlimit(Resource::Core);
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), ..limit });
+    super::limits::forgo_core_dump();
     sys::restore(signal);
     if let Some(signal) = Signal::from_named_raw(signal) {
         let _ = kill_process(getpid(), signal);

@@ -74,13 +74,14 @@ impl Counters {
     }
 
     /// Counts a call that was answered or abandoned. Only an agent's counts as a tool call; the operator's actions are
-    /// counted by their effect on tasks as well, a stream and a program only by their commands.
+    /// counted by their effect on tasks as well, a stream and a program by their duration and their commands.
     fn call(&mut self, record: &CallRecord, status: &str) {
         self.programs.remove(&record.seq);
         let tool = self.counted_as(&record.tool).to_owned();
         let metrics = &mut self.metrics;
         let is_answered = status != ABANDONED;
-        if is_answered {
+        let is_agents = matches!(record.actor, Actor::Agent(_));
+        if is_answered && (is_agents || record.is_stream()) {
             let durations = self.durations.entry(tool.clone()).or_default();
             if durations.len() == DURATIONS_KEPT {
                 durations.pop_front();
@@ -91,7 +92,7 @@ impl Counters {
             return;
         }
         metrics.by.entry(kind_of(&record.actor).to_owned()).or_default().calls += 1;
-        if !matches!(record.actor, Actor::Agent(_)) {
+        if !is_agents {
             return;
         }
         *metrics.tool_calls.entry(tool.clone()).or_default().entry(status.to_owned()).or_default() += 1;
@@ -127,11 +128,14 @@ impl Counters {
             TaskFact::Start { .. } => {
                 let open = self.open.get(task).copied();
                 let by = open.map_or("agent", |open| open.by);
-                metrics.by.entry(by.to_owned()).or_default().commands += 1;
-                match open {
+                let is_batched = open.is_some_and(|open| open.is_batch_item);
+                let activity = metrics.by.entry(by.to_owned()).or_default();
+                activity.commands += 1;
+                activity.batched += u64::from(is_batched);
+                match is_batched {
                     _ if by != "agent" => {}
-                    Some(OpenTask { is_batch_item: true, .. }) => metrics.batched_exec_command_items += 1,
-                    _ => metrics.exec_command_items += 1,
+                    true => metrics.batched_exec_command_items += 1,
+                    false => metrics.exec_command_items += 1,
                 }
             }
             TaskFact::Promoted { .. } => metrics.promotions += 1,

@@ -32,6 +32,7 @@ pub fn prometheus(metrics: &Metrics) -> String {
     };
     page.by_one("calls", "Tool calls of anybody.", "by", &by(|activity| activity.calls));
     page.by_one("commands", "Commands that anybody ran.", "by", &by(|activity| activity.commands));
+    page.by_one("batched_commands", "Those run in batches.", "by", &by(|activity| activity.batched));
     page.by_one("tasks_ended", "Tasks ended.", "status", &metrics.tasks_ended);
     page.by_one("operator_actions", "What the operator did to tasks.", "action", &metrics.operator_actions);
     page.by_one("input_refused", "Inputs that were refused.", "reason", &metrics.input_refused);

@@ -54,7 +54,7 @@ pub struct Metrics {
     /// How much of each limit is used.
     #[serde(default)]
     pub gauges: Vec<Gauge>,
-    /// Tool-call durations in ms, by tool: (count, p50, p95, p99) over the recent calls.
+    /// Durations in ms of agents' calls, by tool, and of streams and programs: (count, p50, p95, p99) of the recent ones.
     pub call_ms: BTreeMap<String, (u64, u64, u64, u64)>,
     /// Calls in each of the last 60 seconds, oldest first; updated at most once a second.
     pub calls_per_second: Vec<u64>,
@@ -69,6 +69,9 @@ pub struct Activity {
     pub calls: u64,
     /// Commands run, in batches or not.
     pub commands: u64,
+    /// Those run in batches.
+    #[serde(default)]
+    pub batched: u64,
 }
 
 impl Metrics {

@@ -159,7 +159,7 @@ async fn a_recording_has_the_counters_its_runtime_had() {
     assert_eq!(read["tool_calls"]["TaskOutput"], json!({"abandoned": 1}), "only the agent's: {read}");
     assert_eq!(
         read["by"],
-        json!({"agent": {"calls": 9, "commands": 8}, "cli": {"calls": 1, "commands": 0}}),
+        json!({"agent": {"calls": 9, "commands": 8, "batched": 4}, "cli": {"calls": 1, "commands": 0, "batched": 0}}),
         "{read}"
     );
     assert_eq!(read["call_ms"][STREAM_CALL][0], 1, "{read}");

@@ -153,7 +153,7 @@ fn the_counters_tell_an_agent_from_a_script_and_from_a_program() {
     let data = &metrics["data"];
     assert_eq!((&data["exec_command_items"], &data["shell_commands"]), (&json!(1), &json!(1)), "{data}");
     assert_eq!(data["tool_calls"], json!({"ExecCommand": {"success": 1}}));
-    let by = |calls: u64, commands: u64| json!({"calls": calls, "commands": commands});
+    let by = |calls: u64, commands: u64| json!({"calls": calls, "commands": commands, "batched": 0});
     assert_eq!(data["by"], json!({"agent": by(1, 1), "cli": by(1, 1), "program": by(0, 4)}), "{data}");
 }
 

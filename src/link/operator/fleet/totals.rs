@@ -40,6 +40,7 @@ pub(super) fn add(total: &mut Metrics, one: &Metrics) {
         let known = total.by.entry(name.clone()).or_default();
         known.calls = known.calls.saturating_add(more.calls);
         known.commands = known.commands.saturating_add(more.commands);
+        known.batched = known.batched.saturating_add(more.batched);
     }
     for (map, more) in [
         (&mut total.tasks_live, tasks_live),
