@@ -2,6 +2,7 @@
 //! text that is already clean; never escape sequences or our own serialised JSON.
 
 mod marker;
+mod unreadable;
 
 use std::borrow::Cow;
 
@@ -177,7 +178,7 @@ enum Shown<'a> {
     /// The complete text; a JSON document is pretty-printed.
     All(Cow<'a, str>),
     Ends {
-        head: &'a str,
+        head: Cow<'a, str>,
         tail: &'a str,
         lines: Option<u64>,
         chars: Option<u64>,
@@ -188,8 +189,9 @@ impl<'a> Readable<'a> {
     fn of(text: &'a Text, read_on: &'a ReadOn) -> Option<Self> {
         let text = match text {
             Text::Whole(whole) if whole.trim().is_empty() => return None,
-            Text::Whole(whole) => Shown::All(laid_out(whole)),
+            Text::Whole(whole) => Shown::All(unreadable::named(laid_out(whole))),
             Text::Ends { head, tail, lines, chars } => {
+                let head = unreadable::named(Cow::Borrowed(head));
                 Shown::Ends { head, tail, lines: *lines, chars: *chars }
             }
         };
@@ -211,7 +213,7 @@ impl<'a> Readable<'a> {
             }
             Shown::All(whole) => both_ends(&whole, &whole, budget, || Whole::of(&whole, self.read_on)),
             Shown::Ends { head, tail, lines, chars } => {
-                both_ends(head, tail, budget, || Whole { lines, chars, read_on: self.read_on.clone() })
+                both_ends(&head, tail, budget, || Whole { lines, chars, read_on: self.read_on.clone() })
             }
         };
         Preview { text, truncated: true }

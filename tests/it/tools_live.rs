@@ -326,3 +326,15 @@ async fn a_client_that_counts_lines_and_bytes_gets_no_more_of_either() {
     let items = result(&answer)["items"].as_array().expect("items").clone();
     assert!(items.iter().all(|item| item["truncated"] == true), "{items:?}");
 }
+
+#[tokio::test]
+async fn output_that_is_no_text_is_said_to_be_and_none_of_it_vanishes() {
+    let bench = Bench::start();
+    let stdout = async |cmd: &str| result(&bench.exec(cmd, json!({})).await)["stdout_preview"].clone();
+    assert_eq!(stdout(r"printf 'a\0b'").await, "a␀b");
+    let binary = stdout("head -c 3000 /dev/urandom").await;
+    assert!(binary.as_str().is_some_and(|text| text.starts_with("[binary output: ")), "{binary}");
+    let drawn = stdout("printf '%1920sEvery 1.0s: date%40s\r' '' ''").await;
+    assert_eq!(drawn, format!("[1,920 blanks]Every 1.0s: date{}", " ".repeat(40)));
+    bench.runtime.shutdown().await;
+}

@@ -28,6 +28,9 @@ pub struct Transcript {
 const STILL_ON: &str = "[the alternate screen, still on at the end]\n";
 /// The columns of a row on a pipe. A longer line continues in the next row, as on a terminal.
 const PIPE_COLUMNS: usize = 1 << 18;
+/// A control character that a terminal ignores, and its picture.
+const DELETE: char = '\x7f';
+const DELETE_PICTURE: char = '␡';
 
 /// A screen without colours and attributes.
 #[derive(Debug, Default)]
@@ -119,6 +122,11 @@ pub fn clean(bytes: &[u8], origin: Origin, size: Size) -> String {
     transcript.finish()
 }
 
+/// Returns the picture of a control character: ␀ for NUL.
+fn picture_of(control: u8) -> char {
+    char::from_u32(0x2400 + u32::from(control)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
 impl TextScreen {
     /// Returns the columns of a row.
     fn columns(&self) -> usize {
@@ -178,6 +186,7 @@ impl TextScreen {
     }
 
     fn print_one(&mut self, c: char) {
+        let c = if c == DELETE && self.origin == Origin::Pipe { DELETE_PICTURE } else { c };
         let row = self.cursor.row;
         match c.width() {
             None => {}
@@ -229,6 +238,8 @@ impl TextScreen {
             b'\r' => self.cursor.col = 0,
             0x0e => self.cursor.charsets.shift(true),
             0x0f => self.cursor.charsets.shift(false),
+            // It means nothing on a pipe, and is not to vanish.
+            0 | 0x01..=0x06 | 0x10..=0x1f if self.origin == Origin::Pipe => self.print_one(picture_of(byte)),
             _ => {}
         }
     }
@@ -373,6 +384,13 @@ mod tests {
     fn invalid_bytes_are_replaced_and_line_drawing_is_drawn() {
         assert_eq!(clean(b"a\xffb\xe4\xbd", Origin::Pipe, Size::default()), "a\u{FFFD}b\u{FFFD}");
         assert_eq!(tty("\x1b(0lqk\x1b(Bq\x1b[3b"), "┌─┐qqqq");
+    }
+
+    #[test]
+    fn control_characters_that_mean_nothing_on_a_pipe_are_shown() {
+        assert_eq!(pipe("a\0b\x01\x1f\x7f\n"), "a␀b␁␟␡\n");
+        assert_eq!(pipe("a\x07b\x0bc"), "ab\nc", "a bell and a line feed mean something");
+        assert_eq!(tty("a\0b"), "ab", "on a terminal, it is padding");
     }
 
     #[test]
