@@ -127,7 +127,7 @@ async fn show(
         is_fleet: operator.fleet().is_some(),
         recording: operator.recording().map(str::to_owned),
     };
-    let size = io::tty::size().map_err(Error::Terminal)?;
+    let size = io::tty::size(options.capabilities.usual_size).map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.screen = options.opens;

@@ -277,6 +277,8 @@ pub enum Effect {
     Withdraw(String),
     /// Announce which panes are on screen.
     Show(Shown),
+    /// Give the terminal back to the shell until that continues the console.
+    Suspend,
     /// Have the terminal report each movement of the mouse, or only those with a button held.
     Hover(bool),
     /// Read a page of a task's log.

@@ -158,7 +158,7 @@ impl Because {
 
 impl Capabilities {
     /// Derives the terminal's capabilities from environment variables: `NO_COLOR`, `CLICOLOR=0`, `TERM`,
-    /// `COLORTERM`, and a locale in which the glyphs would be two columns wide.
+    /// `COLORTERM`, `COLUMNS` and `LINES`, and a locale in which the glyphs would be two columns wide.
     #[must_use]
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|v| !v.is_empty());
@@ -169,7 +169,10 @@ impl Capabilities {
         let level = Level::of_terminal(&term, &colorterm);
         // A terminal that does not understand such queries would print them.
         let answers = level > Level::None && term != "linux";
-        Self { no_color, level, is_wide, backdrop: None, is_light: None, answers }
+        let named = |name| text(name).and_then(|size| size.trim().parse().ok()).filter(|size| *size > 0);
+        let (columns, rows) = Self::default().usual_size;
+        let usual_size = (named("COLUMNS").unwrap_or(columns), named("LINES").unwrap_or(rows));
+        Self { no_color, level, is_wide, backdrop: None, is_light: None, answers, usual_size }
     }
 }
 
@@ -283,6 +286,13 @@ mod tests {
         Capabilities::from_environment(|name| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         })
+    }
+
+    #[test]
+    fn a_terminal_without_a_size_has_the_named_or_the_usual_one() {
+        assert_eq!(with(&[]).usual_size, (80, 24));
+        assert_eq!(with(&[("COLUMNS", "132"), ("LINES", "43")]).usual_size, (132, 43));
+        assert_eq!(with(&[("COLUMNS", "0"), ("LINES", "x")]).usual_size, (80, 24));
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub enum MouseButton {
     Left,
     Middle,
     Right,
+    /// Button 8.
+    Back,
+    /// Button 9.
+    Forward,
 }
 
 impl MouseInput {
@@ -90,6 +94,8 @@ impl MouseInput {
             MouseButton::Left => 0,
             MouseButton::Middle => 1,
             MouseButton::Right => 2,
+            MouseButton::Back => 128,
+            MouseButton::Forward => 129,
         };
         let base = match self.kind {
             MouseKind::Release(_) if modes.mouse_encoding != MouseEncoding::Sgr => 3,
@@ -141,6 +147,8 @@ mod tests {
         assert_eq!(far.encode(modes(all, MouseEncoding::Plain)), None);
         assert_eq!(far.encode(modes(all, MouseEncoding::Utf8)).unwrap(), "\x1b[M#\u{14D}%".as_bytes());
         assert_eq!(far.encode(modes(all, MouseEncoding::Sgr)).unwrap(), b"\x1b[<0;301;5m");
+        let back = at(MouseKind::Press(MouseButton::Back), 4, 9);
+        assert_eq!(back.encode(modes(all, MouseEncoding::Sgr)).unwrap(), b"\x1b[<128;10;5M");
         let wheel = MouseInput { ctrl: true, ..at(MouseKind::ScrollDown, 0, 0) };
         assert_eq!(wheel.encode(modes(all, MouseEncoding::Sgr)).unwrap(), b"\x1b[<81;1;1M");
     }

@@ -187,6 +187,20 @@ fn the_task_takes_the_size_of_its_pane_and_follows_it() {
 }
 
 #[test]
+fn a_terminal_that_says_no_size_has_the_usual_one() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[("COLUMNS", "80"), ("LINES", "20")]);
+    resize(person.master.as_ref().expect("a terminal"), 0, 0);
+    person.types("oecho at-$((6*7))\r");
+    person.wait_for("a frame of that size", "at-42");
+    wait_until("the last of 20 rows", || {
+        person.screen().lines().nth(19).is_some_and(|row| row.contains("INPUT") || row.contains("OBSERVE"))
+    });
+    person.types("\x1d");
+    person.wait_for("it goes on", "OBSERVE");
+}
+
+#[test]
 fn f28_every_signal_that_ends_it_gives_the_terminal_back() {
     for (signal, code) in [
         (Signal::TERM, 143),

@@ -218,6 +218,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Messages))),
         Action::Themes => here(Is(|app| list(app).is_some_and(|list| matches!(list.kind, Kind::Themes(_))))),
         Action::EditSettings => here(Does(|effect| calls("ExecCommand")(effect))),
+        Action::Suspend => here(Does(|effect| matches!(effect, Effect::Suspend))),
         Action::Mouse => here(Does(|effect| matches!(effect, Effect::Mouse(false)))),
         Action::Help => here(Is(|app| matches!(app.layers.last(), Some(Layer::Help { .. })))),
         Action::Back => (Place(7, &["4"]), Is(|app| app.toasts.list().is_empty())),

@@ -84,6 +84,7 @@ mod e2e_trace;
 mod e2e_tree;
 mod e2e_unread;
 mod e2e_waiting;
+mod esctest;
 mod exec_lines;
 mod exec_manifest;
 mod exec_python;

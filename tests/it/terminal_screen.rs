@@ -266,3 +266,32 @@ fn erasing_paints_no_lines_and_no_blocks() {
     assert!(!blank.underline && !blank.inverse && blank.bg == printed.bg);
     assert!(printed.underline && printed.inverse);
 }
+
+#[test]
+fn a_change_of_columns_clears_the_screen_once_it_is_allowed() {
+    let mut terminal = Terminal::new(Size::clamped(20, 5), Origin::Tty);
+    terminal.feed(b"\x1b[2;4ra\x1b[?3h\x1b[?3$p");
+    assert_eq!(terminal.screen_text(), "a", "as it is in the strings that reset terminals");
+    let fed = terminal.feed(b"\x1b[?40h\x1b[3;3H\x1b[?3h\x1b[6n\x1b[?3$px");
+    assert_eq!(String::from_utf8(fed.replies).unwrap(), "\x1b[1;1R\x1b[?3;1$y");
+    assert_eq!((terminal.screen_text().as_str(), terminal.size()), ("x", Size::clamped(20, 5)));
+}
+
+#[test]
+fn each_screen_has_a_saved_cursor_of_its_own() {
+    let mut terminal = Terminal::new(Size::clamped(20, 5), Origin::Tty);
+    let fed = terminal.feed(b"\x1b[2;3H\x1b7\x1b[?47h\x1b(0\x1b[4;5H\x1b7\x1b(B\x1b[1;1H\x1b8\x1b[6nq\x1b[?47l\x1b(B\x1b8\x1b[6nq");
+    assert_eq!(String::from_utf8(fed.replies).unwrap(), "\x1b[4;5R\x1b[2;3R");
+    assert_eq!(terminal.screen_text(), "\n  q", "with its character set");
+}
+
+#[test]
+fn moving_to_other_lines_stops_at_the_margins() {
+    for (moves, at) in
+        [("3;4H\x1b[9E", "4;1"), ("3;4H\x1b[9F", "2;1"), ("5;4H\x1b[9E", "6;1"), ("1;4H\x1b[9F", "1;1")]
+    {
+        let mut terminal = Terminal::new(Size::clamped(20, 6), Origin::Tty);
+        let fed = terminal.feed(format!("\x1b[2;4r\x1b[{moves}\x1b[6n").as_bytes());
+        assert_eq!(String::from_utf8(fed.replies).unwrap(), format!("\x1b[{at}R"), "{moves:?}");
+    }
+}

@@ -90,7 +90,7 @@ impl App {
             Up | Down | PageUp | PageDown | First | Last | WidenList | NarrowList | ShowTasks | ShowFocus
             | ShowReceipts | ShowMetrics | ShowProgram | Attend | Export | ExportMetrics
             | ExportScreenSvg | ExportScreenHtml | ExportScreenText | ExportScreenAnsi | Palette | Themes
-            | Mouse | Help | Back | Quit => Ok(()),
+            | Mouse | Suspend | Help | Back | Quit => Ok(()),
             Places => {
                 if self.setup.recording.is_some() {
                     Err(self::Why::Recording)

@@ -307,6 +307,7 @@ impl App {
                 self.has_mouse = !self.has_mouse;
                 self.effects.push(Effect::Mouse(self.has_mouse));
             }
+            Action::Suspend => self.effects.push(Effect::Suspend),
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.compare(),
             Action::Seen => self.ask_for_coverage(),

@@ -267,7 +267,7 @@ impl Driver {
             return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
-            let (columns, rows) = tty::size().map_err(Error::Terminal)?;
+            let (columns, rows) = tty::size(self.source.capabilities.usual_size).map_err(Error::Terminal)?;
             let effects = self.app.update(Msg::Resize(columns, rows));
             return self.carry_out(effects);
         }
@@ -332,6 +332,7 @@ impl Driver {
                 Effect::SaveTheme(name) => self.save_theme(&name),
                 Effect::Remember(memory) => self.remember(&memory),
                 Effect::Arranged(arrangement) => self.keep_arrangement(&arrangement),
+                Effect::Suspend => self.suspend_for_shell()?,
                 Effect::Mouse(_) => self.set_mouse()?,
                 Effect::Hover(is_wanted) => {
                     tty::hover(self.display.output(), is_wanted).map_err(Error::Terminal)?;

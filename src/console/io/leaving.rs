@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use rustix::process::{Pid, getpgid, getpgrp, getsid};
+
 use super::display;
 use super::driver::{Driver, Ending};
 use super::signals::Asked;
 use super::tty;
 use crate::console::Error;
+use crate::process;
 
 /// How long a terminal may take to accept what restores it, once for what was written before and once for that.
 pub(in crate::console) const GIVING_BACK: Duration = Duration::from_millis(500);
@@ -31,17 +34,30 @@ impl Driver {
                 let at = self.clock.now().mono + RESIZING;
                 self.times.resize.get_or_insert(at);
             }
-            Asked::Suspend => {
-                self.display.output().finish(GIVING_BACK);
-                tty::give_back(GIVING_BACK);
-                // The process stays stopped inside this call until it is continued.
-                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
-                    .map_err(|error| Error::Terminal(error.into()))?;
-                self.retake()?;
-            }
+            Asked::Suspend => self.suspend()?,
             Asked::Continue => self.retake()?,
         }
         Ok(None)
+    }
+
+    fn suspend(&mut self) -> Result<(), Error> {
+        self.display.output().finish(GIVING_BACK);
+        tty::give_back(GIVING_BACK);
+        // The process stays stopped inside this call until it is continued.
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
+            .map_err(|error| Error::Terminal(error.into()))?;
+        self.retake()
+    }
+
+    /// Suspends the console as the person wants, if there is a shell to go back to.
+    pub(super) fn suspend_for_shell(&mut self) -> Result<(), Error> {
+        if has_shell() {
+            return self.suspend();
+        }
+        let now = self.clock.now().wall;
+        self.app.toasts.say("there is no shell to go back to", None, now);
+        self.app.touch();
+        Ok(())
     }
 
     /// Returns how the loop ends when the terminal is gone.
@@ -79,4 +95,16 @@ impl Driver {
         self.stop.answer(true);
         Ending::Stopped
     }
+}
+
+/// Tells whether a shell with job control started this program: its group's parent is in the same session and in
+/// another group.
+fn has_shell() -> bool {
+    let group = getpgrp();
+    let leader = u32::try_from(group.as_raw_nonzero().get()).ok();
+    let parent = leader.and_then(process::parent).and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+    parent.is_some_and(|parent| {
+        getsid(Some(parent)).ok() == getsid(None).ok()
+            && getpgid(Some(parent)).is_ok_and(|other| other != group)
+    })
 }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, Once, PoisonError, TryLockError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetsid, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetsid, tcgetwinsize, tcsetattr};
 
 use super::output::{Output, Sink, Step};
 use crate::config::Mouse;
@@ -92,12 +92,19 @@ pub fn open() -> io::Result<Sink> {
 }
 
 /// Returns the size of the terminal in columns and rows, limited to the largest size of a task, so that
-/// allocations do not depend on what a window claims.
+/// allocations do not depend on what a window claims. A terminal that says none (a serial line, a container) has the
+/// `usual` one.
 ///
 /// # Errors
 /// When the size cannot be queried.
-pub fn size() -> io::Result<(u16, u16)> {
-    crossterm::terminal::size().map(|(columns, rows)| (columns.min(Size::MAX), rows.min(Size::MAX)))
+pub fn size(usual: (u16, u16)) -> io::Result<(u16, u16)> {
+    let stdout = io::stdout();
+    let said = match stdout.is_terminal() {
+        true => tcgetwinsize(stdout.as_fd()),
+        false => tcgetwinsize(File::open("/dev/tty")?.as_fd()),
+    }?;
+    let or = |said: u16, usual: u16| if said == 0 { usual } else { said }.min(Size::MAX);
+    Ok((or(said.ws_col, usual.0), or(said.ws_row, usual.1)))
 }
 
 /// Takes over the terminal, the first time or again after it was restored.

@@ -22,7 +22,7 @@ const RENAMED: [(Action, &str); 14] = [
 ];
 
 /// Other words by which people look for an action.
-const SYNONYMS: [(Action, &str); 32] = [
+const SYNONYMS: [(Action, &str); 33] = [
     (Action::Places, "fleet runtimes workspaces worktrees hosts machines switch"),
     (Action::Type, "type interactive attach"),
     (Action::Line, "compose answer reply"),
@@ -38,6 +38,7 @@ const SYNONYMS: [(Action, &str); 32] = [
     (Action::FindText, "filter search grep text list tasks calls"),
     (Action::Start, "run command new shell"),
     (Action::Detach, "leave running background disconnect"),
+    (Action::Suspend, "stop background job shell ctrl-z fg"),
     (Action::Dismiss, "dismiss remove take off the list"),
     (Action::ClearFinished, "dismiss remove take off the list"),
     (Action::Filter, "failed agent session show only"),
@@ -281,6 +282,7 @@ actions! {
     Help "help" "The keys that work here" ""
     Back "back" "Back, close, clear messages" ""
     Confirm "yes" "Yes, do it" ""
+    Suspend "suspend" "Back to the shell; fg returns" ""
     Detach "detach" "Close the console; tasks go on" "serve"
     StopAll "stop all" "Stop all tasks and quit" "serve --stop"
     Quit "quit" "Quit the console" ""

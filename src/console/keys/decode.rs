@@ -300,7 +300,7 @@ mod tests {
         let mouse = |kind, row, col| {
             Decoded::Mouse(MouseInput { kind, row, col, shift: false, alt: false, ctrl: false })
         };
-        let got = all(b"\x1b[<0;5;3M\x1b[<0;5;3m\x1b[<32;6;3M\x1b[<65;1;1M\x1b[<35;2;2M\x1b[M !!");
+        let got = all(b"\x1b[<0;5;3M\x1b[<0;5;3m\x1b[<32;6;3M\x1b[<65;1;1M\x1b[<35;2;2M\x1b[M !!\x1b[<128;5;3M\x1b[<129;5;3m");
         let expected = [
             mouse(MouseKind::Press(MouseButton::Left), 2, 4),
             mouse(MouseKind::Release(MouseButton::Left), 2, 4),
@@ -308,6 +308,8 @@ mod tests {
             mouse(MouseKind::ScrollDown, 0, 0),
             mouse(MouseKind::Move, 1, 1),
             mouse(MouseKind::Press(MouseButton::Left), 0, 0),
+            mouse(MouseKind::Press(MouseButton::Back), 2, 4),
+            mouse(MouseKind::Release(MouseButton::Forward), 2, 4),
         ];
         assert_eq!(got, expected);
         assert_eq!(all(b"\x1b[I\x1b[O"), [Decoded::Focus(true), Decoded::Focus(false)]);

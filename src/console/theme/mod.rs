@@ -55,6 +55,8 @@ pub struct Capabilities {
     pub is_light: Option<bool>,
     /// Whether it answers queries.
     pub answers: bool,
+    /// Its columns and rows if it says none.
+    pub usual_size: (u16, u16),
 }
 
 /// The effective preferences of a console.
@@ -159,7 +161,8 @@ impl Default for UiSettings {
 impl Default for Capabilities {
     fn default() -> Self {
         let (no_color, level, is_wide) = (false, Level::True, false);
-        Self { no_color, level, is_wide, backdrop: None, is_light: None, answers: false }
+        let usual_size = (80, 24);
+        Self { no_color, level, is_wide, backdrop: None, is_light: None, answers: false, usual_size }
     }
 }
 

@@ -68,7 +68,9 @@ mod tests {
     fn binary_output_is_said_to_be_binary_and_text_is_not() {
         let bytes = format!("\u{FFFD}ELF{}", "\u{2400}".repeat(9));
         assert_eq!(shown(&bytes), format!("[binary output: 76 % of it is no text] {bytes}"));
-        for text in ["", "a␀b", "a name\u{2400}another name\u{2400}", "caf\u{FFFD}\n", &"some words ".repeat(900)] {
+        for text in
+            ["", "a␀b", "a name\u{2400}another name\u{2400}", "caf\u{FFFD}\n", &"some words ".repeat(900)]
+        {
             assert_eq!(shown(text), text);
         }
     }
@@ -76,8 +78,14 @@ mod tests {
     #[test]
     fn many_blanks_are_counted() {
         let blanks = |count| " ".repeat(count);
-        assert_eq!(shown(&format!("{}Every{}", blanks(1_920), blanks(48))), format!("[1,920 blanks]Every{}", blanks(48)));
-        assert_eq!(shown(&format!("a{}\nb{}c", blanks(500), blanks(12_345))), "a[500 blanks]\nb[12,345 blanks]c");
+        assert_eq!(
+            shown(&format!("{}Every{}", blanks(1_920), blanks(48))),
+            format!("[1,920 blanks]Every{}", blanks(48))
+        );
+        assert_eq!(
+            shown(&format!("a{}\nb{}c", blanks(500), blanks(12_345))),
+            "a[500 blanks]\nb[12,345 blanks]c"
+        );
         assert_eq!(shown(&blanks(499)), blanks(499));
     }
 }

@@ -50,7 +50,7 @@ impl Pass<'_> {
         }
     }
 
-    fn carriage_return(&mut self) {
+    pub(super) fn carriage_return(&mut self) {
         self.emit(b"\r");
         self.state.may_pend = false;
     }
@@ -79,7 +79,8 @@ impl Pass<'_> {
     }
 
     pub(super) fn note_saved(&mut self) {
-        self.state.saved = Saved { charsets: self.state.charsets, pen: self.state.pen };
+        let saved = Saved { charsets: self.state.charsets, pen: self.state.pen };
+        self.state.saved[usize::from(self.state.alternate)] = saved;
         let margins = self.state.margins();
         margins.saved_relative = margins.relative;
     }
@@ -90,7 +91,7 @@ impl Pass<'_> {
     }
 
     pub(super) fn note_restored(&mut self) {
-        let Saved { charsets, pen } = self.state.saved;
+        let Saved { charsets, pen } = self.state.saved[usize::from(self.state.alternate)];
         (self.state.charsets, self.state.pen) = (charsets, pen);
         let margins = self.state.margins();
         margins.relative = margins.saved_relative;

@@ -2,6 +2,7 @@
 //! emulator understands come out. Whatever it understands anyway passes through in whole pieces, including
 //! sequences; the cursor is only queried where a sequence depends on it.
 
+mod checksum;
 mod controls;
 mod display;
 mod fills;
@@ -49,13 +50,17 @@ struct State {
     charsets: Charsets,
     pen: Pen,
     tabs: Tabs,
-    saved: Saved,
+    /// What was saved on the primary and the alternate screen.
+    saved: [Saved; 2],
     /// The margins of the primary and the alternate screen.
     screens: [Margins; 2],
     alternate: bool,
     insert: bool,
     no_wrap: bool,
     newline: bool,
+    /// Whether ?3 clears the screen, and how it was set.
+    may_set_columns: bool,
+    has_132_columns: bool,
     hold_frames: bool,
     focus_events: bool,
     /// How keys are encoded on the primary and the alternate screen.

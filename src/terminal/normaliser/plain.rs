@@ -46,7 +46,7 @@ const FILLS: Rule = 16;
 const RULES: [Rule; 256] = {
     let mut rules = [0; 256];
     let all: [(&[u8], Rule); 6] = [
-        (b"GHf`CEF", KNOWN | MOVES),
+        (b"GHf`C", KNOWN | MOVES),
         (b"K", KNOWN | ERASES),
         (b"X", KNOWN | ERASES | SETTLED),
         (b"ABD", KNOWN | SETTLED),

@@ -7,6 +7,8 @@ use crate::terminal::modes::{MouseEncoding, MouseMode};
 use crate::terminal::replies::{self, ModeReport};
 use crate::terminal::terminal::Origin;
 
+/// ANSI modes that no terminal of today sets: guarded areas, editing extents, transfers of what is on the screen.
+const REFUSED_ANSI: [u16; 12] = [1, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 /// Private modes that are known and never set (docs/panes.md#modes): reverse video, left and right margins, sixel
 /// scrolling, highlighting by the mouse, two encodings of it, grapheme clusters, reports of the theme and of the size.
 const REFUSED: [u16; 9] = [5, 69, 80, 1001, 1015, 1016, 2027, 2031, 2048];
@@ -28,6 +30,9 @@ impl Pass<'_> {
         for mode in csi.parameters().map(Parameter::value) {
             match mode {
                 1 | 9 | 25 | 1000 | 1002 | 1003 | 1005 | 1006 | 2004 => self.pass_mode(mode, on),
+                3 if self.state.may_set_columns => self.set_columns(on),
+                40 => self.state.may_set_columns = on,
+                66 => self.emit(if on { b"\x1b=" } else { b"\x1b>" }),
                 6 => {
                     self.state.margins().relative = on;
                     self.state.may_pend = false;
@@ -45,6 +50,15 @@ impl Pass<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Notes the 132 or 80 columns a program wants, and clears the screen as they would (DECCOLM). The width of a pane is
+    /// not the program's to choose.
+    fn set_columns(&mut self, are_132: bool) {
+        self.state.has_132_columns = are_132;
+        self.set_margins(None, false);
+        self.erase(b"\x1b[2J");
+        self.go_to(0, 0);
     }
 
     fn pass_mode(&mut self, mode: u16, on: bool) {
@@ -139,6 +153,9 @@ impl Pass<'_> {
             (0, 4) => self.state.insert,
             (0, 20) => self.state.newline,
             (b'?', 1) => modes.application_cursor,
+            (b'?', 3) => self.state.has_132_columns,
+            (b'?', 40) => self.state.may_set_columns,
+            (b'?', 66) => modes.application_keypad,
             (b'?', 6) => self.state.margins().relative,
             (b'?', 7) => !self.state.no_wrap,
             (b'?', 9) => mouse(MouseMode::Press),
@@ -152,6 +169,9 @@ impl Pass<'_> {
             (b'?', 1006) => modes.mouse_encoding == MouseEncoding::Sgr,
             (b'?', 2004) => modes.bracketed_paste,
             (b'?', 2026) => self.state.hold_frames,
+            (0, mode) if REFUSED_ANSI.contains(&mode) => {
+                return self.reply(&replies::mode(csi.marker, mode, ModeReport::Refused));
+            }
             (b'?', mode) if REFUSED.contains(&mode) => {
                 return self.reply(&replies::mode(csi.marker, mode, ModeReport::Refused));
             }

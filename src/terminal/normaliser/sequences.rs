@@ -45,6 +45,7 @@ impl Sink for Pass<'_> {
                 b'q' => self.reply(replies::VERSION),
                 _ => {}
             },
+            (0, b'*') if csi.last == b'y' => self.checksum(&csi),
             (0, b' ') if csi.last == b'q' => self.emit(csi.raw),
             (0, b'!') if csi.last == b'p' => self.soft_reset(),
             (0 | b'?', b'$') if csi.last == b'p' => self.report_mode(&csi),
@@ -74,7 +75,12 @@ impl Pass<'_> {
                 None => self.emit(csi.raw),
                 Some(rewritten) => self.emit(&rewritten),
             },
-            b'G' | b'H' | b'f' | b'`' | b'C' | b'E' | b'F' => {
+            // vt100 does not stop at the margins.
+            b'E' | b'F' => {
+                self.carriage_return();
+                self.count(csi.parameter(0, 1), if csi.last == b'E' { 'B' } else { 'A' });
+            }
+            b'G' | b'H' | b'f' | b'`' | b'C' => {
                 self.emit(csi.raw);
                 self.state.may_pend = false;
             }

@@ -42,6 +42,8 @@ struct TextScreen {
     saved: Place,
     /// The first and last row of the scroll region, unless it is the whole screen.
     region: Option<(usize, usize)>,
+    /// Whether a change to 80 or 132 columns clears the screen.
+    may_set_columns: bool,
     /// The alternate screen, while it is on.
     alternate: Option<Box<TextScreen>>,
     /// Whether this is that screen.

@@ -104,9 +104,22 @@ impl TextScreen {
                         self.cursor = self.saved;
                     }
                 }
+                40 => self.may_set_columns = on,
+                3 if self.may_set_columns => self.clear_for_columns(),
                 1048 if on && self.alternate.is_none() => self.saved = self.cursor,
                 1048 if !on && self.alternate.is_none() => self.cursor = self.saved,
                 _ => {}
+            }
+        }
+    }
+
+    /// Clears the screen as a change to 80 or 132 columns does.
+    fn clear_for_columns(&mut self) {
+        match &mut self.alternate {
+            Some(alternate) => alternate.clear_for_columns(),
+            None => {
+                self.clear();
+                (self.cursor.row, self.cursor.col, self.region) = (0, 0, None);
             }
         }
     }

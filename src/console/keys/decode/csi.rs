@@ -201,18 +201,20 @@ fn own_code(code: u32) -> Option<Key> {
 }
 
 fn mouse(code: u16, col: u16, row: u16, is_press: bool) -> Option<MouseInput> {
-    let button = match code & 0b11 {
+    let button = match code & 0b1000_0011 {
         0 => Some(MouseButton::Left),
         1 => Some(MouseButton::Middle),
         2 => Some(MouseButton::Right),
+        128 => Some(MouseButton::Back),
+        129 => Some(MouseButton::Forward),
         _ => None,
     };
     let is_dragging = code & 0b10_0000 != 0;
     let kind = match (code & 0b1100_0000, button, is_dragging) {
-        (0, Some(button), true) => MouseKind::Drag(button),
+        (0 | 128, Some(button), true) => MouseKind::Drag(button),
         (0, None, true) => MouseKind::Move,
-        (0, Some(button), false) if is_press => MouseKind::Press(button),
-        (0, Some(button), false) => MouseKind::Release(button),
+        (0 | 128, Some(button), false) if is_press => MouseKind::Press(button),
+        (0 | 128, Some(button), false) => MouseKind::Release(button),
         // The byte encoding does not say which button was released.
         (0, None, false) => MouseKind::Release(MouseButton::Left),
         (64, ..) => match code & 0b11 {
