@@ -80,6 +80,9 @@ pub struct CellStyle {
     /// Foreground and background swapped.
     #[serde(skip_serializing_if = "is_default")]
     pub inverse: bool,
+    /// Struck through.
+    #[serde(skip_serializing_if = "is_default")]
+    pub struck: bool,
 }
 
 /// Tells whether a value is the default, which is omitted when serialized.
@@ -90,12 +93,13 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 impl CellStyle {
     /// Tells whether blanks in this style are visible.
     pub(super) fn shows_on_blanks(self) -> bool {
-        self.bg != Color::Default || self.inverse || self.underline
+        self.bg != Color::Default || self.inverse || self.underline || self.struck
     }
 
     /// Returns the SGR sequence that sets this style, whatever was set before.
     pub(super) fn sequence(self) -> String {
-        let flags = [(self.bold, 1), (self.dim, 2), (self.italic, 3), (self.underline, 4), (self.inverse, 7)];
+        let Self { bold, dim, italic, underline, inverse, struck, .. } = self;
+        let flags = [(bold, 1), (dim, 2), (italic, 3), (underline, 4), (inverse, 7), (struck, 9)];
         let mut codes: Vec<String> = vec!["0".to_owned()];
         codes.extend(flags.iter().filter(|(set, _)| *set).map(|(_, code)| code.to_string()));
         codes.extend(self.fg.code(30));
@@ -129,6 +133,10 @@ impl Color {
         }
     }
 }
+
+/// Follows each character that is struck through, because the emulator has no such attribute: an invisible character
+/// without a width, which is taken out again.
+pub(super) const STRUCK_STAND_IN: char = '\u{E01EF}';
 
 /// Returns the drawable part of a cell's text; at least one blank, so that columns stay aligned.
 fn drawable(raw: &str, wide: bool) -> Cow<'_, str> {

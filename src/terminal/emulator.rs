@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use super::cell::{Cell, CellStyle, Color};
+use super::cell::{Cell, CellStyle, Color, STRUCK_STAND_IN};
 use super::modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
 use super::size::Size;
 
@@ -67,7 +67,11 @@ impl Vt100 {
         match self.parser.screen().cell(row, col) {
             None => Cell::blank(CellStyle::default()),
             Some(cell) if cell.is_wide_continuation() => Cell::continuation(),
-            Some(cell) => Cell::filtered(cell.contents(), cell.is_wide(), style_of(cell)),
+            Some(cell) => {
+                let text = cell.contents();
+                let struck = text.len() > 1 && text.contains(STRUCK_STAND_IN);
+                Cell::filtered(text, cell.is_wide(), CellStyle { struck, ..style_of(cell) })
+            }
         }
     }
 
@@ -99,6 +103,7 @@ impl Vt100 {
             italic: screen.italic(),
             underline: screen.underline(),
             inverse: screen.inverse(),
+            struck: false,
         }
     }
 
@@ -142,6 +147,7 @@ fn style_of(cell: &vt100::Cell) -> CellStyle {
         italic: cell.italic(),
         underline: cell.underline(),
         inverse: cell.inverse(),
+        struck: false,
     }
 }
 

@@ -172,7 +172,7 @@ impl Terminal {
         if self.emulator.is_alternate() || self.normaliser.open_string().is_some() {
             recent.leave(&bytes[..length]);
         } else {
-            let style = self.normaliser.is_plain().then(|| self.emulator.style());
+            let style = self.normaliser.is_plain().then(|| self.normaliser.style(self.emulator.style()));
             let feed: &[u8] = if self.origin == Origin::Pipe { b"\n" } else { b"\r\n" };
             recent.take(&bytes[..length], feed, style);
         }
@@ -207,7 +207,7 @@ impl Terminal {
         self.normaliser.feed(bottom.as_bytes(), &mut self.emulator, fed);
         fed.bells += u32::from(skim.bell);
         if let Some(recent) = &mut self.recent {
-            let style = self.normaliser.is_plain().then(|| self.emulator.style());
+            let style = self.normaliser.is_plain().then(|| self.normaliser.style(self.emulator.style()));
             recent.skip(&bytes[..skim.resume], style);
         }
         bytes.get(skim.resume..).unwrap_or_default()

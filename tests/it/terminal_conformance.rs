@@ -115,6 +115,7 @@ impl Emulator for Oracle {
             italic: cell.flags.contains(Flags::ITALIC),
             underline: cell.flags.intersects(Flags::ALL_UNDERLINES),
             inverse: cell.flags.contains(Flags::INVERSE),
+            struck: cell.flags.contains(Flags::STRIKEOUT),
         };
         Cell::filtered(&self.texts[self.index(row, col)], cell.flags.contains(Flags::WIDE_CHAR), style)
     }

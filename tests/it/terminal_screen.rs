@@ -295,3 +295,28 @@ fn moving_to_other_lines_stops_at_the_margins() {
         assert_eq!(String::from_utf8(fed.replies).unwrap(), format!("\x1b[{at}R"), "{moves:?}");
     }
 }
+
+#[test]
+fn text_is_struck_through_wherever_it_scrolls_and_wraps() {
+    let mut terminal = Terminal::kept(Size::clamped(4, 3), Origin::Tty);
+    terminal.feed("\x1b[9mab 好cde\x1b[29mf\r\n".as_bytes());
+    let row = |terminal: &Terminal, row: u16| -> String {
+        let cells = (0..4).map(|col| terminal.cell(row, col));
+        cells
+            .map(|cell| if cell.style.struck { format!("-{}", cell.text) } else { cell.text.into_owned() })
+            .collect()
+    };
+    assert_eq!(row(&terminal, 0), "-好-c-d".to_owned(), "the second half of a wide character has no style");
+    assert_eq!(row(&terminal, 1), "-ef  ");
+    assert_eq!(terminal.screen_text(), "好cd\nef");
+    let wider = terminal.excerpt(8).expect("shown at another width").draw();
+    let style = |text: &str| {
+        wider
+            .rows
+            .iter()
+            .flat_map(|row| &row.runs)
+            .find(|run| run.text.contains(text))
+            .map(|run| run.style.struck)
+    };
+    assert_eq!((style("e"), style("f")), (Some(true), Some(false)));
+}

@@ -272,6 +272,7 @@ fn style(cell: &ratatui::buffer::Cell) -> CellStyle {
         italic: has(Modifier::ITALIC),
         underline: has(Modifier::UNDERLINED),
         inverse: has(Modifier::REVERSED),
+        struck: has(Modifier::CROSSED_OUT),
     }
 }
 

@@ -173,6 +173,7 @@ fn style(style: CellStyle) -> Style {
         (style.italic, Modifier::ITALIC),
         (style.underline, Modifier::UNDERLINED),
         (style.inverse, Modifier::REVERSED),
+        (style.struck, Modifier::CROSSED_OUT),
     ];
     let plain = Style::new().fg(ink(style.fg)).bg(ink(style.bg));
     flags.iter().filter(|(on, _)| *on).fold(plain, |style, (_, flag)| style.add_modifier(*flag))

@@ -39,8 +39,8 @@ fn span(page: &mut String, run: &Run, palette: &Palette) {
     }
     let (fore, back) = palette.inks(run.style);
     let background = back.map(|back| format!(";background:{back}")).unwrap_or_default();
-    let rules = [";font-weight:bold", ";opacity:.6", ";font-style:italic", ";text-decoration:underline"];
-    let attributes = attributes(run.style, rules);
+    let rules = [";font-weight:bold", ";opacity:.6", ";font-style:italic"];
+    let attributes = attributes(run.style, rules, |lines| format!(";text-decoration:{lines}"));
     // Writing to a string cannot fail.
     let _ = write!(page, "<span style=\"color:{fore}{background}{attributes}\">{text}</span>");
 }
@@ -76,19 +76,14 @@ fn text(picture: &mut String, run: &Run, top: f64, palette: &Palette) {
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height}\" fill=\"{back}\"/>"
         );
     }
-    if run.text.trim().is_empty() && !style.underline {
+    if run.text.trim().is_empty() && !(style.underline || style.struck) {
         return;
     }
     let fill = if fore == hex(palette.fore) { String::new() } else { format!(" fill=\"{fore}\"") };
-    let attributes = attributes(
-        style,
-        [
-            " font-weight=\"bold\"",
-            " opacity=\".6\"",
-            " font-style=\"italic\"",
-            " text-decoration=\"underline\"",
-        ],
-    );
+    let attributes =
+        attributes(style, [" font-weight=\"bold\"", " opacity=\".6\"", " font-style=\"italic\""], |lines| {
+            format!(" text-decoration=\"{lines}\"")
+        });
     let (text, line) = (escaped(&run.text), top + BASELINE);
     let _ = writeln!(
         picture,
@@ -97,11 +92,18 @@ fn text(picture: &mut String, run: &Run, top: f64, palette: &Palette) {
     );
 }
 
-/// Returns the concatenation of those of the four texts whose attribute is set: bold, dim, italic,
-/// underlined.
-fn attributes(style: CellStyle, texts: [&str; 4]) -> String {
-    let flags = [style.bold, style.dim, style.italic, style.underline];
-    flags.into_iter().zip(texts).filter(|(set, _)| *set).map(|(_, text)| text).collect()
+/// Returns the concatenation of those of the three texts whose attribute is set (bold, dim, italic), and of what draws
+/// the lines across the text.
+fn attributes(style: CellStyle, texts: [&str; 3], lines: impl FnOnce(&str) -> String) -> String {
+    let flags = [style.bold, style.dim, style.italic];
+    let lines = match (style.underline, style.struck) {
+        (false, false) => None,
+        (true, false) => Some(lines("underline")),
+        (false, true) => Some(lines("line-through")),
+        (true, true) => Some(lines("underline line-through")),
+    };
+    let set = flags.into_iter().zip(texts).filter(|(set, _)| *set).map(|(_, text)| text.to_owned());
+    set.chain(lines).collect()
 }
 
 /// Escapes text for HTML and SVG.

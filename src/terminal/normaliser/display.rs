@@ -4,7 +4,7 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::Pass;
-use crate::terminal::cell::REPLACEMENT_STAND_IN;
+use crate::terminal::cell::{REPLACEMENT_STAND_IN, STRUCK_STAND_IN};
 
 const EMOJI_PRESENTATION: char = '\u{FE0F}';
 /// A hyphen that takes one column according to programs and the C library, but none in vt100.
@@ -56,6 +56,13 @@ impl Pass<'_> {
             for c in text.chars() {
                 self.print_one(c);
             }
+        } else if self.state.pen.struck {
+            let mut struck = String::with_capacity(5 * text.len());
+            for c in text.chars() {
+                struck.push(c);
+                struck.extend(c.width().filter(|width| *width > 0).map(|_| STRUCK_STAND_IN));
+            }
+            self.emit(struck.as_bytes());
         } else {
             self.emit(text.as_bytes());
         }
@@ -85,6 +92,9 @@ impl Pass<'_> {
             self.emit(format!("\x1b[{width}@").as_bytes());
         }
         self.emit(bytes);
+        if self.state.pen.struck {
+            self.emit(STRUCK_STAND_IN.encode_utf8(&mut [0; 4]).as_bytes());
+        }
         self.state.may_pend = true;
     }
 }

@@ -13,7 +13,7 @@ mod sequences;
 mod sgr;
 mod tabs;
 
-use super::cell::Color;
+use super::cell::{CellStyle, Color};
 use super::charset::Charsets;
 use super::emulator::Vt100;
 use super::host_terminal::DefaultColours;
@@ -173,6 +173,11 @@ impl Normaliser {
         Modes { focus_events: self.state.focus_events, distinct_keys, ..known }
     }
 
+    /// Completes the style of the next character.
+    pub(super) fn style(&self, known: CellStyle) -> CellStyle {
+        CellStyle { struck: self.state.pen.struck, ..known }
+    }
+
     pub(super) fn set_colours(&mut self, colours: DefaultColours) {
         self.state.colours = colours;
     }
@@ -194,6 +199,7 @@ impl State {
             || self.newline
             || self.origin == Origin::Pipe
             || !self.tabs.are_default
+            || self.pen.struck
             || self.charsets.is_drawing())
     }
 

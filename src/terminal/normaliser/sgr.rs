@@ -11,6 +11,8 @@ pub(super) struct Pen {
     pub(super) underline: bool,
     pub(super) inverse: bool,
     pub(super) background: bool,
+    /// Whether text is struck through, which vt100 does not know.
+    pub(super) struck: bool,
 }
 
 impl Pen {
@@ -52,7 +54,8 @@ impl Pen {
                         _ => {}
                     }
                 }
-                21 | 58 | 59 => return false,
+                // What follows is no plain text any more.
+                9 | 21 | 58 | 59 => return false,
                 _ => pen.note(value),
             }
         }
@@ -66,6 +69,7 @@ impl Pen {
             0 => *self = Self::default(),
             4 | 24 => self.underline = value == 4,
             7 | 27 => self.inverse = value == 7,
+            9 | 29 => self.struck = value == 9,
             40..=47 | 49 | 100..=107 => self.background = value != 49,
             _ => {}
         }
@@ -171,7 +175,7 @@ mod tests {
 
     fn sent(parameters: &str) -> (String, Pen) {
         let raw = format!("\x1b[{parameters}m");
-        let mut pen = Pen { underline: true, inverse: true, background: false };
+        let mut pen = Pen { underline: true, inverse: true, ..Pen::default() };
         let rewritten = pen.take(&Csi::parse(raw.as_bytes()).unwrap());
         (rewritten.map_or(raw, |bytes| String::from_utf8(bytes).unwrap()), pen)
     }
@@ -188,6 +192,7 @@ mod tests {
             ("4:3", "\x1b[4m"),
             ("4:0", "\x1b[24m"),
             ("21;1", "\x1b[4;1m"),
+            ("9;1", "\x1b[9;1m"),
             ("58;5;1", ""),
             ("58;2;1;2;3;1", "\x1b[1m"),
             ("58:2::1:2:3;;59", "\x1b[0m"),
@@ -201,7 +206,8 @@ mod tests {
         assert_eq!(sent("0").1, Pen::default());
         assert_eq!(sent("").1, Pen::default());
         assert_eq!(sent("27;4:0").1, Pen::default());
-        assert_eq!(sent("38;5;0").1, Pen { underline: true, inverse: true, background: false });
+        assert!(sent("1;9").1.struck && !sent("9;29").1.struck && !sent("38;5;9").1.struck);
+        assert_eq!(sent("38;5;0").1, Pen { underline: true, inverse: true, ..Pen::default() });
         for set in
             ["41", "107", "48;5;0", "1;48;5;0", "48;2;0;0;0", "48:5:1", "48:2::1:2:3", "49;40", "21;40"]
         {

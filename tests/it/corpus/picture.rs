@@ -129,6 +129,7 @@ impl Seen {
             italic: cell.italic(),
             underline: cell.underline(),
             inverse: cell.inverse(),
+            struck: false,
         };
         let text = if cell.has_contents() { cell.contents() } else { " " };
         let columns = if cell.is_wide() { 2 } else { 1 };
@@ -147,17 +148,22 @@ impl Seen {
 
     /// How it looks, attribute by attribute. A blank shows its background, and any line drawn across it.
     fn looks(&self) -> BTreeMap<&'static str, String> {
-        let CellStyle { fg, bg, bold, dim, italic, underline, inverse } = self.style;
+        let CellStyle { fg, bg, bold, dim, italic, underline, inverse, struck } = self.style;
         let mut looks = BTreeMap::from([("background", format!("{bg:?}"))]);
         let mut put = |name, value: String| drop(looks.insert(name, value));
-        let is_bare = self.text == " " && !underline && !inverse && self.beyond.is_empty();
+        let is_bare = self.text == " " && !underline && !inverse && !struck && self.beyond.is_empty();
         if is_bare {
             return looks;
         }
         put("foreground", format!("{fg:?}"));
-        for (name, on) in
-            [("bold", bold), ("dim", dim), ("italic", italic), ("underline", underline), ("inverse", inverse)]
-        {
+        for (name, on) in [
+            ("bold", bold),
+            ("dim", dim),
+            ("italic", italic),
+            ("underline", underline),
+            ("inverse", inverse),
+            ("struck", struck),
+        ] {
             put(name, on.to_string());
         }
         self.beyond.iter().for_each(|name| put(name, true.to_string()));
