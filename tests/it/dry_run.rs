@@ -54,7 +54,8 @@ fn value(name: &str, schema: &Value, tasks: &[Value]) -> BoxedStrategy<Value> {
         "shell" => json!(["/bin/sh", "sh", "/no/shell", "no-such-shell", "/", "/etc/passwd"]),
         "task_id" => json!(tasks),
         "question_id" => json!(["question_00000000", "x"]),
-        "host" => json!(["box"]),
+        // Of the other names, some might be those of real machines.
+        "host" | "name" => json!(["box"]),
         // Starting every agent takes too long here.
         "agents" => json!([false]),
         "file" | "path" | "files" => json!(["p.prose", "nowhere.prose"]),
