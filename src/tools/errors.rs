@@ -51,10 +51,17 @@ impl From<runtime::Error> for ToolError {
                     .with_details(json!({ "reason": reason }))
             }
             Error::Spawn { shell, workdir, message } => {
-                let text = format!("The shell {} could not be started.", short(&shell));
+                // A task host that was lost before it began is no fault of the shell.
+                let (text, hint) = if message.contains("the task host") {
+                    let why = one_line(&message, PATH_CHARS);
+                    (format!("The command could not be started: {why}."), "nothing was run: send it again")
+                } else {
+                    let text = format!("The shell {} could not be started.", short(&shell));
+                    (text, "omit `shell` to use the default one")
+                };
                 Self::new(ErrorKind::CommandSpawnFailed, text)
                     .with_details(json!({ "shell": shell, "workdir": workdir, "os_error": message }))
-                    .with_hint("omit `shell` to use the default one")
+                    .with_hint(hint)
             }
             error @ Error::StartUnknown(_) => start_unknown(&error),
             Error::Exhausted { resource, message } => exhausted(resource, &message),
@@ -252,6 +259,13 @@ mod tests {
             Some(&json!({"shell": "/no/shell", "workdir": "/w", "os_error": "No such file or directory"}))
         );
         assert!(shell.recovery_hint.is_some_and(|hint| hint.contains("omit `shell`")));
+
+        let host = ToolError::from(runtime::Error::Spawn {
+            shell: "/bin/bash".into(),
+            workdir: "/w".into(),
+            message: "talk to the task host: Broken pipe (os error 32)".into(),
+        });
+        assert!(host.recovery_hint.is_some_and(|hint| !hint.contains("shell")), "it is not to blame");
 
         let workdir = ToolError::from(runtime::Error::WorkdirNotFound {
             workdir: "missing".into(),

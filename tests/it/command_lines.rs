@@ -30,8 +30,6 @@ use rows::{Row, rows};
 const REPOSITORY: &str = "git init -q . && git commit -q --allow-empty -m a";
 /// Rows that would wait for somebody who types where their input is a terminal.
 const NOT_ON_A_TERMINAL: [&str; 3] = ["standard input is empty", "a group with a time limit", "interactive"];
-/// Rows that the kernel stops at the terminal that a command has beside its streams while a console is open.
-const NOT_BESIDE_A_TERMINAL: [&str; 1] = ["interactive"];
 /// How many commands run at a time.
 const HANDS: usize = 6;
 /// The most commands of a batch.
@@ -130,7 +128,6 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 struct Table {
     home: Home,
     rows: Vec<Row>,
-    has_console: bool,
     /// The path of bash, as the link named `bash` finds it.
     shell: String,
     /// What nobody waits for: of plain shells, and of ours.
@@ -138,7 +135,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(has_console: bool) -> Self {
+    fn new() -> Self {
         let home = Home::new();
         let settings = "[user]\nname = Ada\nemail = ada@example.org\n[init]\ndefaultBranch = main\n";
         fs::write(home.workspace().join("../.gitconfig"), settings).expect("written");
@@ -146,17 +143,14 @@ impl Table {
         let shells = std::env::split_paths(&folders).map(|folder| folder.join("bash"));
         let shell = shells.into_iter().find(|bash| bash.is_file()).expect("bash");
         let shell = shell.into_os_string().into_string().expect("text");
-        Self { home, rows: rows(), has_console, shell, tags: [Tag::new(), Tag::new()] }
+        Self { home, rows: rows(), shell, tags: [Tag::new(), Tag::new()] }
     }
 
     fn runs_at(&self, door: Door, row: usize) -> bool {
         let name = self.rows[row].0;
         match door {
             Door::Tty => !NOT_ON_A_TERMINAL.contains(&name),
-            Door::Shell | Door::ExecCommand | Door::Promoted | Door::CommandRun => {
-                !(self.has_console && NOT_BESIDE_A_TERMINAL.contains(&name))
-            }
-            Door::Batch => true,
+            Door::Shell | Door::ExecCommand | Door::Promoted | Door::CommandRun | Door::Batch => true,
         }
     }
 
@@ -460,7 +454,7 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 fn compare(with_console: bool) {
-    let table = Table::new(with_console);
+    let table = Table::new();
     std::os::unix::fs::symlink(program(), table.home.workspace().join("../pilothouse-bash")).expect("a link");
     let mut served = table.home.serve();
     let console = with_console.then(|| {

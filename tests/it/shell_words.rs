@@ -4,7 +4,7 @@
 use std::process::{Child, Stdio};
 
 use crate::shell_door::Door;
-use crate::support::{Console, Tag};
+use crate::support::{Console, Tag, wait_until};
 
 const SIZE: (u16, u16) = (120, 30);
 
@@ -13,7 +13,8 @@ fn begun(door: &Door, script: &str) -> Child {
     call.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
 }
 
-fn stderr_of(child: Child) -> String {
+fn stderr_of(mut child: Child) -> String {
+    wait_until("the command ends", || child.try_wait().expect("waited").is_some());
     String::from_utf8_lossy(&child.wait_with_output().expect("ends").stderr).into_owned()
 }
 
