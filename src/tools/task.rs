@@ -380,6 +380,8 @@ mod tests {
         let late = Notes { timed_out: true, ..Notes::default() };
         let broken = Failure { kind: "output_limit_exceeded".into(), message: "It wrote too much.".into() };
         let broken = Notes { error: Some(broken), ..Notes::default() };
+        let why = "ended with the runtime: it received SIGTERM";
+        let ended = Notes { end_reason: Some(why.into()), ..Notes::default() };
         let cases = [
             (TaskStatus::Running, None, None, &none, "running"),
             (TaskStatus::Cancelling, None, None, &by(Actor::Operator), "being stopped by operator"),
@@ -396,6 +398,13 @@ mod tests {
                 "cancelled (stopped by operator, SIGTERM)",
             ),
             (TaskStatus::Interrupted, None, None, &none, "interrupted"),
+            (
+                TaskStatus::Interrupted,
+                None,
+                Some("SIGTERM"),
+                &ended,
+                "interrupted (ended with the runtime: it received SIGTERM)",
+            ),
         ];
         for (status, exit, signal, notes, phrase) in cases {
             assert_eq!(standing(status, exit, signal, notes), phrase);

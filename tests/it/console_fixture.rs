@@ -87,7 +87,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
     }
 }
 
-fn event(age: i64, actor: Actor, fact: TaskFact) -> TaskEvent {
+pub(crate) fn event(age: i64, actor: Actor, fact: TaskFact) -> TaskEvent {
     TaskEvent { at: ago(age), actor, fact }
 }
 

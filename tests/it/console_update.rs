@@ -6,13 +6,14 @@ use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::search::Query;
 use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
-use pilothouse::facts::{InputEvidence, Need};
+use pilothouse::envelope::Actor;
+use pilothouse::facts::{InputEvidence, Need, StopSignal, TaskFact};
 use pilothouse::link::Request;
-use pilothouse::runtime::{Input, Snapshot, TaskStatus, Waiting};
+use pilothouse::runtime::{Ended, Input, Notice, Snapshot, TaskStatus, Waiting};
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{
-    ago, console, draw, empty, ended, id, now, press, select, shown, snapshot, task,
+    ago, console, draw, empty, ended, event, id, now, press, select, shown, snapshot, task,
 };
 
 fn opened() -> App {
@@ -494,6 +495,49 @@ fn the_queue_goes_to_the_task_that_waits_longest() {
     assert_eq!((app.screen, app.selected().map(|task| task.number)), (Screen::Focus, Some(7)));
     assert!(matches!(&app.mode, Mode::Input(task) if *task == id(7)));
     assert!(app.waiter().is_none(), "somebody is there");
+}
+
+#[test]
+fn a_notice_stands_beside_what_waits_for_the_person() {
+    let mut app = opened();
+    let _ = changed(&mut app, |next| {
+        next.notices.push(Notice {
+            seq: 2,
+            at: ago(0),
+            is_error: true,
+            text: "it is news".into(),
+            from: None,
+        });
+    });
+    let line = shown(&app).lines().find(|line| line.contains("waiting for input since")).map(str::to_owned);
+    let line = line.expect("what waits is still told");
+    assert!(line.contains("a attention") && line.contains("it is news"), "{line}");
+    let _ = changed(&mut app, |next| next.tasks.retain(|task| task.waiting.is_none()));
+    assert!(shown(&app).contains("it is news"), "{}", shown(&app));
+}
+
+#[test]
+fn a_command_that_caught_a_signal_and_failed_names_who_sent_it() {
+    let mut app = opened();
+    let _ = changed(&mut app, |next| {
+        let task = Arc::make_mut(&mut next.tasks[6]);
+        task.status = TaskStatus::Failed;
+        task.waiting = None;
+        task.stop = None;
+        task.events.push(event(3, Actor::Agent("opencode".into()), TaskFact::Signal(StopSignal::Term)));
+        task.ended = Some(Ended {
+            at: ago(2),
+            ran_ms: Some(40_000),
+            exit_status: Some(9),
+            signal: None,
+            signalled_by: None,
+            timed_out: false,
+            error: None,
+            leftovers: Vec::new(),
+            survivors: Vec::new(),
+        });
+    });
+    assert!(shown(&app).contains("after TERM by "), "{}", shown(&app));
 }
 
 #[test]
