@@ -40,6 +40,15 @@ pub(super) enum Error {
         /// The cause.
         source: serde_json::Error,
     },
+    /// It is no object, which fields could be added to.
+    #[error("--{WHOLE} has to be an object")]
+    NoObject,
+    /// A field is in the whole input and an argument as well.
+    #[error("`{field}` is given twice: in --{WHOLE} and as an argument; leave one out")]
+    Twice {
+        /// The field's name.
+        field: String,
+    },
 }
 
 /// Adds the arguments for an input to a command.
@@ -50,7 +59,6 @@ pub(super) fn declare(schema: &Value, command: Command) -> Command {
         .value_name("JSON|-|@FILE")
         .help("The whole input as JSON: inline, from stdin, or from a file");
     let fields = fields(schema);
-    let whole = fields.iter().fold(whole, |whole, field| whole.conflicts_with(field.name.clone()));
     let about = LINE_FLAGS.iter().find(|flag| flag.name == SCHEMA).map_or("", |flag| flag.about);
     let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help(about);
     fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole).arg(schema)
@@ -73,16 +81,26 @@ pub(super) fn input(
     matches: &ArgMatches,
     fetch: impl FnOnce(&Source) -> std::io::Result<String>,
 ) -> Result<Value, Error> {
-    if let Some(whole) = matches.get_one::<String>("whole") {
-        return whole_input(whole, fetch);
-    }
-    let mut input = Map::new();
+    let whole = matches.get_one::<String>("whole").map(|whole| whole_input(whole, fetch)).transpose()?;
+    let mut given = Map::new();
     for field in fields(schema) {
         if let Some(value) = field.value(matches)? {
-            input.insert(field.name, value);
+            given.insert(field.name, value);
         }
     }
-    Ok(Value::Object(input))
+    match whole {
+        Some(Value::Object(mut input)) => {
+            if let Some(field) = given.keys().find(|field| input.contains_key(*field)) {
+                return Err(Error::Twice { field: field.clone() });
+            }
+            input.extend(given);
+            Ok(Value::Object(input))
+        }
+        // What is no object is refused for that by who reads it.
+        Some(other) if given.is_empty() => Ok(other),
+        Some(_) => Err(Error::NoObject),
+        None => Ok(Value::Object(given)),
+    }
 }
 
 fn whole_input(given: &str, fetch: impl FnOnce(&Source) -> std::io::Result<String>) -> Result<Value, Error> {
@@ -294,13 +312,16 @@ mod tests {
         assert_eq!(read("ExecCommand", &["--input", r#"{"cmd":"ls"}"#]), Ok(json!({"cmd": "ls"})));
         assert_eq!(read("ExecCommand", &["--input", "-"]), Ok(json!({"from": "stdin"})));
         assert_eq!(read("ExecCommand", &["--input", "@in.json"]), Ok(json!({"from": "in.json"})));
+        let both = ["--workdir=.", "--input", r#"{"cmd":"pwd"}"#];
+        assert_eq!(read("ExecCommand", &both), Ok(json!({"cmd": "pwd", "workdir": "."})));
     }
 
     #[test]
     fn what_makes_no_input_is_refused() {
         for (args, reason) in [
             (vec![], "<CMD>"),
-            (vec!["ls", "--input", "{}"], "cannot be used with"),
+            (vec!["ls", "--input", r#"{"cmd":"pwd"}"#], "`cmd` is given twice"),
+            (vec!["--workdir", ".", "--input", "[]"], "has to be an object"),
             (vec!["--input", "{"], "--input is not JSON"),
             (vec!["ls", "--leftovers", "kill"], "possible values: end, keep"),
             (vec!["ls", "--cols", "many"], "invalid value"),

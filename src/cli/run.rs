@@ -49,7 +49,13 @@ async fn answer(env: Arc<Env>, typed: Typed<'_>, signal: impl Future<Output = u8
 pub(super) fn input(typed: Typed<'_>) -> Result<Value, Failure> {
     fields::input(typed.command.input_schema(), typed.args, read).map_err(|error| {
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        Failure::new(Code::ArgError, error.to_string()).detail(source).with("opt", "input")
+        let code = match error {
+            fields::Error::Twice { .. } => Code::ArgConflict,
+            fields::Error::Read { .. } | fields::Error::Json { .. } | fields::Error::NoObject => {
+                Code::ArgError
+            }
+        };
+        Failure::new(code, error.to_string()).detail(source).with("opt", "input")
     })
 }
 

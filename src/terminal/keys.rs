@@ -55,19 +55,22 @@ impl From<Key> for KeyPress {
 }
 
 impl KeyPress {
-    /// Parses a name such as `a`, `Enter`, `F5`, `C-c`, `M-x`, `S-Up` or `C-M-Left`.
+    /// Parses a name such as `a`, `Enter`, `F5`, `C-c`, `M-x`, `S-Up` or `C-M-Left`, or one in a form that other programs
+    /// use: `^C`, `ctrl-c`, `Ctrl+D`, `ArrowUp`.
     ///
     /// # Errors
     /// When the name is not a valid key.
     pub fn parse(name: &str) -> Result<Self, UnknownKey> {
         let unknown = || UnknownKey(name.to_owned());
         let mut press = Self::from(Key::Esc);
-        let mut rest = name;
-        while let Some((modifier, tail)) = rest.split_once('-').filter(|(_, tail)| !tail.is_empty()) {
-            let flag = match modifier {
-                "C" | "c" | "Ctrl" => &mut press.ctrl,
-                "M" | "m" | "A" | "Alt" | "Meta" => &mut press.alt,
-                "S" | "s" | "Shift" => &mut press.shift,
+        let caret = name.strip_prefix('^').filter(|after| after.chars().count() == 1);
+        press.ctrl = caret.is_some();
+        let mut rest = caret.unwrap_or(name);
+        while let Some((modifier, tail)) = rest.split_once(['-', '+']).filter(|(_, tail)| !tail.is_empty()) {
+            let flag = match modifier.to_ascii_lowercase().as_str() {
+                "c" | "ctrl" | "control" => &mut press.ctrl,
+                "m" | "a" | "alt" | "meta" => &mut press.alt,
+                "s" | "shift" => &mut press.shift,
                 _ => return Err(unknown()),
             };
             if std::mem::replace(flag, true) {
@@ -222,10 +225,10 @@ fn key_named(name: &str) -> Option<Key> {
         "space" => Key::Char(' '),
         "backspace" | "bspace" => Key::Backspace,
         "escape" | "esc" => Key::Esc,
-        "up" => Key::Up,
-        "down" => Key::Down,
-        "left" => Key::Left,
-        "right" => Key::Right,
+        "up" | "arrowup" => Key::Up,
+        "down" | "arrowdown" => Key::Down,
+        "left" | "arrowleft" => Key::Left,
+        "right" | "arrowright" => Key::Right,
         "home" => Key::Home,
         "end" => Key::End,
         "pageup" | "pgup" => Key::PageUp,
@@ -278,6 +281,17 @@ mod tests {
             ("Escape", "\x1b"),
             ("C-c", "\x03"),
             ("C-C", "\x03"),
+            ("ctrl-c", "\x03"),
+            ("^C", "\x03"),
+            ("^[", "\x1b"),
+            ("^?", "\x7f"),
+            ("^", "^"),
+            ("Ctrl+D", "\x04"),
+            ("control+shift+Up", "\x1b[1;6A"),
+            ("+", "+"),
+            ("M-+", "\x1b+"),
+            ("ArrowUp", "\x1b[A"),
+            ("ALT+arrowleft", "\x1b[1;3D"),
             ("C-]", "\x1d"),
             ("C-5", "\x1d"),
             ("C-Space", "\0"),
@@ -349,7 +363,9 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused() {
-        for name in ["", "Foo", "C-", "C-C-c", "X-a", "F0", "F21", "ab", "\x1b", "F-5"] {
+        for name in
+            ["", "Foo", "C-", "C-C-c", "X-a", "F0", "F21", "ab", "\x1b", "F-5", "^CC", "^^C", "Hyper+a"]
+        {
             assert_eq!(KeyPress::parse(name), Err(UnknownKey(name.to_owned())), "{name}");
         }
     }

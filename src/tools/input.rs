@@ -111,7 +111,8 @@ pub(super) fn taken_otherwise(
     each_once(told.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Accepts two deviations from the schema: null for an absent field, and a string of digits for a number.
+/// Accepts two deviations from the schema: null for an absent field, and a string of digits for a number. `2.0` is an
+/// integer to JSON Schema, and none to what reads it.
 fn normalise(schema: &Value, given: &mut Value) {
     if let Some(items) = given.as_array_mut() {
         items.iter_mut().for_each(|item| normalise(&schema["items"], item));
@@ -123,12 +124,20 @@ fn normalise(schema: &Value, given: &mut Value) {
     for (name, value) in object {
         let Some(schema) = known.get(name) else { continue };
         if schema["type"] == "integer"
-            && let Some(number) = value.as_str().and_then(digits)
+            && let Some(number) = value.as_str().and_then(digits).or_else(|| whole(value))
         {
             *value = json!(number);
         }
         normalise(schema, value);
     }
+}
+
+/// Returns the integer that a number with a fraction of zero is, as far as such a number is exact.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+fn whole(value: &Value) -> Option<u64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = value.as_f64().filter(|_| value.is_f64())?;
+    (number.fract() == 0.0 && (0.0..=EXACT).contains(&number)).then_some(number as u64)
 }
 
 fn digits(text: &str) -> Option<u64> {
@@ -319,6 +328,9 @@ mod tests {
         assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": "500", "cols": null})).is_ok());
         assert!(parse::<ExecCommand>(json!({"cmd": 500})).is_err());
         assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": "+5"})).is_err());
+        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": 500.0})).is_ok());
+        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": 500.5})).is_err());
+        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": 1e300})).is_err());
     }
 
     #[test]

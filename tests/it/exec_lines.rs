@@ -173,9 +173,9 @@ fn wrong_input_names_its_fields() {
 }
 
 #[test]
-fn exec_has_no_name_inside_a_stream_and_what_owns_the_terminal_says_so() {
+fn exec_is_no_line_of_itself_and_what_owns_the_terminal_says_so() {
     let ran = exec(&Home::new(), &[], r#"{"_cmd":"exec"}"#);
-    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["UNKNOWN_COMMAND"]));
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["NOT_DISPATCHABLE"]));
     let owners = ["mcp", "serve", "demo"].map(|cmd| line(&json!({ "_cmd": cmd }))).concat();
     let ran = exec(&Home::new(), &["--ignore-errors"], owners);
     assert_eq!((ran.code, ran.codes()), (Some(1), vec!["NOT_DISPATCHABLE"; 3]));

@@ -199,7 +199,8 @@ fn route(cmd: &str) -> Result<&'static Command, Failure> {
     let command = registry::find(cmd).ok_or_else(unknown)?;
     match command.reach {
         Reach::Anywhere => Ok(command),
-        Reach::Exec => Err(unknown()),
+        Reach::Exec => Err(Failure::new(Code::NotDispatchable, format!("{cmd} cannot be a line of itself."))
+            .fix("write its lines into this stream")),
         Reach::Alone(owns) => {
             Err(Failure::new(Code::NotDispatchable, format!("{cmd} cannot be a line: it owns {owns}."))
                 .fix(format!("start `pilothouse {}` by itself", cmd.replace('.', " "))))

@@ -40,7 +40,7 @@ impl Feed {
         if all.len() > limit {
             let message = format!("Standard input holds more than {limit} bytes.");
             return Err(Failure::new(Code::StdinTooLarge, message).with("limit_bytes", limit).fix(format!(
-                "write the lines to a file and pass --input-file, or raise {STDIN_BYTES_VARIABLE}"
+                "pass --input-file /dev/stdin to read it line by line, or raise {STDIN_BYTES_VARIABLE}"
             )));
         }
         Ok(Self::new(Cursor::new(all)))

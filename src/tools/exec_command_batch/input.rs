@@ -29,6 +29,21 @@ pub(in crate::tools) struct Input {
     /// Skip the rest after the first item that is rejected or exits with other than 0.
     #[serde(default)]
     pub(super) stop_on_error: bool,
+    /// For items without their own.
+    #[expect(dead_code, reason = "the items have it")]
+    workdir: Option<String>,
+    /// For items without their own.
+    #[expect(dead_code, reason = "the items have it")]
+    shell: Option<String>,
+    /// For items without their own.
+    #[expect(dead_code, reason = "the items have it")]
+    login: Option<bool>,
+    /// For items without their own.
+    #[expect(dead_code, reason = "the items have it")]
+    yield_time_ms: Option<u64>,
+    /// For items without their own.
+    #[expect(dead_code, reason = "the items have it")]
+    max_output_tokens: Option<u64>,
 }
 
 /// One command of a batch.
@@ -65,16 +80,46 @@ impl Item {
     }
 }
 
-/// Other agents' names for the fields of an item.
+/// Other agents' names for the fields of an item; only the first is no field of the whole batch.
 pub(super) const ALIASES: &[(&str, &str)] =
     &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir")];
+
+/// Fields of an item that may also stand beside `items`, for every item that has none.
+const SHARED: [&str; 5] = ["workdir", "shell", "login", "yield_time_ms", "max_output_tokens"];
+
+/// Returns the fields that stand beside `items`.
+fn shared(given: &Value) -> Vec<(&'static str, Value)> {
+    let real = |name: &&str| given.get(*name).filter(|value| !value.is_null());
+    let alias = |name: &str| {
+        let mut aliases = ALIASES.iter().filter(|(_, real)| *real == name);
+        aliases.find_map(|(alias, _)| given.get(*alias).filter(|value| !value.is_null()))
+    };
+    let of = |name: &'static str| Some((name, real(&name).or_else(|| alias(name))?.clone()));
+    SHARED.into_iter().filter_map(of).collect()
+}
+
+/// Returns a sentence about the fields that stand beside `items`, if any do.
+pub(super) fn shared_in_words(given: &Value) -> Option<String> {
+    let names: Vec<_> = shared(given).into_iter().map(|(name, _)| format!("`{name}`")).collect();
+    let verb = if names.len() == 1 { "counts" } else { "count" };
+    (!names.is_empty()).then(|| format!("{} {verb} for each item without its own", names.join(", ")))
+}
 
 /// Parses the input of a batch.
 pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
     let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
+    let shared = shared(&given);
+    if let Some(fields) = given.as_object_mut() {
+        input::rename(fields, &ALIASES[1..]);
+    }
     for item in given.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(fields) = item.as_object_mut() {
             input::rename(fields, ALIASES);
+            for (name, value) in &shared {
+                if fields.get(*name).is_none_or(Value::is_null) {
+                    fields.insert((*name).to_owned(), value.clone());
+                }
+            }
         }
     }
     let interactive = take_interactive(&mut given);
@@ -122,6 +167,21 @@ mod tests {
         let Err(error) = parse(given.clone()) else { panic!("accepted {given}") };
         assert_eq!(error.kind, ErrorKind::InvalidToolInput);
         (*error.details.unwrap(), error.recovery_hint.unwrap())
+    }
+
+    #[test]
+    fn what_stands_beside_the_items_counts_for_those_without_their_own() {
+        let given = json!({"items": [{"cmd": "ls"}, {"cmd": "pwd", "cwd": "b", "yield_time_ms": 300}],
+            "yield_time_ms": 500, "cwd": "a", "max_output_tokens": 2000, "login": null});
+        let told = "`workdir`, `yield_time_ms`, `max_output_tokens` count for each item without its own";
+        assert_eq!(shared_in_words(&given).as_deref(), Some(told));
+        let items = parse(given).unwrap().items;
+        let dirs: Vec<_> = items.iter().map(|item| item.workdir.as_deref()).collect();
+        assert_eq!(dirs, [Some("a"), Some("b")]);
+        let times: Vec<_> = items.iter().map(Item::time).collect();
+        assert_eq!(times, [500, 300].map(Duration::from_millis));
+        assert!(items.iter().all(|item| item.max_output_tokens == Some(2000) && !item.login));
+        assert_eq!(shared_in_words(&json!({"items": []})), None);
     }
 
     #[test]

@@ -53,7 +53,8 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
     }
 
     fn taken_otherwise(given: &Value) -> Vec<String> {
-        crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommand::CLAMPED)
+        let otherwise = crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommand::CLAMPED);
+        input::shared_in_words(given).into_iter().chain(otherwise).collect()
     }
 
     fn plan(input: Self::Input) -> Result<Plan, ToolError> {
