@@ -23,27 +23,12 @@ const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::tools) struct Input {
-    /// The commands; fields as in ExecCommand.
+    /// The commands; fields other than `cmd` beside `items` hold for all.
     #[schemars(length(min = 1, max = 12))]
     pub(super) items: Vec<Item>,
     /// Skip the rest after the first item that is rejected or exits with other than 0.
     #[serde(default)]
     pub(super) stop_on_error: bool,
-    /// For items without their own.
-    #[expect(dead_code, reason = "the items have it")]
-    workdir: Option<String>,
-    /// For items without their own.
-    #[expect(dead_code, reason = "the items have it")]
-    shell: Option<String>,
-    /// For items without their own.
-    #[expect(dead_code, reason = "the items have it")]
-    login: Option<bool>,
-    /// For items without their own.
-    #[expect(dead_code, reason = "the items have it")]
-    yield_time_ms: Option<u64>,
-    /// For items without their own.
-    #[expect(dead_code, reason = "the items have it")]
-    max_output_tokens: Option<u64>,
 }
 
 /// One command of a batch.
@@ -111,6 +96,7 @@ pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
     let shared = shared(&given);
     if let Some(fields) = given.as_object_mut() {
         input::rename(fields, &ALIASES[1..]);
+        SHARED.iter().for_each(|name| drop(fields.shift_remove(*name)));
     }
     for item in given.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(fields) = item.as_object_mut() {

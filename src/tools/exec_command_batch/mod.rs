@@ -23,8 +23,8 @@ impl Verb for ExecCommandBatch {
     const NAME: &'static str = "ExecCommandBatch";
     const TITLE: &'static str = "Run several commands";
     const DESCRIPTION: &'static str = "\
-Runs 1 to 12 short shell commands one after the other: one answer, with exit code and output of each apart. Use it when you need \
-several before your next decision: reading files, searching, checking states.
+Runs 1 to 12 short shell commands in order: one answer, with each exit code and output. Use it when you need several \
+before your next decision: reading files, searching, checking states.
 
 Items run whatever became of those before; `stop_on_error` skips the rest after a failure. An item still running after its \
 `yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After {batch_deadline} no \
