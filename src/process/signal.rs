@@ -72,11 +72,20 @@ impl FromStr for Signal {
     /// Parses `TERM`, `SIGTERM` or `SIG35`.
     fn from_str(text: &str) -> Result<Self, UnknownSignal> {
         let short = text.strip_prefix("SIG").unwrap_or(text);
-        if let Ok(number @ 1..=64) = short.parse() {
-            return Ok(Self(number));
+        if let Some(signal) = short.parse::<i32>().ok().and_then(|number| Self::try_from(number).ok()) {
+            return Ok(signal);
         }
         let named = (1..).zip(NAMES.split(' ')).find(|(_, name)| *name == short);
         named.map(|(number, _)| Self(number)).ok_or_else(|| UnknownSignal(text.to_owned()))
+    }
+}
+
+impl TryFrom<i32> for Signal {
+    type Error = UnknownSignal;
+
+    /// Returns the signal with this number, 1 to 64.
+    fn try_from(number: i32) -> Result<Self, UnknownSignal> {
+        if (1..=64).contains(&number) { Ok(Self(number)) } else { Err(UnknownSignal(number.to_string())) }
     }
 }
 

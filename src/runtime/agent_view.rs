@@ -20,7 +20,7 @@ pub struct AgentPeer {
 }
 
 /// An agent's connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentView {
     /// Its label.
     pub label: String,

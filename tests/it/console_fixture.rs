@@ -338,8 +338,7 @@ fn agent(label: &str, connected: bool, last_call: i64) -> AgentView {
         first_call: None,
         last_call: Some(ago(last_call)),
         calls: 553,
-        by_shell: false,
-        unread: Vec::new(),
+        ..AgentView::default()
     }
 }
 

@@ -95,8 +95,7 @@ pub(crate) fn fleet(last: PlaceLink) -> Snapshot {
         first_call: Some(ago(2_000)),
         last_call: Some(ago(2)),
         calls: 7,
-        by_shell: false,
-        unread: Vec::new(),
+        ..AgentView::default()
     };
     Snapshot {
         seq: 9,

@@ -39,11 +39,7 @@ fn connected(label: &str) -> AgentView {
         client: "claude-code 2".into(),
         pid: 7,
         connected: true,
-        first_call: None,
-        last_call: None,
-        calls: 0,
-        by_shell: false,
-        unread: Vec::new(),
+        ..AgentView::default()
     }
 }
 

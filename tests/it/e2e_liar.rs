@@ -28,11 +28,7 @@ fn pieces() -> Value {
         client: String::new(),
         pid: 1,
         connected: true,
-        first_call: None,
-        last_call: None,
-        calls: 0,
-        by_shell: false,
-        unread: Vec::new(),
+        ..AgentView::default()
     };
     json!({
         "link": VERSION,

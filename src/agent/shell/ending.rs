@@ -1,5 +1,5 @@
-//! How the end of a command is told to its caller: as it ended, and on one line what a person did and said. A command
-//! that a person ended is no longer what a plain run would be, so the agent reads why. Pure.
+//! What the caller of a command is told when it ends: how it ended, and on one line what a person did or wrote. A command
+//! that a person ended differs from a plain run anyway, so that its output may say why. Pure.
 
 use super::unwrap::Kind;
 use crate::link::ShellReply;
@@ -27,7 +27,7 @@ impl Ending {
 
     /// Returns the reply to the caller. `words` are what a person wrote to the agent.
     pub(super) fn told(self, agent: Option<Kind>, words: &[String]) -> ShellReply {
-        let note = note(self.by_operator && self.takes_words(), words);
+        let note = if self.takes_words() { note(self.by_operator, words) } else { None };
         let (code, signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
             Some(Exit::Signal(name)) => (None, name.parse::<Signal>().ok().map(Signal::number)),

@@ -197,7 +197,7 @@ impl Call {
                         }
                         Stage::Ended { exit, closing, unwritten, by_operator } => {
                             let ending = Ending { exit, closing, unwritten, by_operator };
-                            let words = ending.takes_words().then(|| self.words()).flatten();
+                            let words = if ending.takes_words() { self.words() } else { None };
                             let said = words.as_ref().map(AgentNotices::sentences).unwrap_or_default();
                             line.tell(&ending.told(self.agent, &said)).await;
                             words.into_iter().for_each(AgentNotices::given);
@@ -255,10 +255,11 @@ impl Call {
         let words = self.words();
         let said = words.as_ref().and_then(|words| ending::note(false, &words.sentences()));
         words.into_iter().for_each(AgentNotices::given);
-        ShellReply::Refused {
-            message: [message].into_iter().chain(said).collect::<Vec<_>>().join("; "),
-            code,
-        }
+        let message = match said {
+            Some(said) => format!("{message}; {said}"),
+            None => message,
+        };
+        ShellReply::Refused { message, code }
     }
 
     /// Takes what a person wrote to the agent, which reads nothing but what its commands write.
@@ -301,7 +302,7 @@ impl Call {
     }
 
     async fn signal(&self, number: i32, to_group: bool) {
-        let Ok(signal) = number.to_string().parse::<Signal>() else { return };
+        let Ok(signal) = Signal::try_from(number) else { return };
         let scope = if to_group { Scope::Foreground } else { Scope::Shell };
         self.runtime.pass_on(&self.actor, &self.id, signal, scope).await;
     }

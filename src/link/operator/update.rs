@@ -363,12 +363,7 @@ mod tests {
             label: format!("{number} {long}"),
             client: String::new(),
             pid: number,
-            connected: false,
-            first_call: None,
-            last_call: None,
-            calls: 0,
-            by_shell: false,
-            unread: Vec::new(),
+            ..AgentView::default()
         };
         let notice = |seq| Notice {
             seq,

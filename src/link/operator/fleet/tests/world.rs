@@ -161,11 +161,7 @@ impl Published {
             client: whose.into(),
             pid: 1,
             connected: true,
-            first_call: None,
-            last_call: None,
-            calls: 0,
-            by_shell: false,
-            unread: Vec::new(),
+            ..AgentView::default()
         };
         Snapshot {
             recording: whose.into(),
