@@ -155,7 +155,7 @@ impl TaskHost {
 
     /// Finds out whether any of the processes that outlived the shell are still part of the command.
     fn look(&mut self) {
-        let at_work = self.survey.look(self.clock.now().mono, &family());
+        let at_work = self.survey.look(self.clock.now().mono, family);
         self.termination.looked(at_work.as_ref().map(|at_work| at_work.again));
         if let Some(at_work) = at_work.filter(|_| !self.is_at_work) {
             self.is_at_work = true;

@@ -6,8 +6,8 @@
 //! the shell outward, so two processes that write to each other are not part of it. A server does not wait for the end
 //! of a pipe: its workers read from it, its logger is written to by it, and of a pipe that it wakes itself with, it holds
 //! both ends. A process that holds the command's standard output or error, and is getting on, is part of it as well; so
-//! is one that has closed what it read and is getting on, and one that has not run since it was forked, because it is
-//! not known yet what it will read.
+//! is one that has closed what it read, or its standard input, and is getting on, and one that has not run since it was
+//! forked, because it is not known yet what it will read.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -42,6 +42,8 @@ pub(super) struct Remaining {
     pub(super) gets_on: bool,
     /// Whether it was part of the command in the snapshot before: what it has read may still have to be written.
     pub(super) was_part: bool,
+    /// Whether it has no standard input, as one that has read all of it, or that is ending.
+    pub(super) has_closed_input: bool,
     /// Whether it was forked a moment ago and has not run yet, so that its pipes are still those of its parent.
     pub(super) is_new: bool,
 }
@@ -63,7 +65,8 @@ impl Snapshot {
     /// Returns all processes that are part of the command.
     pub(super) fn part_of_command(&self) -> BTreeSet<i32> {
         let writes_on = |process: &&Remaining| {
-            process.is_new || process.gets_on && (process.holds_output || process.was_part)
+            let wrote_or_read = process.holds_output || process.was_part || process.has_closed_input;
+            process.is_new || process.gets_on && wrote_or_read
         };
         self.closure(self.processes.iter().filter(writes_on).map(|process| process.pid).collect())
     }
@@ -155,6 +158,7 @@ mod tests {
         let closed = |pid| Remaining { is_closed: true, ..process(pid, &[]) };
         let new = |pid, pipes: &[PipeEnd]| Remaining { is_new: true, ..process(pid, pipes) };
         let was = |pid, gets_on| Remaining { was_part: true, gets_on, ..process(pid, &[]) };
+        let ending = |pid, gets_on| Remaining { has_closed_input: true, gets_on, ..process(pid, &[]) };
         let idle = |pid| Remaining { holds_output: true, ..process(pid, &[]) };
         let elsewhere = |pid| Remaining { gets_on: true, ..process(pid, &[]) };
         type Case<'a> = (&'a str, Vec<Remaining>, &'a [u64], &'a [i32]);
@@ -212,6 +216,8 @@ mod tests {
             ("computes, and will print", vec![busy(2, &[])], &[], &[2]),
             ("has read everything, closed it, and writes a file", vec![was(2, true)], &[], &[2]),
             ("has become a server", vec![was(2, false)], &[], &[]),
+            ("had read everything before the shell exited, and writes a file", vec![ending(2, true)], &[], &[2]),
+            ("a server without a standard input", vec![ending(2, false)], &[], &[]),
             ("computes, and prints nothing here", vec![elsewhere(2)], &[], &[]),
             (
                 "forked a moment ago: it holds both ends of what it will read",
@@ -262,6 +268,7 @@ mod tests {
                     gets_on,
                     is_new: false,
                     was_part: false,
+                    has_closed_input: false,
                 })
                 .collect(),
             written_outside: outside.into_iter().map(pipe).collect(),

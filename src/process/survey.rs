@@ -1,7 +1,7 @@
 //! Takes snapshots of the processes that outlived their shell, from `/proc`, to find out which of them are still part of
 //! the command (`remaining` decides). Costs nothing for a command that leaves nothing behind.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -65,48 +65,62 @@ impl Survey {
     pub(super) fn begin(&mut self, now: Duration, family: impl FnOnce() -> Vec<Process>) {
         if self.used_at.is_none() {
             let family = family();
-            self.look(now, &family);
+            let part = self.part_of(now, &family);
+            self.note(now, &family, &part);
         }
     }
 
-    fn note_used(&mut self, now: Duration, family: &[Process]) {
-        self.used = family.iter().map(|process| ((process.pid, process.start), process.cpu_ticks)).collect();
+    fn note(&mut self, now: Duration, family: &[Process], part: &BTreeSet<i32>) {
+        self.used = family.iter().map(|process| (process.identity(), process.cpu_ticks)).collect();
         self.used_at = Some(now);
+        self.part = members(family, part).map(Process::identity).collect();
     }
 
-    /// Finds the processes of `family` that are still part of the command; `None` if there are none.
-    pub(super) fn look(&mut self, now: Duration, family: &[Process]) -> Option<AtWork> {
+    /// Finds the processes of the family that are still part of the command; `None` if there are none.
+    pub(super) fn look(&mut self, now: Duration, family: impl Fn() -> Vec<Process>) -> Option<AtWork> {
+        let (mut seen, mut part) = (Vec::new(), BTreeSet::new());
+        for _ in 0..tree::MAX_LOOKS {
+            seen = family();
+            part = self.part_of(now, &seen);
+            // One that ran meanwhile may have closed what it read just before it was inspected, or have started another.
+            if !part.is_empty() || tree::are_same(&seen, &family()) {
+                break;
+            }
+        }
+        self.note(now, &seen, &part);
+        (!part.is_empty())
+            .then(|| AtWork { names: tree::names(members(&seen, &part)), again: now + self.interval })
+    }
+
+    /// Finds the processes of `family` that are part of the command, and when to look again.
+    fn part_of(&mut self, now: Duration, family: &[Process]) -> BTreeSet<i32> {
         let alive = family.iter().filter(|process| !process.zombie);
         let mut snapshot = Snapshot {
             processes: alive.map(|process| self.inspect(process, now)).collect(),
             ..Snapshot::default()
         };
-        self.note_used(now, family);
         // Usually nothing outside writes to the pipes of a command, so that is only looked for where it matters.
         let candidates = snapshot.part_of_command();
         if candidates.is_empty() {
-            self.part.clear();
-            return None;
+            return candidates;
         }
         snapshot.written_outside = self.written_outside(snapshot.read_by(&candidates));
-        let part = snapshot.part_of_command();
-        let readers = snapshot.readers();
-        self.interval = if readers.is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
-        let members = family.iter().filter(|process| part.contains(&process.pid));
-        self.part = members.clone().map(|process| (process.pid, process.start)).collect();
-        (!part.is_empty()).then(|| AtWork { names: tree::names(members), again: now + self.interval })
+        self.interval = if snapshot.readers().is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
+        snapshot.part_of_command()
     }
 
     fn inspect(&self, process: &Process, now: Duration) -> Remaining {
         let mut remaining = Remaining {
             pid: process.pid,
             gets_on: self.gets_on(process, now),
-            was_part: self.part.contains(&(process.pid, process.start)),
+            was_part: self.part.contains(&process.identity()),
             is_new: process.is_copy && process.is_active && process.cpu_ticks == 0,
             ..Remaining::default()
         };
+        let mut has_input = false;
         let seen = each_descriptor(process.pid, |number, path, file| {
             let id = file_id(file);
+            has_input |= number == 0;
             remaining.holds_output |= self.outputs.contains(&id);
             if FileType::from_raw_mode(file.stx_mode.into()) == FileType::Fifo {
                 remaining.pipes.extend(pipe_end(process, number, path, id));
@@ -116,12 +130,13 @@ impl Survey {
         let lives =
             || Process::read(process.pid).is_some_and(|now| now.start == process.start && !now.zombie);
         remaining.is_closed = seen.is_err() && lives();
+        remaining.has_closed_input = seen.is_ok() && !has_input;
         remaining
     }
 
     /// Tells whether a process runs, waits for a disk, or has used as much processor time as one that works.
     fn gets_on(&self, process: &Process, now: Duration) -> bool {
-        let Some(before) = self.used.get(&(process.pid, process.start)) else { return true };
+        let Some(before) = self.used.get(&process.identity()) else { return true };
         let passed = now.saturating_sub(self.used_at.unwrap_or(now));
         let intervals = passed.as_millis() / SHORT.as_millis();
         let enough = TICKS.saturating_mul(u64::try_from(intervals).unwrap_or(u64::MAX).max(1));
@@ -160,6 +175,11 @@ fn written_outside(pipes: &HashSet<FileId>, root: i32) -> HashSet<FileId> {
         }
     }
     written
+}
+
+/// Returns the processes of `family` with these ids.
+fn members<'a>(family: &'a [Process], pids: &BTreeSet<i32>) -> impl Iterator<Item = &'a Process> {
+    family.iter().filter(|process| pids.contains(&process.pid))
 }
 
 fn file_id(file: &Statx) -> FileId {

@@ -9,7 +9,7 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_
 use super::Signal;
 
 /// A tree that still grows after this many scans is a fork bomb: continue with what was seen.
-const MAX_LOOKS: usize = 100;
+pub(super) const MAX_LOOKS: usize = 100;
 /// Enough bytes for most files of a process.
 const PROC_BYTES: usize = 4 << 10;
 /// The flag of a process that has executed no program since it was forked (`PF_FORKNOEXEC`).
@@ -49,6 +49,11 @@ impl Process {
     /// Reads one process; `None` if it does not exist.
     pub(super) fn read(pid: i32) -> Option<Self> {
         parse(&proc_file(pid, "stat").ok()?)
+    }
+
+    /// Returns its id and its start, which no other process shares.
+    pub(super) fn identity(&self) -> (i32, u64) {
+        (self.pid, self.start)
     }
 
     /// Sends a signal to this process, never to another one that has reused its pid.
@@ -173,6 +178,15 @@ pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
         }
     }
     seen
+}
+
+/// Tells whether two scans saw the same processes run the same programs, and be active or not alike.
+pub(super) fn are_same(before: &[Process], after: &[Process]) -> bool {
+    let states = |processes: &[Process]| {
+        let state = |process: &Process| (process.identity(), process.name.clone(), process.is_active, process.zombie);
+        processes.iter().map(state).collect::<HashSet<_>>()
+    };
+    states(before) == states(after)
 }
 
 /// Stops every process that `look` finds, including those started meanwhile, then kills them all: a stopped process

@@ -135,6 +135,23 @@ fn every_key_but_the_chord_goes_to_the_task_in_input() {
 }
 
 #[test]
+fn a_task_entered_before_it_runs_is_typed_into_once_it_does() {
+    for (keys, is_typed_into) in [(&["Enter"][..], true), (&["Enter", "Esc"], false)] {
+        let mut app = opened();
+        let running = Arc::clone(&app.view.snapshot);
+        let mut queued = (*running).clone();
+        let task = queued.tasks.iter_mut().find(|task| task.number == 5).expect("the task");
+        Arc::make_mut(task).status = TaskStatus::Queued;
+        let _ = app.update(Msg::Snapshot(Arc::new(queued)));
+        select(&mut app, 5);
+        let _ = press(&mut app, keys);
+        assert!(matches!(app.mode, Mode::Observe));
+        let _ = app.update(Msg::Snapshot(running));
+        assert_eq!(matches!(&app.mode, Mode::Input(task) if *task == id(5)), is_typed_into);
+    }
+}
+
+#[test]
 fn the_chord_pressed_again_is_typed_into_the_task() {
     let mut app = opened();
     select(&mut app, 5);

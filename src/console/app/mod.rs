@@ -231,7 +231,7 @@ pub struct App {
     pub(super) start_at: Option<PlaceId>,
     /// Enter the next task started here, to type into it.
     pub(super) enters_next: bool,
-    /// A task started here that is to be entered as soon as it appears.
+    /// A task that is to be entered as soon as it takes input: started here, or entered before it ran.
     pub(super) to_enter: Option<TaskId>,
     /// Tasks started here; they are resized to fit their pane.
     pub(super) own: BTreeSet<TaskId>,

@@ -73,10 +73,12 @@ impl App {
         self.thaw();
         if takes_input {
             self.mode = Mode::Input(task.id.clone());
+        } else if task.status == TaskStatus::Queued {
+            self.to_enter = Some(task.id.clone());
         }
     }
 
-    /// Enters input mode for a task started here, once it takes input, unless the user has moved on to
+    /// Enters input mode for a task started here or entered before it ran, once it takes input, unless the user has moved on to
     /// something else.
     pub(super) fn enter_started(&mut self) {
         let Some(task) = self.to_enter.as_ref().and_then(|id| self.view.task(id)).cloned() else { return };

@@ -334,6 +334,7 @@ impl App {
     }
 
     fn back(&mut self) {
+        self.to_enter = None;
         if self.toasts.clear()
             || self.thaw()
             || self.calls.finding.take().is_some()
