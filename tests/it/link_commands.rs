@@ -67,11 +67,13 @@ fn who_ended_the_runtime_is_told_to_whoever_waits_and_to_whoever_reads_later() {
         let answer = waits.wait_with_output().expect("answers");
         let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
         let said = format!("ended with the runtime: {why}");
-        assert!(answer.contains(&format!("Process terminated by SIGTERM ({said})")), "{answer}");
+        // On a busy machine, bash may not act on the first signal in time.
+        let ends = ["SIGTERM", "SIGKILL"].map(|signal| format!("Process terminated by {signal} ({said})"));
+        assert!(ends.iter().any(|end| answer.contains(end)), "{answer}");
         let later = told_of_the_past(&home);
+        assert!(later.contains(&format!("was interrupted ({said}")), "{later}");
         // A signal that was the reason is not named once more as the end.
-        let end = if why.contains("SIGTERM") { "" } else { ", SIGTERM" };
-        assert!(later.contains(&format!("was interrupted ({said}{end})")), "{later}");
+        assert!(!later.contains("SIGTERM, SIGTERM"), "{later}");
     }
 }
 
