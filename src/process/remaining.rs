@@ -216,7 +216,12 @@ mod tests {
             ("computes, and will print", vec![busy(2, &[])], &[], &[2]),
             ("has read everything, closed it, and writes a file", vec![was(2, true)], &[], &[2]),
             ("has become a server", vec![was(2, false)], &[], &[]),
-            ("had read everything before the shell exited, and writes a file", vec![ending(2, true)], &[], &[2]),
+            (
+                "had read everything before the shell exited, and writes a file",
+                vec![ending(2, true)],
+                &[],
+                &[2],
+            ),
             ("a server without a standard input", vec![ending(2, false)], &[], &[]),
             ("computes, and prints nothing here", vec![elsewhere(2)], &[], &[]),
             (

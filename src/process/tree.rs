@@ -183,7 +183,8 @@ pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
 /// Tells whether two scans saw the same processes run the same programs, and be active or not alike.
 pub(super) fn are_same(before: &[Process], after: &[Process]) -> bool {
     let states = |processes: &[Process]| {
-        let state = |process: &Process| (process.identity(), process.name.clone(), process.is_active, process.zombie);
+        let state =
+            |process: &Process| (process.identity(), process.name.clone(), process.is_active, process.zombie);
         processes.iter().map(state).collect::<HashSet<_>>()
     };
     states(before) == states(after)

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::config::Mouse;
 use crate::envelope::Actor;
+use crate::runtime::Notice;
 
 use super::hints::{HINTED, hints};
 use super::search::{Outcome, Search};
@@ -269,7 +270,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
         painter.wake_at(until);
     }
     match (waiter, notice) {
-        (None, Some(notice)) => told(notice.is_error, &notice.text),
+        (None, Some(notice)) => told(painter, notice),
         (Some((task, waiting)), notice) => {
             let glyph = painter.glyphs().states[2];
             let since = painter.time(waiting.since);
@@ -341,12 +342,13 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
     Some(row)
 }
 
-fn told(is_error: bool, text: &str) -> Vec<Piece> {
-    // Instructions from a demonstration should catch the eye.
-    let role = match is_error {
-        true => Role::Failed,
-        false if text.starts_with("demo: ") => Role::Key,
-        false => Role::Text,
-    };
-    vec![piece(format!(" {}", visible::told(text)), role)]
+fn told(painter: &Painter<'_>, notice: &Notice) -> Vec<Piece> {
+    let text = visible::told(&notice.text);
+    // Instructions from a demonstration should catch the eye. Anything else was true when it was said: an agent that had
+    // disconnected may be back.
+    if text.starts_with("demo: ") {
+        return vec![piece(format!(" {text}"), Role::Key)];
+    }
+    let role = if notice.is_error { Role::Failed } else { Role::Text };
+    vec![piece(format!(" {}  ", painter.time(notice.at)), Role::Faint), piece(text, role)]
 }
