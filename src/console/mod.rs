@@ -4,6 +4,7 @@
 //! the effects. Key bindings are in `assets/keymap.toml`, the styles of roles in `themes/default.toml`.
 
 pub mod app;
+mod error;
 pub mod io;
 pub mod keys;
 pub mod msg;
@@ -35,26 +36,10 @@ use io::signals::Signals;
 use io::stop_request::PendingStop;
 use theme::Preferences;
 
+pub use error::Error;
 pub use io::clipboard::tools as clipboard_tools;
 use options::Left;
 pub use options::{Because, Cue, EmbeddedRuntime, Exit, Options};
-
-/// Why a console cannot run.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is no terminal.
-    #[error(
-        "there is no terminal to draw on: `pilothouse --accessible` is the console in plain lines, and \
-         `pilothouse serve` a runtime without one"
-    )]
-    NoTerminal(#[source] std::io::Error),
-    /// The terminal cannot be read, set or written to.
-    #[error("use the terminal")]
-    Terminal(#[source] std::io::Error),
-    /// Signals cannot be listened to.
-    #[error("listen to signals")]
-    Signals(#[source] std::io::Error),
-}
 
 /// Runs the console until the user leaves, the terminal goes away or a signal arrives. The terminal is
 /// restored before this returns. Ending an embedded runtime is left to the caller.

@@ -11,7 +11,7 @@ const CYCLE: usize = 3;
 const ITSELF: &str = "mod";
 
 /// Modules by path, each with its code.
-type Modules = BTreeMap<Vec<String>, String>;
+pub(super) type Modules = BTreeMap<Vec<String>, String>;
 
 /// The rooms of one layer, and the rooms that each imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
@@ -22,7 +22,7 @@ fn module_path(file: &str) -> Vec<String> {
     stem.split('/').map(str::to_owned).collect()
 }
 
-fn modules() -> Modules {
+pub(super) fn modules() -> Modules {
     let of_tests = |path: &[String]| path.iter().any(|name| name == "tests");
     let named = sources().into_iter().map(|(file, code)| (module_path(&file), without_comments(&code)));
     named.filter(|(path, _)| !of_tests(path)).collect()
@@ -30,11 +30,12 @@ fn modules() -> Modules {
 
 fn without_comments(code: &str) -> String {
     let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
-    lines.collect::<Vec<_>>().join("\n")
+    // How far something can be seen is no import.
+    lines.collect::<Vec<_>>().join("\n").replace("pub(in crate::", "pub(in ")
 }
 
 /// Every path in a text that begins with `crate`, `super` or `self`, with groups in braces expanded.
-fn paths(code: &str) -> Vec<Vec<String>> {
+pub(super) fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for root in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(root) {
@@ -49,7 +50,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
 }
 
 /// Reads one path of segments from the beginning of `text`; returns what follows it.
-fn expand<'a>(text: &'a str, prefix: &[String], found: &mut Vec<Vec<String>>) -> &'a str {
+pub(super) fn expand<'a>(text: &'a str, prefix: &[String], found: &mut Vec<Vec<String>>) -> &'a str {
     let mut path = prefix.to_vec();
     let mut rest = text.trim_start();
     loop {
@@ -77,7 +78,7 @@ fn expand<'a>(text: &'a str, prefix: &[String], found: &mut Vec<Vec<String>>) ->
 }
 
 /// Resolves a path relative to the crate root.
-fn absolute(own: &[String], path: &[String]) -> Vec<String> {
+pub(super) fn absolute(own: &[String], path: &[String]) -> Vec<String> {
     let mut base = own.to_vec();
     let mut rest = path;
     match path.first().map(String::as_str) {
@@ -150,7 +151,7 @@ fn reached(graph: &Imports, from: &str) -> BTreeSet<String> {
 }
 
 /// The sets of rooms that import each other in a cycle.
-fn cycles(graph: &Imports) -> BTreeSet<BTreeSet<String>> {
+pub(super) fn cycles(graph: &Imports) -> BTreeSet<BTreeSet<String>> {
     let reach: BTreeMap<&String, _> = graph.keys().map(|room| (room, reached(graph, room))).collect();
     let around = |room: &String| -> BTreeSet<String> {
         reach[room]

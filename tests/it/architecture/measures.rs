@@ -1,0 +1,159 @@
+//! Measures of the whole tree: import cycles between files, lines of code by room, and types that share their name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rooms::{Modules, absolute, cycles, expand, modules, paths};
+
+/// The number of files in the largest import cycle. It may only fall: when it has, the new number goes here.
+const LARGEST_CYCLE: usize = 64;
+
+/// Files by module path, and the files that each imports.
+type FileImports = BTreeMap<String, BTreeSet<String>>;
+
+/// The names that each module passes on from another one, with their full paths.
+type PassedOn = BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>;
+
+fn passed_on(modules: &Modules) -> PassedOn {
+    let passes = |(own, code): (&Vec<String>, &String)| {
+        let statements = code.split(';').filter_map(|statement| {
+            let (_, list) = ["pub use ", "pub(crate) use ", "pub(super) use "]
+                .iter()
+                .find_map(|begin| statement.split_once(*begin))?;
+            Some(list)
+        });
+        let mut names = BTreeMap::new();
+        for list in statements {
+            let mut found = Vec::new();
+            expand(list, &[], &mut found);
+            for path in found {
+                let full = absolute(own, &path);
+                names.extend(path.last().filter(|_| full.len() > 1).map(|name| (name.clone(), full)));
+            }
+        }
+        (own.clone(), names)
+    };
+    modules.iter().map(passes).collect()
+}
+
+/// Returns the module whose file defines what stands at `path`.
+fn definer(path: &[String], modules: &Modules, passed: &PassedOn) -> Option<Vec<String>> {
+    let mut path = path.to_vec();
+    // A name is passed on a few times at most.
+    for _ in 0..8 {
+        let own =
+            (1..=path.len()).rev().map(|length| &path[..length]).find(|own| modules.contains_key(*own))?;
+        let further = path.get(own.len()).and_then(|name| passed.get(own)?.get(name));
+        let Some(further) = further.filter(|further| further[..] != path[..]) else {
+            return Some(own.to_vec());
+        };
+        path = further.iter().chain(&path[own.len() + 1..]).cloned().collect();
+    }
+    None
+}
+
+/// The paths that begin with the name of a module below this one.
+fn paths_below(own: &[String], code: &str, modules: &Modules) -> Vec<Vec<String>> {
+    let children = modules.keys().filter(|path| path.len() == own.len() + 1 && path.starts_with(own));
+    let mut found = Vec::new();
+    for child in children.filter_map(|path| path.last()) {
+        for (at, _) in code.match_indices(&format!("{child}::")) {
+            let before = code[..at].chars().next_back();
+            if !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+                expand(&code[at..], &[], &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn file_imports(modules: &Modules) -> FileImports {
+    let passed = passed_on(modules);
+    let imported = |(own, code): (&Vec<String>, &String)| {
+        let used = paths(code).into_iter().chain(paths_below(own, code, modules));
+        let files = used.filter_map(|path| definer(&absolute(own, &path), modules, &passed));
+        (own.join("/"), files.filter(|file| file != own).map(|file| file.join("/")).collect())
+    };
+    modules.iter().map(imported).collect()
+}
+
+fn largest_cycle() -> FileImports {
+    let imports = file_imports(&modules());
+    let largest = cycles(&imports).into_iter().max_by_key(BTreeSet::len).unwrap_or_default();
+    let inside = |file: &String| (file.clone(), imports[file].intersection(&largest).cloned().collect());
+    largest.iter().map(inside).collect()
+}
+
+#[test]
+fn the_largest_import_cycle_of_files_only_shrinks() {
+    let largest = largest_cycle();
+    assert_eq!(largest.len(), LARGEST_CYCLE, "files that import each other: {largest:#?}");
+}
+
+/// Lines of code, without comments, blank lines and tests.
+fn lines(code: &str) -> usize {
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+    code.lines().filter(is_code).count()
+}
+
+/// The names of the types that a text declares.
+fn declared(code: &str) -> Vec<&str> {
+    let name = |line: &'_ str| -> Option<(usize, usize)> {
+        let begin = line.len() - line.trim_start().len();
+        let mut rest = line.trim_start();
+        for visibility in ["pub(crate) ", "pub(super) ", "pub "] {
+            rest = rest.strip_prefix(visibility).unwrap_or(rest);
+        }
+        let rest =
+            ["struct ", "enum ", "trait ", "union "].iter().find_map(|word| rest.strip_prefix(word))?;
+        let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let at = line.len() - rest.len();
+        (length > 0 && at >= begin).then_some((at, at + length))
+    };
+    code.lines().filter_map(|line| name(line).map(|(from, to)| &line[from..to])).collect()
+}
+
+/// Prints the figures that `.ci/run` shows.
+#[test]
+fn the_size_of_the_tree_is_printed() {
+    let sources = super::sources();
+    let is_product = |file: &&String| !file.split(['/', '.']).any(|part| part.ends_with("tests"));
+    let mut rooms: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut types: BTreeMap<&str, usize> = BTreeMap::new();
+    for (file, code) in sources.iter().filter(|(file, _)| is_product(file)) {
+        *rooms.entry(file.split(['/', '.']).next().unwrap_or_default()).or_default() += lines(code);
+        declared(code).into_iter().for_each(|name| *types.entry(name).or_default() += 1);
+    }
+    let total: usize = rooms.values().sum();
+    let mut sorted: Vec<_> = rooms.into_iter().collect();
+    sorted.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
+    for (room, lines) in sorted {
+        println!("{lines:>7} lines of code in {room}");
+    }
+    let all: usize = types.values().sum();
+    let shared: usize = types.values().filter(|number| **number > 1).sum();
+    println!("{total:>7} lines of code in total, without comments and tests");
+    let mut sizes: Vec<usize> = cycles(&file_imports(&modules())).iter().map(BTreeSet::len).collect();
+    sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
+    sizes.truncate(5);
+    println!("files in the largest import cycles: {sizes:?}");
+    println!("{:>6}% of {all} types share their name with another", shared * 100 / all.max(1));
+    assert!(total > 0 && all > 0);
+}
+
+#[test]
+fn an_import_is_followed_to_the_file_that_defines_it() {
+    let path = |text: &str| text.split("::").map(str::to_owned).collect::<Vec<_>>();
+    let modules: Modules = [
+        ("a", "pub use b::{Thing, deep::Other as Renamed};\nfn f() { b::g(); }"),
+        ("a::b", "pub struct Thing; pub use deep::Other;"),
+        ("a::b::deep", "pub struct Other;"),
+        ("c", "use crate::a::Thing;\nuse crate::a::b::Other;\n"),
+    ]
+    .into_iter()
+    .map(|(own, code)| (path(own), code.to_owned()))
+    .collect();
+    let imports = file_imports(&modules);
+    assert_eq!(imports["c"], BTreeSet::from(["a/b".to_owned(), "a/b/deep".to_owned()]));
+    assert!(imports["a"].contains("a/b"), "{imports:?}");
+    assert_eq!(declared("pub struct A;\n    enum B<T> {\npub(crate) trait C {\nlet d = 1;"), ["A", "B", "C"]);
+}
