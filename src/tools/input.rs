@@ -25,6 +25,23 @@ pub fn read<T: DeserializeOwned>(
     aliases: &[(&str, &str)],
     given: Value,
 ) -> Result<T, ToolError> {
+    read_beside(subject, schema, aliases, None, given)
+}
+
+/// Another tool, and whether it takes a field: what somebody meant who used the wrong one.
+pub(super) type OtherTool = (&'static str, fn(&str) -> bool);
+
+/// Like [`read`]; a refusal names the fields that `other` would take.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_beside<T: DeserializeOwned>(
+    subject: &str,
+    schema: &Value,
+    aliases: &[(&str, &str)],
+    other: Option<OtherTool>,
+    given: Value,
+) -> Result<T, ToolError> {
     let mut given = if given.is_null() { json!({}) } else { given };
     if let Some(object) = given.as_object_mut() {
         rename(object, aliases);
@@ -32,11 +49,17 @@ pub fn read<T: DeserializeOwned>(
     normalise(schema, &mut given);
     let mut problems = Vec::new();
     check(schema, &given, "", &mut problems);
+    for problem in problems.iter_mut().filter(|problem| problem.is_unknown) {
+        if let Some(place) = place(schema, other, &problem.field) {
+            problem.hint = Some(place);
+        }
+    }
     if let Some(first) = problems.first() {
         return Err(refuse(subject, &first.field, &problems));
     }
     serde_json::from_value(given).map_err(|error| {
-        let problem = Problem { field: String::new(), text: error.to_string(), hint: None };
+        let problem =
+            Problem { field: String::new(), text: error.to_string(), hint: None, is_unknown: false };
         refuse(subject, "", &[problem])
     })
 }
@@ -47,6 +70,25 @@ struct Problem {
     field: String,
     text: String,
     hint: Option<String>,
+    /// Whether it is a field that is not taken there.
+    is_unknown: bool,
+}
+
+/// Says where an unknown field belongs: beside the one that it is in, in one beside it, or to another tool.
+fn place(schema: &Value, other: Option<OtherTool>, field: &str) -> Option<String> {
+    let takes = |schema: &Value, name: &str| schema["properties"].get(name).is_some();
+    let Some((outer, name)) = field.rsplit_once('.') else {
+        let mut fields = schema["properties"].as_object()?.iter();
+        let inner = fields.find(|(_, inner)| takes(inner, field) || takes(&inner["items"], field));
+        let inner = inner.map(|(inner, _)| format!("`{field}` belongs in `{inner}`"));
+        return inner.or_else(|| other_takes(other, field));
+    };
+    let beside = takes(schema, name).then(|| format!("`{name}` belongs beside `{outer}`, not in it"));
+    beside.or_else(|| other_takes(other, name))
+}
+
+fn other_takes(other: Option<OtherTool>, name: &str) -> Option<String> {
+    other.filter(|(_, takes)| takes(name)).map(|(tool, _)| format!("`{name}` is a field of {tool}"))
 }
 
 fn refuse(tool: &str, field: &str, problems: &[Problem]) -> ToolError {
@@ -146,7 +188,9 @@ fn digits(text: &str) -> Option<u64> {
 }
 
 fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<Problem>) {
-    let mut add = |text: String| problems.push(Problem { field: path.to_owned(), text, hint: None });
+    let mut add = |text: String| {
+        problems.push(Problem { field: path.to_owned(), text, hint: None, is_unknown: false });
+    };
     let Some(kind) = schema["type"].as_str() else { return };
     if !is_a(kind, given) {
         return add(format!("{} must be {}, not {}", subject(path), article(kind), describe(given)));
@@ -191,6 +235,7 @@ fn check_fields(
                     text: format!("unknown field `{inner}`"),
                     hint: near.map(|near| format!("use `{near}` instead of `{name}`")),
                     field: inner,
+                    is_unknown: true,
                 });
             }
         }
@@ -198,7 +243,8 @@ fn check_fields(
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     for name in required.filter(|name| !object.contains_key(*name)) {
         let inner = join(path, name);
-        problems.push(Problem { text: format!("missing field `{inner}`"), hint: None, field: inner });
+        let text = format!("missing field `{inner}`");
+        problems.push(Problem { text, hint: None, field: inner, is_unknown: false });
     }
 }
 
@@ -311,6 +357,10 @@ mod tests {
             let (_, hint) = refusal::<ExecCommand>(json!({given: "x"}));
             assert!(hint.starts_with(&format!("use `{near}` instead of `{given}`")), "{given}: {hint}");
         }
+        let (_, hint) = refusal::<TaskInput>(json!({"task_id": "t", "cols": 80}));
+        assert!(hint.starts_with("`cols` belongs in `resize`;"), "{hint}");
+        let (_, hint) = refusal::<TaskInput>(json!({"task_id": "t", "resize": {"eof": true}}));
+        assert!(hint.starts_with("`eof` belongs beside `resize`, not in it;"), "{hint}");
         let (_, hint) = refusal::<ExecCommand>(json!({"cmd": "ls", "zone": "/"}));
         assert!(hint.starts_with("provide input"), "{hint}");
     }

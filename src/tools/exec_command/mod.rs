@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use super::budget::{Budget, Room};
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
-use super::input;
 use super::planned::{Plan, PlannedCommand};
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::verb::{Caller, Context, Done, Hints, Verb};
+use super::{input, schema};
 use crate::envelope::ToolError;
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskStatus, TaskView};
 use crate::terminal::Size;
@@ -188,6 +188,13 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
 
 /// The fields by which other agents' tools request that a command continue as a task immediately.
 const BACKGROUND: [&str; 2] = ["run_in_background", "is_background"];
+
+/// Returns whether ExecCommand takes a field, under this name or as another agent's name for one of its own.
+pub(super) fn takes(name: &str) -> bool {
+    let own = &schema::known_input::<Input>()["properties"];
+    let is_alias = ExecCommand::ALIASES.iter().any(|(alias, _)| *alias == name);
+    own.get(name).is_some() || is_alias || BACKGROUND.contains(&name)
+}
 
 /// Accepts other agents' fields for running a command as a task immediately.
 fn take_background(given: &mut Value) {

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::ExecCommandBatch;
 use crate::envelope::ToolError;
 use crate::tools::errors::unusable;
-use crate::tools::exec_command::{DEFAULT_YIELD_MS, YIELD_MS};
-use crate::tools::input;
+use crate::tools::exec_command::{self, DEFAULT_YIELD_MS, ExecCommand, YIELD_MS};
 use crate::tools::verb::Verb;
+use crate::tools::{input, schema};
 
 /// The maximum number of items in a batch.
 const MOST_ITEMS: usize = 12;
@@ -109,7 +109,10 @@ pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
         }
     }
     let interactive = take_interactive(&mut given);
-    let mut input: Input = input::parse::<ExecCommandBatch>(given).map_err(|error| match is_single {
+    let known = schema::known_input::<Input>();
+    let other = Some((ExecCommand::NAME, exec_command::takes as fn(&str) -> bool));
+    let read = input::read_beside(ExecCommandBatch::NAME, known, &[], other, given);
+    let mut input: Input = read.map_err(|error| match is_single {
         true => error.with_hint("use ExecCommand to run one command; a batch has its commands in `items`"),
         false => error,
     })?;
@@ -229,6 +232,15 @@ mod tests {
             let expected = json!({"tool_name": "ExecCommandBatch", "field": field, "parse_error": problem});
             assert_eq!(details, expected, "{given}");
         }
+        for name in ["timeout_ms", "timeout", "run_in_background", "cols"] {
+            let (_, hint) = refusal(json!({"items": [{"cmd": "ls", name: 5}, {"cmd": "ls"}]}));
+            assert!(hint.starts_with(&format!("`{name}` is a field of ExecCommand;")), "{hint}");
+        }
+        let (_, hint) =
+            refusal(json!({"items": [{"cmd": "ls", "stop_on_error": true, "timeout_ms": 5}], "tty": true}));
+        let places = "`stop_on_error` belongs beside `items`, not in it; `timeout_ms` is a field of ExecCommand; \
+                      `tty` is a field of ExecCommand; ";
+        assert!(hint.starts_with(places), "{hint}");
         let (_, hint) = refusal(json!({"items": [{"cmdd": "ls"}]}));
         assert!(hint.starts_with("use `cmd` instead of `cmdd`"), "{hint}");
     }
