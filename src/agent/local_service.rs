@@ -1,9 +1,11 @@
 //! The MCP service without a runtime: answers everything except calls, as the service with a runtime would. The shim
 //! uses it, so that an agent that only checks the health of its servers starts no runtime.
 
+use std::borrow::Cow;
+
 use rmcp::model::{
     ErrorData, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
-    ServerConfig,
+    ProtocolVersion, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -42,9 +44,13 @@ impl ServerHandler for LocalService {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        let answer = self.negotiate_initialize(&request);
+        let answer = service::opening(self, &request);
         context.peer.set_peer_info(request);
         answer
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        service::revisions()
     }
 
     async fn list_tools(

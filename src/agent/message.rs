@@ -12,6 +12,11 @@ use crate::link::{MAX_DEPTH, MAX_FRAME, Strict, depth_within};
 
 /// The maximum length of a request id, in bytes.
 const ID_BYTES: usize = 128;
+/// The header of a framing that MCP over stdio does not have.
+const HEADER: &[u8] = b"content-length:";
+/// What is said to who uses it.
+const FRAMED: &str =
+    "not JSON: MCP over stdio has no Content-Length headers; send each message as one line of JSON";
 
 /// An error response.
 #[derive(Debug)]
@@ -55,8 +60,11 @@ pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<Refusal>> {
         Ok(Strict(value)) => value,
         Err(error) if error.classify() == Category::Data => return Err(ambiguous(line, &error)),
         Err(error) => {
-            let error = ErrorData::new(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None);
-            return Err(Refusal::of(id_of(line), error));
+            let text = match is_framed(line) {
+                true => FRAMED.to_owned(),
+                false => format!("not JSON: {error}"),
+            };
+            return Err(Refusal::of(id_of(line), ErrorData::new(ErrorCode::PARSE_ERROR, text, None)));
         }
     };
     let Value::Object(message) = value else { return Err(no_message(None)) };
@@ -69,6 +77,12 @@ pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<Refusal>> {
         }
         _ => Ok(message),
     }
+}
+
+/// Returns whether a line is, or ends with, the header that other protocols put before a message.
+fn is_framed(line: &[u8]) -> bool {
+    let last = line.rsplit(|byte| *byte == b'}').next().unwrap_or(line).trim_ascii_start();
+    last.get(..HEADER.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(HEADER))
 }
 
 /// Returns the refusal of JSON that is not a message of the protocol.
@@ -181,6 +195,14 @@ mod tests {
             assert_eq!(refused(line), (code, id), "{}", String::from_utf8_lossy(&line[..line.len().min(80)]));
         }
         assert!(read(br#"{"id":1,"method":"ping"}"#).is_ok());
+        for (line, id) in [
+            (b"Content-Length: 94\r".as_slice(), None),
+            (b"content-length: 94", None),
+            (br#"{"id":12,"method":"ping","params":{}}Content-Length: 40"#, number(12)),
+        ] {
+            let refusal = read(line).expect_err("refused");
+            assert_eq!((refusal.error.message.as_ref(), &refusal.id), (FRAMED, &id));
+        }
         let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(ID_BYTES + 1));
         assert_eq!(refused(long.as_bytes()), (-32_600, None));
     }

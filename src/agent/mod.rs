@@ -10,6 +10,7 @@ mod input_required;
 mod label;
 mod local_service;
 mod message;
+mod params;
 mod progress;
 mod results;
 mod schema;

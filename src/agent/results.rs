@@ -2,7 +2,9 @@
 //! models do not read it, unless the profile asks for it.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Value, json};
 
+use super::service;
 use crate::envelope::{Envelope, SafeText};
 use crate::link::Profile;
 
@@ -11,6 +13,9 @@ pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
 
 /// The key in `_meta` of the notices that accompany a result.
 const NOTICES_KEY: &str = "dev.pilothouse/notices";
+
+/// The key in `_meta` of this program's name and version, in each result from protocol revision 2026-07-28 on.
+const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Returns the result of a call. A command that exited with 1 is not an error: the tool worked. An error has the
 /// envelope in `_meta` only if the client hides `_meta` from its model.
@@ -40,10 +45,17 @@ pub(super) fn tell(result: &mut CallToolResult, notices: Vec<String>) {
     }
 }
 
+/// Returns an answer of protocol revision 2026-07-28 whose result, if it has one, says which server gave it.
+pub(super) fn with_server(mut answer: Value) -> Value {
+    if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut) {
+        let meta = result.entry("_meta").or_insert_with(|| json!({}));
+        meta[SERVER_KEY] = json!(service::server().server_info);
+    }
+    answer
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::envelope::{ErrorKind, ToolError};
 

@@ -1,11 +1,13 @@
 //! The MCP service: the tool table for one agent's connection, in both protocol revisions.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -18,7 +20,7 @@ use super::elicitation::Way;
 use super::input_required::{Asked, Open};
 use super::progress::Going;
 use super::transport::{Transport, Unwritten};
-use super::{elicitation, label, results, schema};
+use super::{elicitation, label, params, results, schema};
 use crate::envelope::{Actor, Outcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentNotices, AgentPeer, Handle, HeldCall, PARAGRAPH_CHARS};
@@ -42,6 +44,14 @@ output; `stopped by operator` means a person ended it on purpose, so do not just
 const NAME_CHARS: usize = 100;
 /// The method of the notification that gives a shim the label of its agent.
 pub(super) const LABEL_METHOD: &str = "notifications/dev.pilothouse/label";
+
+/// The protocol revisions that are spoken here. 2025-03-26 is not: it has several messages in one line.
+static REVISIONS: [ProtocolVersion; 4] = [
+    ProtocolVersion::V_2024_11_05,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
 
 /// An agent's identity.
 struct Who {
@@ -152,7 +162,7 @@ impl Service {
         let Some(tool) = tools::find(&request.name) else {
             let name = one_line(&request.name, NAME_CHARS);
             // An error of the protocol has no room for the notices of an answer: the next one has them.
-            let (answer, _) = tools::call_with_notices(&self.runtime, &caller, &name, input).await;
+            let (answer, _) = tools::call_with_notices(&self.runtime, &caller, &name, input, None).await;
             let hint = match answer.envelope.outcome() {
                 Outcome::Error(error) => error.recovery_hint.as_deref(),
                 Outcome::Success(_) => None,
@@ -161,15 +171,16 @@ impl Service {
             return Err(ErrorData::invalid_params(text, None));
         };
         let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
-        Ok(self.spawn(caller, going, input))
+        Ok(self.spawn(caller, going, input, params::taken_otherwise(&context.meta)))
     }
 
-    fn spawn(&self, caller: Caller, going: Going, input: Value) -> Call {
+    /// Starts a call; `taken` is what is to be told about how its input was given.
+    fn spawn(&self, caller: Caller, going: Going, input: Value, taken: Option<String>) -> Call {
         let withdrawn = CancellationToken::new();
         let answer = self.calls.spawn({
             let (runtime, withdrawn, name) = (self.runtime.clone(), withdrawn.clone(), going.tool.name);
             async move {
-                let called = tools::call_with_notices(&runtime, &caller, name, input);
+                let called = tools::call_with_notices(&runtime, &caller, name, input, taken);
                 withdrawn.run_until_cancelled(called).await
             }
         });
@@ -200,7 +211,7 @@ impl Service {
         // The call stopped waiting before it was decided, so its earlier result is out of date.
         let (caller, input) = (self.caller(context), json!({"task_id": task}));
         let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
-        Ok(self.spawn(caller, going, input))
+        Ok(self.spawn(caller, going, input, None))
     }
 
     /// Returns the caller.
@@ -270,6 +281,27 @@ pub(super) fn server() -> ServerConfig {
         .with_instructions(INSTRUCTIONS)
 }
 
+/// Returns the protocol revisions that are spoken here.
+pub(super) fn revisions() -> Cow<'static, [ProtocolVersion]> {
+    Cow::Borrowed(&REVISIONS)
+}
+
+/// Answers the opening of a conversation. A client that offers 2025-03-26 gets the revision after it, which differs
+/// from it least.
+///
+/// # Errors
+/// When there is no revision to answer with.
+pub(super) fn opening(
+    handler: &impl ServerHandler,
+    request: &InitializeRequestParams,
+) -> Result<InitializeResult, ErrorData> {
+    let mut answer = handler.negotiate_initialize(request)?;
+    if request.protocol_version == ProtocolVersion::V_2025_03_26 {
+        answer.protocol_version = ProtocolVersion::V_2025_06_18;
+    }
+    Ok(answer)
+}
+
 impl ServerHandler for Service {
     fn get_info(&self) -> ServerConfig {
         server()
@@ -281,9 +313,13 @@ impl ServerHandler for Service {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         self.actor(Some(&request.client_info));
-        let answer = self.negotiate_initialize(&request);
+        let answer = opening(self, &request);
         context.peer.set_peer_info(request);
         answer
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        revisions()
     }
 
     async fn list_tools(

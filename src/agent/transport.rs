@@ -3,7 +3,7 @@
 //! Anything that is not a valid message is answered with a JSON-RPC error rather than silence, so that no client
 //! waits for an answer that never comes.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport as McpTransport;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -19,7 +20,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::message::{self, Refusal};
-use crate::envelope::SafeText;
+use super::{params, results};
+use crate::envelope::{SafeText, one_line};
 use crate::link::{Line, Lines, MAX_FRAME};
 use crate::runtime::AgentNotices;
 
@@ -29,6 +31,8 @@ pub(super) const IN_FLIGHT: usize = 64;
 const STALL: Duration = Duration::from_secs(60);
 /// The JSON-RPC error code for "busy".
 const BUSY: ErrorCode = ErrorCode(-32_000);
+/// How much of the name of a method that does not exist is repeated, in characters.
+const METHOD_CHARS: usize = 100;
 
 /// Notices that accompany answers not written yet, by request. If an answer is never written, its notices go with a
 /// later one.
@@ -50,8 +54,10 @@ impl Unwritten {
 pub(super) struct Transport {
     lines: Lines<OwnedReadHalf>,
     outbox: Arc<tokio::sync::Mutex<Outbox>>,
-    in_flight: Arc<Mutex<HashSet<RequestId>>>,
+    /// The requests without an answer, and whether each is one of protocol revision 2026-07-28.
+    in_flight: Arc<Mutex<HashMap<RequestId, bool>>>,
     unwritten: Unwritten,
+    was_initialized: bool,
     /// Cancelled once the agent has disconnected, before the service notices.
     gone: CancellationToken,
 }
@@ -71,6 +77,7 @@ impl Transport {
             outbox: Arc::new(tokio::sync::Mutex::new(outbox)),
             in_flight: Arc::default(),
             unwritten: Unwritten::default(),
+            was_initialized: false,
             gone,
         }
     }
@@ -92,32 +99,40 @@ impl Transport {
     }
 
     /// Parses a line as a message, or returns the refusal to answer it with.
-    fn read(&self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<Refusal>> {
+    fn read(&mut self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<Refusal>> {
         let Line::Whole(line) = line else {
             let text = format!("a message is at most {MAX_FRAME} bytes long");
             return Err(Refusal::of(None, ErrorData::invalid_request(text, None)));
         };
-        let object = message::read(line)?;
+        let mut object = message::read(line)?;
         let id = object.get("id").and_then(message::request_id);
+        let method = object.get("method").and_then(Value::as_str).filter(|_| id.is_some()).map(str::to_owned);
+        if let Some(method) = &method {
+            params::check_turn(method, &object, self.was_initialized)
+                .and_then(|()| params::check(method, &mut object))
+                .map_err(|error| Refusal::of(id.clone(), error))?;
+        }
+        let is_modern = params::is_modern(&object);
         let message =
             serde_json::from_value(Value::Object(object)).map_err(|_| message::no_message(id.clone()))?;
-        self.admit(&message).map_err(|error| Refusal::of(id, error))?;
+        self.admit(&message, is_modern).map_err(|error| Refusal::of(id, error))?;
+        self.was_initialized |= method.is_some_and(|method| method == "initialize");
         Ok(message)
     }
 
     /// Counts a request as in flight, or returns why it cannot be accepted.
-    fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), ErrorData> {
+    fn admit(&self, message: &RxJsonRpcMessage<RoleServer>, is_modern: bool) -> Result<(), ErrorData> {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
             JsonRpcMessage::Request(_) if in_flight.len() >= IN_FLIGHT => {
                 Err(ErrorData::new(BUSY, format!("{IN_FLIGHT} requests are in flight; wait for one"), None))
             }
             JsonRpcMessage::Request(request) => {
-                if in_flight.insert(request.id.clone()) {
-                    Ok(())
-                } else {
-                    Err(ErrorData::invalid_request("a request with this id is in flight", None))
+                if in_flight.contains_key(&request.id) {
+                    return Err(ErrorData::invalid_request("a request with this id is in flight", None));
                 }
+                in_flight.insert(request.id.clone(), is_modern);
+                Ok(())
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
@@ -139,7 +154,7 @@ impl McpTransport<RoleServer> for Transport {
 
     fn send(
         &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
+        mut message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (outbox, in_flight) = (Arc::clone(&self.outbox), Arc::clone(&self.in_flight));
         let unwritten = self.unwritten.clone();
@@ -149,13 +164,16 @@ impl McpTransport<RoleServer> for Transport {
                 JsonRpcMessage::Error(error) => error.id.as_ref(),
                 _ => None,
             };
-            if let Some(id) = answered {
-                in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-            }
+            let is_modern =
+                answered.and_then(|id| in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(id));
             // Dropped, not marked as given, unless the answer is written completely.
             let notices = answered.and_then(|id| unwritten.take(id));
+            name_method(&mut message);
             let mut outbox = outbox.lock().await;
-            outbox.push(&message)?;
+            match is_modern {
+                Some(true) => outbox.push(&results::with_server(serde_json::to_value(&message)?))?,
+                _ => outbox.push(&message)?,
+            }
             outbox.flush().await?;
             if let Some(notices) = notices {
                 notices.given();
@@ -186,7 +204,8 @@ impl McpTransport<RoleServer> for Transport {
                 // `push` happens under the same lock as the flush above and does not block.
                 Err(refusal) => {
                     let Refusal { id, error } = *refusal;
-                    self.outbox.lock().await.push(&JsonRpcMessage::error(error, id)).ok()?;
+                    let refusal = TxJsonRpcMessage::<RoleServer>::error(error, id);
+                    self.outbox.lock().await.push(&refusal).ok()?;
                 }
             }
         }
@@ -200,8 +219,18 @@ impl McpTransport<RoleServer> for Transport {
     }
 }
 
+/// Makes a sentence of the error for a method that does not exist, whose text is the bare name.
+fn name_method(message: &mut TxJsonRpcMessage<RoleServer>) {
+    if let JsonRpcMessage::Error(answer) = message
+        && answer.error.code == ErrorCode::METHOD_NOT_FOUND
+    {
+        let name = one_line(&answer.error.message, METHOD_CHARS);
+        answer.error.message = format!("there is no method {name} here").into();
+    }
+}
+
 impl Outbox {
-    fn push(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+    fn push(&mut self, message: &impl Serialize) -> io::Result<()> {
         self.pending.extend(SafeText::json(message)?.bytes());
         self.pending.push_back(b'\n');
         Ok(())

@@ -45,7 +45,7 @@ pub(super) async fn call_until(
     input: Value,
     cut: &Cut,
 ) -> Answer {
-    let (answer, notices) = answered(runtime, caller, name, input, cut).await;
+    let (answer, notices) = answered(runtime, caller, name, input, None, cut).await;
     if let Some(notices) = notices {
         notices.given();
     }
@@ -53,14 +53,16 @@ pub(super) async fn call_until(
 }
 
 /// Like [`call`], but returns the notices that accompany an agent's answer. They count as delivered only once its
-/// [`AgentNotices`] are marked as given, which is when the answer has been written.
+/// [`AgentNotices`] are marked as given, which is when the answer has been written. `taken` is a sentence about how the
+/// input was given, if there is something to tell.
 pub async fn call_with_notices(
     runtime: &Handle,
     caller: &Caller,
     name: &str,
     input: Value,
+    taken: Option<String>,
 ) -> (Answer, Option<AgentNotices>) {
-    answered(runtime, caller, name, input, &Cut::default()).await
+    answered(runtime, caller, name, input, taken, &Cut::default()).await
 }
 
 async fn answered(
@@ -68,6 +70,7 @@ async fn answered(
     caller: &Caller,
     name: &str,
     input: Value,
+    taken: Option<String>,
     cut: &Cut,
 ) -> (Answer, Option<AgentNotices>) {
     let tool = table::find(name);
@@ -77,7 +80,8 @@ async fn answered(
     let _ = caller.begun.set(seq);
     let open = Open { runtime, seq };
     let cx = Context { runtime, caller, call: seq, cut };
-    let taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
+    let mut taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
+    taken_otherwise.extend(taken);
     let done = match tool {
         Some(tool) => run(tool, cx, input).await,
         None => Done { envelope: Envelope::error(name, unknown_tool(name)), task: None },

@@ -110,6 +110,7 @@ mod masking;
 mod mcp_asked;
 mod mcp_install;
 mod mcp_notices;
+mod mcp_protocol;
 mod mcp_python;
 mod mcp_shim;
 mod mcp_stdio;

@@ -29,7 +29,7 @@ pub(crate) fn rows(home: &Home, kind: &str) -> Vec<Value> {
     all.iter().flat_map(|listed| of(&listed.folder)).collect()
 }
 
-fn modern(mut params: Value) -> Value {
+pub(crate) fn modern(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": {"name": "codex-mcp-client", "version": "0.1"},

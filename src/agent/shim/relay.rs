@@ -30,6 +30,8 @@ const REQUESTS: usize = 4 << 20;
 const ANSWERS: usize = 1 << 20;
 /// Requests that one side may have in flight: the limit of a connection, less the replayed opening.
 const AT_ONCE: usize = IN_FLIGHT - 1;
+/// What some programs write before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How long to wait for answers once the agent has closed its end.
 const DRAIN: Duration = Duration::from_millis(500);
 /// Interval for checking whether there is a runtime to join.
@@ -179,8 +181,11 @@ impl<R: AsyncRead + Unpin> Relay<R> {
     }
 
     /// Handles a line from the agent.
-    fn hear(&mut self, line: Vec<u8>) {
-        if line.is_empty() {
+    fn hear(&mut self, mut line: Vec<u8>) {
+        if line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
+        if line.trim_ascii().is_empty() {
             return;
         }
         match self.requests.client_said(&line) {

@@ -12,20 +12,16 @@ use serde_json::{Map, Value, json};
 
 use super::loss::Loss;
 use crate::agent::message::{self, Refusal};
-use crate::agent::results;
 use crate::agent::service::LABEL_METHOD;
+use crate::agent::{params, results};
 use crate::envelope::Envelope;
 use crate::link::{ClientName, Profile};
 use crate::tools::{self, clients};
 
 /// The id of a replayed `initialize`, whose answer the client must not see.
 const REPLAY_ID: &str = "pilothouse-replay";
-/// The first protocol revision without `initialize`.
-const MODERN: &str = "2026-07-28";
 /// The maximum number of open requests to the client.
 const MOST_ASKED: usize = 64;
-/// The key in a request of its protocol revision.
-const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The key in a request of the client's name and version.
 const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
 
@@ -178,12 +174,12 @@ impl Requests {
         }
         let params = message.get("params");
         let meta = params.and_then(|params| params.get("_meta"));
-        let revision = meta.and_then(|meta| meta.get(REVISION_KEY));
-        let modern = revision.and_then(Value::as_str).is_some_and(|revision| revision >= MODERN);
+        let modern = params::is_modern(&message);
         let progress = meta.and_then(|meta| meta.get("progressToken")).cloned();
         let tool = params.filter(|_| method == "tools/call").and_then(|params| params.get("name"));
         let tool = tool.and_then(Value::as_str).map(str::to_owned);
-        let opens = method == "initialize";
+        // A second one is refused, and what it says does not count.
+        let opens = method == "initialize" && self.opening.is_none();
         let named = if opens {
             params.and_then(|params| params.get("clientInfo"))
         } else {
@@ -192,8 +188,9 @@ impl Requests {
         if let Some(Ok(named)) = named.map(|named| serde_json::from_value(named.clone())) {
             self.client = Some(named);
         }
-        // A request without an opening is refused by either side: no runtime is needed for that.
-        let needs_runtime = method == "tools/call" && (modern || self.opening.is_some());
+        // A request without an opening, or a call without a name, is refused by either side: no runtime is needed for
+        // that.
+        let needs_runtime = tool.is_some() && (modern || self.opening.is_some());
         let side = if needs_runtime { Side::Runtime } else { Side::Own };
         if opens {
             self.opening = Some(Opening { id: id.clone(), initialize: message });
@@ -315,7 +312,8 @@ impl Requests {
         if !flight.modern {
             result.result_type = None;
         }
-        message::line(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+        message::line(&if flight.modern { results::with_server(answer) } else { answer })
     }
 }
 
@@ -331,6 +329,7 @@ impl Flight {
 mod tests {
     use super::*;
     use crate::agent::ENVELOPE_KEY;
+    use crate::agent::params::REVISION_KEY;
     use crate::agent::shim::Error;
     use crate::link::{self, Carried, MAX_FRAME};
 
@@ -554,6 +553,9 @@ mod tests {
         hear(&mut requests, &call(10, "TaskList"));
         let answers = parsed(&requests.lost(Loss::Gone));
         assert_eq!(answers[0]["result"]["resultType"], "complete");
+        let server = "io.modelcontextprotocol/serverInfo";
+        assert_eq!(answers[0]["result"]["_meta"][server]["name"], "pilothouse");
+        assert_eq!(answers[1]["result"]["_meta"].get(server), None);
         assert_eq!(answers[0]["result"]["structuredContent"]["status"], "error");
         assert_eq!(answers[1]["result"].get("resultType"), None);
     }
