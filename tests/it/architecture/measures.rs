@@ -114,6 +114,7 @@ fn declared(code: &str) -> Vec<&str> {
 
 /// Prints the figures that `.ci/run` shows.
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
 fn the_size_of_the_tree_is_printed() {
     let sources = super::sources();
     let is_product = |file: &&String| !file.split(['/', '.']).any(|part| part.ends_with("tests"));
