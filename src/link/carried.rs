@@ -15,6 +15,18 @@ pub enum Carried {
         /// The other side's message.
         said: String,
     },
+    /// There is one, but it cannot be executed.
+    NotRun {
+        /// The other side's message.
+        said: String,
+    },
+    /// The key of the host is another than the one on record here.
+    ChangedKey,
+    /// The login succeeded, and nothing that was asked was answered.
+    Unanswered {
+        /// The other side's message, or empty.
+        said: String,
+    },
     /// No runtime serves that place.
     NoRuntime {
         /// The place's id or path.
@@ -48,13 +60,48 @@ const PASSING: [&str; 10] = [
     "Broken pipe",
 ];
 
+/// Exit codes of a shell that did not find a program, and of one that could not run it.
+const NOT_FOUND: i32 = 127;
+const NOT_RUN: i32 = 126;
+/// What ssh says of a host whose key has changed. What it says besides includes how to delete the old key, which is
+/// not for a reader who cannot check the new one.
+const CHANGED_KEY: [&str; 2] = ["REMOTE HOST IDENTIFICATION HAS CHANGED", "POSSIBLE DNS SPOOFING DETECTED"];
+
 impl Carried {
+    /// Returns the reason for the end of a carrier that gave no answer; `said` is everything that it wrote to standard
+    /// error, and `told` the part of it that may be shown.
+    #[must_use]
+    pub(super) fn of_exit(code: Option<i32>, said: &[u8], told: String) -> Self {
+        let text = String::from_utf8_lossy(said);
+        match code {
+            _ if CHANGED_KEY.iter().any(|changed| text.contains(changed)) => Self::ChangedKey,
+            Some(NOT_FOUND) => Self::NoProgram { said: told },
+            Some(NOT_RUN) => Self::NotRun { said: told },
+            Some(0) => Self::Unanswered { said: told },
+            code => Self::Exited { code, said: told },
+        }
+    }
+
+    /// Returns the same reason for the end of a connection that had been answered: its end is no missing answer.
+    #[must_use]
+    pub(super) fn after_an_answer(self) -> Self {
+        match self {
+            Self::Unanswered { said } => Self::Exited { code: Some(0), said },
+            other => other,
+        }
+    }
+
     /// Tells whether the same attempt may succeed later although nobody changes anything, here or there. What an
     /// unknown program says is not taken for a passing fault.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::NoCarrier { .. } | Self::NoProgram { .. } | Self::NoRuntime { .. } => false,
+            Self::NoCarrier { .. }
+            | Self::NoProgram { .. }
+            | Self::NotRun { .. }
+            | Self::ChangedKey
+            | Self::Unanswered { .. }
+            | Self::NoRuntime { .. } => false,
             Self::Exited { code: Some(_), said } => PASSING.iter().any(|passing| said.contains(passing)),
             Self::Exited { code: None, .. } | Self::Silent { .. } => true,
         }
@@ -72,6 +119,20 @@ impl Carried {
             }
             Self::NoProgram { said } => format!(
                 "pilothouse is not installed there{}; install it with `pilothouse host install {host}`",
+                colon(said)
+            ),
+            Self::NotRun { said } => format!(
+                "pilothouse cannot be executed there (is its file system mounted noexec, or is it built for \
+                 another machine?){}; put it where it can be, and name it: `program` in [hosts.{host}]",
+                colon(said)
+            ),
+            Self::ChangedKey => format!(
+                "the key of {host} is another than the one on record here: it was reinstalled, or something \
+                 else answers in its place. A person has to check it; nothing was sent"
+            ),
+            Self::Unanswered { said } => format!(
+                "{host} can be logged in to, and answers nothing{}: something ends its shell first, such as \
+                 `exit` in a file that it reads at login",
                 colon(said)
             ),
             Self::NoRuntime { place } => {
@@ -119,6 +180,9 @@ mod tests {
         for (why, advice) in [
             (Carried::NoCarrier { program: "ssh".into(), why: "x".into() }, "install it"),
             (Carried::NoProgram { said: String::new() }, "`pilothouse host install box`"),
+            (Carried::NotRun { said: String::new() }, "`program` in [hosts.box]"),
+            (Carried::ChangedKey, "A person has to check it"),
+            (Carried::Unanswered { said: String::new() }, "`exit` in a file"),
             (Carried::NoRuntime { place: "/w".into() }, "`pilothouse relay list --host box`"),
             (exited("box: Permission denied (publickey)"), "log in once with `pilothouse doctor --host box`"),
             (exited("mkdir: can't create directory '/x': Permission denied"), "; see `pilothouse doctor"),
@@ -128,6 +192,26 @@ mod tests {
             let told = why.told("box");
             assert!(told.contains(advice), "{told}");
         }
+    }
+
+    #[test]
+    fn f59_the_exit_of_a_carrier_is_its_reason_and_a_changed_key_comes_before_it() {
+        let said = "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\n  ssh-keygen -f \"/h\" -R \"box\"\n\
+                    Host key verification failed.";
+        let of = |code, said: &str| Carried::of_exit(code, said.as_bytes(), said.to_owned());
+        assert_eq!(of(Some(255), said), Carried::ChangedKey);
+        assert_eq!(of(Some(0), said), Carried::ChangedKey);
+        for code in [Some(255), Some(0)] {
+            let told = of(code, said).told("box");
+            assert!(!told.contains("ssh-keygen") && !told.contains("-R"), "{told}");
+        }
+        assert_eq!(of(Some(127), "x"), Carried::NoProgram { said: "x".into() });
+        assert_eq!(of(Some(126), "x"), Carried::NotRun { said: "x".into() });
+        assert_eq!(of(Some(0), ""), Carried::Unanswered { said: String::new() });
+        let ended = of(Some(0), "").after_an_answer().told("box");
+        assert!(ended.starts_with("the connection ended (exit 0)"), "{ended}");
+        assert_eq!(of(Some(1), "x"), Carried::Exited { code: Some(1), said: "x".into() });
+        assert_eq!(of(None, ""), Carried::Exited { code: None, said: String::new() });
     }
 
     #[test]

@@ -259,6 +259,21 @@ fn an_agent_whose_link_dies_in_a_call_is_told_that_it_is_not_known() {
 }
 
 #[test]
+fn f59_a_link_that_ends_after_it_was_answered_is_no_missing_answer() {
+    let (here, there) = (Home::new(), Home::new());
+    configured(&here, &there);
+    let agent = Agent::connect(&here, &["--host", &format!("box:{}", place(&there))]);
+    let asked = agent.ask("ExecCommand", &json!({"cmd": "echo > begun; sleep 60", "yield_time_ms": 60_000}));
+    wait_until("the command runs", || there.workspace().join("begun").exists());
+    let runtime = u32::try_from(there.runtime_pid()).expect("a pid");
+    crate::support::send(runtime, rustix::process::Signal::KILL);
+    // The relay had nothing to complain of, and exits with 0.
+    let lost = agent.answer(asked);
+    assert!(lost.receipt.contains("during the call"), "{}", lost.receipt);
+    assert!(!lost.receipt.contains("answers nothing"), "{}", lost.receipt);
+}
+
+#[test]
 fn an_agent_is_not_told_to_retry_what_only_a_person_can_mend() {
     let (here, there) = (Home::new(), Home::new());
     configured(&here, &there);

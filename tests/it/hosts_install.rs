@@ -145,3 +145,53 @@ fn a_machine_that_cannot_be_reached_is_told_with_what_to_mend() {
     let refused = empty.run(&["doctor", "--host", "-oProxyCommand=true"]);
     assert_eq!(refused["error"]["code"], "ARG_ERROR", "{refused}");
 }
+
+#[test]
+fn f59_a_program_that_cannot_be_executed_there_is_neither_installed_nor_missing() {
+    let empty = Empty::new(&[]);
+    // As on a file system mounted noexec: the file is there, and its mode does not make it a program.
+    let tools = empty.there.join("tools");
+    fs::create_dir(&tools).expect("a folder");
+    fs::write(tools.join("chmod"), "#!/bin/sh\n").expect("written");
+    fs::set_permissions(tools.join("chmod"), fs::Permissions::from_mode(0o755)).expect("set");
+    let home = format!("HOME={}", empty.there.display());
+    let path = format!("PATH={}:/usr/bin:/bin", tools.display());
+    let via = json!(["env", "-u", "XDG_DATA_HOME", home, path]);
+    empty.here.configure("config.toml", &format!("[hosts.box]\nvia = {via}\n"));
+
+    let file = program().display().to_string();
+    for _ in 0..2 {
+        let told = empty.run(&["host", "install", "box", "--from", &file, "--yes"]);
+        assert_eq!(told["ok"], false, "{told}");
+        let said = told["error"]["message"].as_str().expect("a message");
+        assert!(said.contains("cannot be executed") && said.contains("noexec"), "{said}");
+        assert!(told["error"]["fix_required"].to_string().contains("`program` in [hosts.box]"), "{told}");
+    }
+    assert!(empty.installed().exists());
+    let listed = empty.run(&["relay", "list", "--host", "box"]);
+    let said = listed["error"]["message"].as_str().expect("a message");
+    assert!(said.contains("cannot be executed there") && said.contains("`program` in [hosts.box]"), "{said}");
+    assert!(!said.contains("not installed"), "{said}");
+    let finding = empty.finding("pilothouse");
+    assert!(finding["state"] == "problem" && finding.to_string().contains("noexec"), "{finding}");
+}
+
+#[test]
+fn f59_an_empty_answer_is_no_answer() {
+    let empty = Empty::new(&[]);
+    for (script, told) in [("exit 0", "answers nothing"), ("echo hello; exit 0", "answers nothing: hello")] {
+        let via = json!(["sh", "-c", script]);
+        empty.here.configure("config.toml", &format!("[hosts.box]\nvia = {via}\n"));
+        let login = empty.finding("login");
+        assert!(login["state"] == "problem" && login.to_string().contains(told), "{login}");
+    }
+    let via = json!(["sh", "-c", "exit 0"]);
+    empty.here.configure("config.toml", &format!("[hosts.box]\nvia = {via}\n"));
+    let file = program().display().to_string();
+    for args in
+        [&["relay", "list", "--host", "box"][..], &["host", "install", "box", "--yes", "--from", &file]]
+    {
+        let told = empty.run(args);
+        assert!(told["error"]["message"].to_string().contains("answers nothing"), "{args:?}: {told}");
+    }
+}

@@ -13,7 +13,7 @@ use pilothouse::runtime::{Decision, Input};
 use serde_json::{Value, json};
 
 use crate::hosts::{pilothouse_in, place, shows, start};
-use crate::support::{Agent, Home, below, name, send, skip, users, wait_until};
+use crate::support::{Agent, Home, Wire, below, name, send, skip, users, wait_until};
 
 /// A machine to log in to, and the OpenSSH configuration in which it is called `box`.
 struct Machine {
@@ -25,6 +25,11 @@ struct Machine {
 impl Machine {
     /// Starts it; `None` if OpenSSH is not installed.
     fn start() -> Option<Self> {
+        Self::start_with("")
+    }
+
+    /// Starts it with more lines in the configuration of its server.
+    fn start_with(more: &str) -> Option<Self> {
         let sshd = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"].map(Path::new);
         let sshd = sshd.into_iter().find(|path| path.exists());
         let has_client = Command::new("ssh").arg("-V").stderr(Stdio::null()).status().is_ok();
@@ -52,7 +57,7 @@ impl Machine {
         let server = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {at}/host_key\nAuthorizedKeysFile {at}/authorized\n\
              PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n\
-             AcceptEnv *\nMaxSessions 50\nMaxStartups 50\n"
+             AcceptEnv *\nMaxSessions 50\nMaxStartups 50\n{more}"
         );
         fs::write(folder.join("sshd_config"), server).expect("written");
         let host_key = fs::read_to_string(folder.join("host_key.pub")).expect("a key");
@@ -234,5 +239,49 @@ fn the_master_of_ssh_is_killed_in_the_middle_of_a_call() {
     }
     let again = agent.call("ExecCommand", &json!({"cmd": "echo again"}));
     assert!(again.receipt.contains("again"), "{}", again.receipt);
+    end_masters(&here);
+}
+
+#[test]
+fn f59_of_a_changed_host_key_a_person_is_told_and_nobody_is_taught_to_forget_the_old_one() {
+    let Some(machine) = Machine::start() else { return };
+    let here = Home::new();
+    machine.configure(&here);
+    let folder = machine.config.parent().expect("a folder");
+    let known = fs::read_to_string(folder.join("known_hosts")).expect("read");
+    let (host, _) = known.split_once(' ').expect("a host and its key");
+    let other = fs::read_to_string(folder.join("key.pub")).expect("another key");
+    fs::write(folder.join("known_hosts"), format!("{host} {other}")).expect("written");
+
+    let listed = json_of(&here.run(&["relay", "list", "--host", "box", "--output", "json"]));
+    let looked = json_of(&here.run(&["doctor", "--host", "box", "--output", "json"]));
+    let mut agent = Wire::of(here.command(&["mcp", "--host", "box:/w"])).opened("claude-code");
+    let call = json!({"name": "ExecCommand", "arguments": {"cmd": "true"}});
+    let receipt = agent.ask(json!(1), "tools/call", call);
+    for told in [listed, looked, receipt] {
+        let told = told.to_string();
+        assert!(told.contains("the key of box is another than the one on record here"), "{told}");
+        assert!(!told.contains("ssh-keygen") && !told.contains("known_hosts"), "{told}");
+    }
+}
+
+#[test]
+fn f59_the_text_of_a_server_is_no_reason_and_what_was_printed_in_place_of_an_answer_is() {
+    let banner = Home::new();
+    let file = banner.workspace().join("banner");
+    fs::write(&file, "Authorised use only\n").expect("written");
+    let forced = "ForceCommand echo This account is currently not available.; exit 1";
+    let Some(machine) = Machine::start_with(&format!("Banner {}\n{forced}\n", file.display())) else {
+        return;
+    };
+    let here = Home::new();
+    machine.configure(&here);
+    let listed = json_of(&here.run(&["relay", "list", "--host", "box", "--output", "json"]));
+    let looked = json_of(&here.run(&["doctor", "--host", "box", "--output", "json"]));
+    for told in [listed, looked] {
+        let told = told.to_string();
+        assert!(told.contains("This account is currently not available"), "{told}");
+        assert!(!told.contains("Authorised use only"), "{told}");
+    }
     end_masters(&here);
 }

@@ -38,13 +38,12 @@ pub(super) async fn look(host: RemoteHost) -> Vec<Finding> {
 
 async fn facts(host: &RemoteHost) -> Result<BTreeMap<String, String>, Error> {
     let output = host.run_script(SURVEY, &[], format!("{SENT}\n").as_bytes(), LOGIN).await?;
-    if output.code != Some(0) {
-        return Err(output.error(host));
-    }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let pair =
         |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
-    Ok(text.lines().filter_map(pair).collect())
+    let facts: BTreeMap<String, String> = text.lines().filter_map(pair).collect();
+    // What ends without the last of them is not an answer, whatever its exit code.
+    if output.code == Some(0) && facts.contains_key("end") { Ok(facts) } else { Err(output.error(host)) }
 }
 
 fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
@@ -57,7 +56,11 @@ fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
         Error::Carried { why, .. } => why.told(&host.name),
         error => error.to_string(),
     };
-    let fix = if host.is_ssh() {
+    let fix = if let Error::Carried { why: Carried::ChangedKey, .. } = error {
+        "compare its new key with what its owner says; only then replace the one on record".to_owned()
+    } else if let Error::Carried { why: Carried::Unanswered { .. }, .. } = error {
+        format!("make a command run there, such as `{} {} echo hello`", host.carrier(), host.name)
+    } else if host.is_ssh() {
         format!("make `ssh {}` work first: its name, its key, and an entry in known_hosts", host.name)
     } else {
         format!("make `{}` work first (`via` in [hosts.{}])", host.carrier(), host.name)
@@ -119,6 +122,11 @@ fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
         }
         Err(Error::Carried { why: Carried::NoProgram { .. }, .. }) => {
             Far.problem("pilothouse", "not installed, or not in PATH", install)
+        }
+        Err(Error::Carried { why: Carried::NotRun { said }, .. }) => {
+            let found = format!("{said} cannot be executed there (noexec?)");
+            let fix = format!("put one where it can be, and name it: `program` in [hosts.{}]", host.name);
+            Far.problem("pilothouse", found.trim_start().to_owned(), fix)
         }
         Err(error) => Far.problem("pilothouse", error.to_string(), install),
     }

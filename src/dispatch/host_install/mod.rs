@@ -69,8 +69,8 @@ pub(super) struct Output {
     bytes: usize,
     /// Its checksum.
     sha256: String,
-    /// The version it reports there; null if it does not run.
-    answers: Option<String>,
+    /// The version it reports there.
+    answers: String,
 }
 
 impl Local for HostInstall {
@@ -105,7 +105,7 @@ impl Local for HostInstall {
         }
         let effect = if is_there { "noop" } else { "installed" };
         let (host, path) = (host.name.clone(), survey.path.clone());
-        let answers = version(&cx.host.remote_host(&host)?.asking(), &path).await;
+        let answers = version(&cx.host.remote_host(&host)?.asking(), &path).await?;
         let machine = survey.system;
         Ok(Output { effect, host, machine, path, bytes: bytes.len(), sha256, answers })
     }
@@ -120,13 +120,9 @@ impl Local for HostInstall {
     }
 
     fn text(output: &Output) -> String {
-        let Output { effect, host, path, answers, machine, .. } = output;
+        let Output { effect, host, path, answers, .. } = output;
         let what = if *effect == "noop" { "is already installed" } else { "installed" };
-        let runs = match answers {
-            Some(version) => format!("It runs there: pilothouse {version}."),
-            None => format!("It does not run there: is it built for {machine}, and statically linked?"),
-        };
-        format!("{host}:{path} {what}. {runs}")
+        format!("{host}:{path} {what}. It runs there: pilothouse {answers}.")
     }
 }
 
@@ -163,7 +159,9 @@ struct Survey {
 async fn survey(host: &RemoteHost) -> Result<Survey, Failure> {
     let output =
         host.run_script(SURVEY, &[VERSION], &[], LOOK).await.map_err(|error| link_failure(&error))?;
-    done(&output, host)?;
+    if output.code != Some(0) || output.stdout.trim_ascii().is_empty() {
+        return Err(link_failure(&output.error(host)));
+    }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // The login may have printed a greeting first.
     let mut lines =
@@ -238,8 +236,22 @@ async fn agreed(cx: &Context, question: String) -> Result<(), Failure> {
 }
 
 /// Asks the installed program for its version.
-async fn version(host: &RemoteHost, path: &str) -> Option<String> {
-    let output = host.run_script("exec \"$1\" version --output jsonl", &[path], &[], LOOK).await.ok()?;
+async fn version(host: &RemoteHost, path: &str) -> Result<String, Failure> {
+    let asked = host.run_script("exec \"$1\" version --output jsonl", &[path], &[], LOOK).await;
+    let output = asked.map_err(|error| link_failure(&error))?;
+    reported(&output).ok_or_else(|| {
+        let text = match output.code {
+            Some(126) => "is there, but cannot be executed: is the file system there mounted noexec?",
+            _ => "is there, but does not run: is it built for that machine, and statically linked?",
+        };
+        Failure::new(Code::Unavailable, format!("{}:{path} {text}", host.name))
+            .detail(output.said.clone())
+            .fix(format!("put one where it runs, and name it: `program` in [hosts.{}]", host.name))
+    })
+}
+
+/// Returns the version in an answer.
+fn reported(output: &RemoteOutput) -> Option<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let answer: Value = text.lines().rev().find_map(|line| serde_json::from_str(line).ok())?;
     answer["data"]["version"].as_str().map(str::to_owned)

@@ -27,9 +27,8 @@ pub(super) const LETTERS: usize = 600;
 const ENDING: Duration = Duration::from_millis(1_500);
 /// How long its last messages may take after that: an OpenSSH master may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// Exit codes of a shell that did not find a program, and of one that could not run it.
-pub(super) const NOT_FOUND: i32 = 127;
-pub(super) const NOT_RUN: i32 = 126;
+/// What begins the lines by which ssh teaches how to forget a host's key, or tells of one that it has learnt.
+const OF_KEYS: [&str; 4] = ["Warning: Permanently added", "Offending ", "remove with:", "ssh-keygen "];
 
 /// A program that carries a connection. Killed on drop.
 #[derive(Debug)]
@@ -86,13 +85,11 @@ impl Carrier {
         if let Some(listening) = &mut self.listening {
             let _ = timeout(LAST_WORDS, listening).await;
         }
-        let said = told(&self.said.lock().unwrap_or_else(PoisonError::into_inner));
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let told = told(&said);
         self.error(match exit {
-            Ok(Ok(exit)) => match exit.code() {
-                Some(NOT_FOUND | NOT_RUN) => Carried::NoProgram { said },
-                code => Carried::Exited { code, said },
-            },
-            Ok(Err(_)) | Err(_) => Carried::Silent { said },
+            Ok(Ok(exit)) => Carried::of_exit(exit.code(), &said, told),
+            Ok(Err(_)) | Err(_) => Carried::Silent { said: told },
         })
     }
 
@@ -124,7 +121,7 @@ async fn listen(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
 /// Returns the last lines of the messages, joined to one line.
 pub(super) fn told(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
-    let is_told = |line: &&str| !line.is_empty() && !line.starts_with("Warning: Permanently added");
+    let is_told = |line: &&str| !line.is_empty() && OF_KEYS.iter().all(|begin| !line.starts_with(begin));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(is_told).collect();
     let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default().join("; ");
     let surplus = last.chars().count().saturating_sub(LETTERS);

@@ -11,12 +11,14 @@ use crate::link::Error;
 const LONGEST_SOCKET: usize = 104 - 17;
 /// Length of the file name of a master's socket, which is a hash of 40 digits.
 const SOCKET_NAME: usize = "/cm-".len() + 40;
-/// A script that looks for the program where `host install` puts it and then in the usual places, and executes it.
+/// A script that looks for the program where `host install` puts it and then in the usual places, and executes it. One
+/// that cannot be executed is told from none.
 const FIND: &str = concat!(
-    "for p in \"$HOME/.local/share/pilothouse/",
+    "f=; for p in \"$HOME/.local/share/pilothouse/",
     env!("CARGO_PKG_VERSION"),
     "/pilothouse\" \"$(command -v pilothouse)\" \"$HOME/.local/bin/pilothouse\" \"$HOME/.cargo/bin/pilothouse\"; ",
-    "do if [ -x \"$p\" ]; then exec \"$p\" \"$@\"; fi; done; exit 127"
+    "do if [ -x \"$p\" ]; then exec \"$p\" \"$@\"; elif [ -f \"$p\" ]; then f=\"$p\"; fi; done; ",
+    "if [ \"$f\" ]; then echo \"$f\" >&2; exit 126; fi; exit 127"
 );
 
 /// A machine or container reached through a program.
@@ -163,6 +165,8 @@ impl RemoteHost {
             "PermitLocalCommand=no",
             "RemoteCommand=none",
             "ConnectTimeout=15",
+            // The text that a server shows at each login is no reason for anything.
+            "LogLevel=ERROR",
             "ServerAliveInterval=5",
             "ServerAliveCountMax=3",
         ] {
@@ -206,7 +210,7 @@ mod tests {
         assert!(at("-oForwardAgent=no").is_some() && at("-oBatchMode=yes").is_some(), "{argv:?}");
         // A single word for the remote shell: nothing in it is expanded.
         let line = argv.last().expect("a line");
-        assert!(line.starts_with("sh -c 'for p in"), "{line}");
+        assert!(line.starts_with("sh -c 'f=; for p in"), "{line}");
         assert!(line.ends_with(r"pilothouse relay agent '/w/it'\''s $x'"), "{line}");
     }
 

@@ -63,6 +63,9 @@ impl RemoteHost {
         if output.code != Some(0) {
             return Err(output.error(self));
         }
+        if output.stdout.trim_ascii().is_empty() {
+            return Err(output.error(self));
+        }
         parse(&output.stdout).ok_or_else(|| {
             let why = Carried::Exited {
                 code: output.code,

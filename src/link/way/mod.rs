@@ -91,7 +91,10 @@ pub struct Link(Option<Box<Carrier>>);
 impl Link {
     /// Returns why a connection that has just broken did, if a program carried it.
     pub async fn why(&mut self) -> Option<Error> {
-        Some(self.0.as_mut()?.why().await)
+        Some(match self.0.as_mut()?.why().await {
+            Error::Carried { host, why } => Error::Carried { host, why: why.after_an_answer() },
+            error => error,
+        })
     }
 
     /// Tells whether a program carries the connection.

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::carrier::{LETTERS, NOT_FOUND, NOT_RUN, told};
+use super::carrier::{LETTERS, told};
 use super::{Carried, RemoteHost};
 use crate::link::Error;
 use crate::process::keep_descriptors;
@@ -28,18 +28,17 @@ pub struct RemoteOutput {
     /// The last lines that the command or the carrier wrote to standard error: stripped of control characters, joined
     /// to one line.
     pub said: String,
+    /// What both wrote to standard error, as it is.
+    stderr: Vec<u8>,
 }
 
 impl RemoteOutput {
-    /// Returns the error that this result means for a pilothouse command.
+    /// Returns the error that this result means for a command that had to answer. Without a message on standard error,
+    /// the reason is what was printed in place of an answer.
     #[must_use]
     pub fn error(&self, host: &RemoteHost) -> Error {
-        let said = self.said.clone();
-        let why = match self.code {
-            Some(NOT_FOUND | NOT_RUN) => Carried::NoProgram { said },
-            code => Carried::Exited { code, said },
-        };
-        Error::Carried { host: host.name.clone(), why }
+        let said = if self.said.is_empty() { told(&self.stdout) } else { self.said.clone() };
+        Error::Carried { host: host.name.clone(), why: Carried::of_exit(self.code, &self.stderr, said) }
     }
 }
 
@@ -101,12 +100,12 @@ impl RemoteHost {
             drop(stdin);
         };
         let talk = async { tokio::join!(feed, read(stdout, OUTPUT), read_said(stderr), child.wait()) };
-        let Ok(((), stdout, said, exit)) = timeout(patience, talk).await else {
+        let Ok(((), stdout, stderr, exit)) = timeout(patience, talk).await else {
             let why = Carried::Silent { said: String::new() };
             return Err(Error::Carried { host: self.name.clone(), why });
         };
         let code = exit.map_err(failed)?.code();
-        Ok(RemoteOutput { code, stdout, said: told(&said) })
+        Ok(RemoteOutput { code, stdout, said: told(&stderr), stderr })
     }
 }
 
