@@ -73,6 +73,9 @@ pub(super) fn check(method: &str, message: &mut Map<String, Value>) -> Result<()
     let mut none = json!({});
     let params = message.get_mut("params").unwrap_or(&mut none);
     let Some(fields) = params.as_object_mut() else { return refuse("`params` must be an object".to_owned()) };
+    if fields.get("_meta").is_some_and(Value::is_null) {
+        fields.shift_remove("_meta");
+    }
     if fields.get("_meta").is_some_and(|meta| !meta.is_object()) {
         return refuse("`_meta` must be an object".to_owned());
     }
@@ -175,9 +178,13 @@ mod tests {
             let text = checked(method, &params).expect_err("refused");
             assert!(text.starts_with(&format!("{method}: ")) && text.contains(expected), "{params}: {text}");
         }
-        for (method, params) in
-            [("ping", Value::Null), ("tools/list", Value::Null), ("no/such", json!({"a": 1}))]
-        {
+        let nulls = json!({"name": "x", "arguments": null, "_meta": null});
+        for (method, params) in [
+            ("tools/call", nulls),
+            ("ping", Value::Null),
+            ("tools/list", Value::Null),
+            ("no/such", json!({"a": 1})),
+        ] {
             assert!(checked(method, &params).is_ok(), "{method}");
         }
     }

@@ -57,11 +57,17 @@ fn open(mut schema: Value) -> Value {
 fn say_less(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            let usual = [("default", json!(false)), ("minimum", json!(0))];
+            let usual = [("default", json!(false)), ("default", json!(0)), ("minimum", json!(0))];
             object.retain(|key, value| {
                 key != "additionalProperties"
                     && usual.iter().all(|(known, usual)| key != known || value != usual)
             });
+            // What an item is follows from what the array is for.
+            if object.get("type").is_some_and(|kind| kind == "array")
+                && let Some(Value::Object(item)) = object.get_mut("items")
+            {
+                item.shift_remove("description");
+            }
             object.values_mut().for_each(say_less);
         }
         Value::Array(items) => items.iter_mut().for_each(say_less),
