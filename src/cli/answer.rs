@@ -39,7 +39,7 @@ impl Form {
                 let forms = COMMANDS.iter().flat_map(|command| command.forms);
                 forms.copied().find(|form| *form == own).map_or_else(Self::usual, Self::Own)
             }
-            None if typed.command.is_pasted => Self::Plain,
+            None if typed.is_pasted() => Self::Plain,
             None => Self::usual(),
         }
     }

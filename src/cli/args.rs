@@ -6,17 +6,15 @@ use std::iter;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
-use super::{child_flags, fields};
+use super::{child_flags, fields, order};
 use crate::config::quoted;
 use crate::dispatch::exec::LINE_FLAGS;
-use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
+use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, Pasted, find, parse_timeout};
 
 /// The flag for the output format.
 pub(super) const OUTPUT: &str = "output";
 /// The flag that runs a command in this process.
-const PRIVATE: &str = "private";
-/// The output formats.
-pub(super) const FORMS: [&str; 4] = ["json", "jsonl", "table", "plain"];
+pub(super) const PRIVATE: &str = "private";
 
 /// A command as it was typed.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +41,7 @@ enum Detail {
 /// Parses a command line. A correct one needs only the command that it names; anything else, help or a mistake, is
 /// parsed again with all commands in the tree.
 pub(super) fn parse(argv: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let argv = &*order::ordered(argv);
     let alone = grown(|command| if may_be_named(command, argv) { Detail::Arguments } else { Detail::None });
     alone.try_get_matches_from(argv).or_else(|_| tree_for(argv).try_get_matches_from(argv))
 }
@@ -127,11 +126,13 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         .long(OUTPUT)
         .visible_alias("format")
         .value_name("FORM")
-        .value_parser(PossibleValuesParser::new(forms(command)))
-        .help(if command.is_pasted {
-            "Output format. Default: plain"
-        } else {
-            "Output format. Default: plain on a terminal, json otherwise"
+        .value_parser(PossibleValuesParser::new(command.output_forms()))
+        .help(match command.pasted {
+            Pasted::Always => "Output format. Default: plain".to_owned(),
+            Pasted::With(flag) => {
+                format!("Output format. Default: plain on a terminal and with --{flag}, json otherwise")
+            }
+            Pasted::Never => "Output format. Default: plain on a terminal, json otherwise".to_owned(),
         });
     let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
@@ -178,11 +179,6 @@ fn looks(clap: Clap) -> Clap {
     clap
 }
 
-/// Returns the output formats of a command.
-fn forms(command: &Command) -> impl Iterator<Item = &'static str> {
-    FORMS.into_iter().chain(command.forms.iter().copied())
-}
-
 /// Returns the command that was typed, or `None` if there was none.
 pub(super) fn typed(matches: &ArgMatches) -> Option<Typed<'_>> {
     let mut path = String::new();
@@ -198,6 +194,15 @@ impl Typed<'_> {
     /// Returns whether the command runs in this process.
     pub(super) fn is_private(&self) -> bool {
         self.args.try_get_one::<bool>(PRIVATE).ok().flatten().copied().unwrap_or_default()
+    }
+
+    /// Returns whether its answer is to be pasted: plain is then the default format, even in a pipe.
+    pub(super) fn is_pasted(&self) -> bool {
+        match self.command.pasted {
+            Pasted::Never => false,
+            Pasted::Always => true,
+            Pasted::With(flag) => self.args.try_get_one::<bool>(flag).ok().flatten() == Some(&true),
+        }
     }
 
     /// Returns the values of the flags that every command has.
@@ -311,6 +316,12 @@ mod tests {
             &["--theme", "dark", "open"],
             &["version", "--bogus"],
         ];
+        let as_typed = |line: &[&str]| {
+            let argv: Vec<OsString> =
+                iter::once("pilothouse").chain(line.iter().copied()).map(OsString::from).collect();
+            parse(&argv).map(|matches| given(&matches)).map_err(|refusal| refusal.to_string())
+        };
+        assert_eq!(as_typed(&["--output", "json", "version"]), as_typed(&["version", "--output", "json"]));
         let told = |read: Result<ArgMatches, clap::Error>| {
             read.map(|matches| given(&matches)).map_err(|refusal| refusal.to_string())
         };

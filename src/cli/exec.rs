@@ -7,7 +7,7 @@ use std::sync::Arc;
 use color_eyre::eyre::{Result, WrapErr};
 
 use super::answer::{self, Form};
-use super::args::{OUTPUT, Typed};
+use super::args::Typed;
 use super::env::Env;
 use super::print;
 use super::run::input;
@@ -42,11 +42,6 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
 }
 
 async fn prepare(env: &Env, typed: Typed<'_>) -> Result<(Options, Feed), Failure> {
-    let form = typed.args.get_one::<String>(OUTPUT).map(String::as_str);
-    if let Some(other @ ("table" | "plain")) = form {
-        let message = format!("exec answers line by line and does not support --output {other}.");
-        return Err(Failure::new(Code::ArgError, message).with("opt", OUTPUT).fix("leave out --output"));
-    }
     let given = input(typed)?;
     typed.command.check(given.clone())?;
     let input: ExecInput = serde_json::from_value(given).map_err(|error| Failure::internal(&error))?;

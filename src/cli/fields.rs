@@ -6,11 +6,12 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 
 use crate::dispatch::exec::LINE_FLAGS;
+use crate::dispatch::positional;
 
 /// The flag that only prints the schemas: with it, a command needs no input.
 pub(super) const SCHEMA: &str = "schema";
 /// The flag that takes the whole input.
-const WHOLE: &str = "input";
+pub(super) const WHOLE: &str = "input";
 
 /// Where JSON input comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,13 +62,13 @@ pub(super) fn declare(schema: &Value, command: Command) -> Command {
     let fields = fields(schema);
     let about = LINE_FLAGS.iter().find(|flag| flag.name == SCHEMA).map_or("", |flag| flag.about);
     let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help(about);
-    fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole).arg(schema)
+    fields.iter().flat_map(Field::args).fold(command, Command::arg).arg(whole).arg(schema)
 }
 
 /// Returns the command-line words that express an input, the inverse of [`input`].
 pub(super) fn words(schema: &Value, given: &Map<String, Value>) -> Vec<String> {
     let (positional, flags): (Vec<Field>, Vec<Field>) =
-        fields(schema).into_iter().partition(Field::is_positional);
+        fields(schema).into_iter().partition(|field| field.is_positional);
     let of = |field: &Field| given.get(&field.name).map(|value| field.words(value)).unwrap_or_default();
     positional.iter().chain(&flags).flat_map(of).collect()
 }
@@ -123,6 +124,7 @@ struct Field {
     name: String,
     schema: Value,
     required: bool,
+    is_positional: bool,
 }
 
 fn fields(schema: &Value) -> Vec<Field> {
@@ -130,17 +132,16 @@ fn fields(schema: &Value) -> Vec<Field> {
         |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let properties = schema["properties"].as_object().into_iter().flatten();
     properties
-        .map(|(name, field)| Field { name: name.clone(), schema: field.clone(), required: required(name) })
+        .map(|(name, field)| Field {
+            name: name.clone(),
+            schema: field.clone(),
+            required: required(name),
+            is_positional: positional(schema).any(|one| one == name),
+        })
         .collect()
 }
 
 impl Field {
-    /// Returns whether the field is positional: if it is required, if its flag would clash with the one for the whole
-    /// input, or if it is a file or hosts.
-    fn is_positional(&self) -> bool {
-        self.required || [WHOLE, "file", "hosts"].contains(&&*self.name)
-    }
-
     /// Returns the command-line words that give it this value.
     fn words(&self, value: &Value) -> Vec<String> {
         let flag = format!("--{}", self.flag());
@@ -156,9 +157,9 @@ impl Field {
         match value {
             Value::Bool(true) => vec![flag],
             Value::Bool(false) => vec![format!("{flag}=false")],
-            Value::Array(items) if self.is_positional() => items.iter().map(one).collect(),
+            Value::Array(items) if self.is_positional => items.iter().map(one).collect(),
             Value::Array(items) => items.iter().flat_map(|item| [flag.clone(), one(item)]).collect(),
-            value if self.is_positional() => vec![one(value)],
+            value if self.is_positional => vec![one(value)],
             value => vec![flag, one(value)],
         }
     }
@@ -167,11 +168,31 @@ impl Field {
         self.name.replace('_', "-")
     }
 
-    fn arg(&self) -> Arg {
+    /// Returns the id of the flag for a field that needs none.
+    fn named(&self) -> String {
+        format!("--{}", self.flag())
+    }
+
+    /// Returns its argument. A positional one may be given by its name as well, as the manifest calls it, unless the
+    /// name is that of the flag for the whole input.
+    fn args(&self) -> Vec<Arg> {
+        let arg = Arg::new(self.name.clone());
+        if !self.is_positional {
+            return vec![self.typed(arg.long(self.flag()), false)];
+        }
+        let arg = self.typed(arg, true);
+        if self.name == WHOLE {
+            return vec![arg];
+        }
+        let named = Arg::new(self.named()).long(self.flag()).hide(true).conflicts_with(&self.name);
+        let instead = ["whole".to_owned(), SCHEMA.to_owned(), self.named()];
+        let arg = if self.required { arg.required_unless_present_any(instead) } else { arg };
+        vec![arg, self.typed(named, false)]
+    }
+
+    fn typed(&self, arg: Arg, is_positional: bool) -> Arg {
         let help = self.schema["description"].as_str().unwrap_or_default().replace('\n', " ");
-        let arg = Arg::new(self.name.clone()).help(help).value_name(self.name.to_uppercase());
-        let arg = if self.is_positional() { arg } else { arg.long(self.flag()) };
-        let arg = if self.required { arg.required_unless_present_any(["whole", SCHEMA]) } else { arg };
+        let arg = arg.help(help).value_name(self.name.to_uppercase());
         match self.schema["type"].as_str() {
             Some("boolean") => arg
                 .num_args(0..=1)
@@ -180,14 +201,14 @@ impl Field {
                 .value_name("BOOL")
                 .value_parser(clap::value_parser!(bool)),
             Some("integer") => arg.value_parser(clap::value_parser!(u64)),
-            Some("array") if self.is_positional() => arg.num_args(1..).action(ArgAction::Append),
+            Some("array") if is_positional => arg.num_args(1..).action(ArgAction::Append),
             Some("array") => arg.action(ArgAction::Append).allow_hyphen_values(true),
             Some("object") => arg.value_name("JSON"),
             _ => match self.schema["enum"].as_array() {
                 Some(words) => arg.value_parser(PossibleValuesParser::new(
                     words.iter().filter_map(|word| word.as_str().map(str::to_owned)),
                 )),
-                None => arg.allow_hyphen_values(!self.is_positional()),
+                None => arg.allow_hyphen_values(!is_positional),
             },
         }
     }
@@ -209,24 +230,27 @@ impl Field {
     }
 
     fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, Error> {
+        let named = self.named();
+        let is_named = matches.try_contains_id(&named).unwrap_or_default();
+        let id = if is_named { &named } else { &self.name };
         Ok(match self.schema["type"].as_str() {
-            Some("boolean") => matches.get_one::<bool>(&self.name).map(|value| json!(value)),
-            Some("integer") => matches.get_one::<u64>(&self.name).map(|value| json!(value)),
-            Some("array") => match matches.get_many::<String>(&self.name) {
+            Some("boolean") => matches.get_one::<bool>(id).map(|value| json!(value)),
+            Some("integer") => matches.get_one::<u64>(id).map(|value| json!(value)),
+            Some("array") => match matches.get_many::<String>(id) {
                 Some(values) => {
                     Some(Value::Array(values.map(|text| self.item(text)).collect::<Result<_, _>>()?))
                 }
                 None => None,
             },
             Some("object") => {
-                let given = matches.get_one::<String>(&self.name);
+                let given = matches.get_one::<String>(id);
                 let parse = |text: &String| serde_json::from_str(text);
                 given
                     .map(parse)
                     .transpose()
                     .map_err(|source| Error::Json { what: format!("--{}", self.flag()), source })?
             }
-            _ => matches.get_one::<String>(&self.name).map(|value| json!(value)),
+            _ => matches.get_one::<String>(id).map(|value| json!(value)),
         })
     }
 }
@@ -267,6 +291,12 @@ mod tests {
                 "ExecCommandBatch",
                 vec!["git status", r#"{"cmd":"ls","workdir":"src"}"#, "--stop-on-error"],
                 json!({"items": [{"cmd": "git status"}, {"cmd": "ls", "workdir": "src"}], "stop_on_error": true}),
+            ),
+            ("ExecCommand", vec!["--cmd", "-x", "--tty"], json!({"cmd": "-x", "tty": true})),
+            (
+                "ExecCommandBatch",
+                vec!["--items", "ls", "--items", "pwd"],
+                json!({"items": [{"cmd": "ls"}, {"cmd": "pwd"}]}),
             ),
             ("TaskList", vec![], json!({})),
             (
@@ -322,6 +352,7 @@ mod tests {
             (vec![], "<CMD>"),
             (vec!["ls", "--input", r#"{"cmd":"pwd"}"#], "`cmd` is given twice"),
             (vec!["--workdir", ".", "--input", "[]"], "has to be an object"),
+            (vec!["ls", "--cmd", "pwd"], "cannot be used with"),
             (vec!["--input", "{"], "--input is not JSON"),
             (vec!["ls", "--leftovers", "kill"], "possible values: end, keep"),
             (vec!["ls", "--cols", "many"], "invalid value"),

@@ -25,6 +25,7 @@ mod log;
 mod mcp;
 #[cfg(feature = "console")]
 mod open;
+mod order;
 mod print;
 mod probe;
 mod program;
@@ -49,6 +50,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use color_eyre::eyre::{Result, WrapErr, eyre};
+use serde_json::json;
 
 use self::answer::Form;
 use self::args::Typed;
@@ -105,8 +107,14 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let matches = match args::parse(&argv) {
         Ok(matches) => matches,
-        Err(refusal) => return refuse(&refusal),
+        Err(refusal) => return refuse(&refusal, order::form(&argv)),
     };
+    if has_nowhere_to_answer(&matches) {
+        let _ = print::say(
+            "standard output is closed, so nothing was done; open it, or redirect it to /dev/null",
+        );
+        return ExitCode::from(Code::Precondition.exit_code());
+    }
     match install_guards(&matches).and_then(|()| prepared(&matches)) {
         Ok(code) => code,
         Err(error) => {
@@ -116,11 +124,16 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Handles a command line that runs nothing: prints help, or the parse error.
-fn refuse(refusal: &clap::Error) -> ExitCode {
+/// Handles a command line that runs nothing: prints help, or the parse error. A program gets either as an answer, except
+/// that the version is one line anyway.
+fn refuse(refusal: &clap::Error, form: Option<&str>) -> ExitCode {
     let code = u8::try_from(refusal.exit_code()).unwrap_or(1);
     let text = refusal.render().to_string();
-    if code == 0 || Form::usual() == Form::Plain {
+    let is_plain = match form {
+        Some(form) if code == 0 => ["plain", "table"].contains(&form),
+        _ => Form::usual() == Form::Plain,
+    };
+    if is_plain || refusal.kind() == clap::error::ErrorKind::DisplayVersion {
         // If this cannot be printed, there is nobody to report to.
         let _ = match SafeText::lines(&text) {
             // It contains what was typed: if that has anything hidden in it, it is printed without colours.
@@ -129,11 +142,24 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
         };
         return ExitCode::from(code);
     }
+    if code == 0 {
+        return answer::print(&Response::success(json!({ "help": text.trim_end() }), text), Form::Json);
+    }
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let failure = Failure::new(Code::ArgError, first)
         .detail(text.trim_end())
         .fix("see `pilothouse help`, or `pilothouse manifest` for all commands as JSON");
     answer::print(&Response::failure(failure), Form::Json)
+}
+
+/// Returns whether a command would print an answer, and standard output was closed before the program started. A
+/// wrapper's command may print nothing.
+fn has_nowhere_to_answer(matches: &ArgMatches) -> bool {
+    let answers = |typed: Typed<'_>| {
+        let is_raw = matches!(typed.args.try_get_one::<bool>(child_flags::RAW), Ok(Some(true)));
+        !is_raw && !matches!(typed.command.reach, Reach::Alone(_))
+    };
+    process::has_no_output() && args::typed(matches).is_some_and(answers)
 }
 
 /// Installs guard processes in any process that may host a runtime, before any thread is started.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
+use super::forms::Pasted;
 use super::recording::{self, off_loop};
 use super::response::Failure;
 use super::table::table;
@@ -336,7 +337,7 @@ pub(super) struct ExportOutput {
 impl Local for AuditExport {
     const PATH: &'static str = "audit.export";
     const IS_DATA: bool = true;
-    const IS_PASTED: bool = true;
+    const PASTED: Pasted = Pasted::Always;
     const ABOUT: &'static str = "Print the rows of a recording exactly as they were written";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::code::{self, Code};
 use super::context::Context;
+use super::forms::{FORMS, Pasted};
 use super::response::Failure;
 use super::table::table;
 use crate::envelope::ToolError;
@@ -84,8 +85,8 @@ pub trait Local: 'static {
     /// terminal.
     const IS_DATA: bool = false;
 
-    /// Whether its answer is a file or text to be pasted: plain is then the default format, even in a pipe.
-    const IS_PASTED: bool = false;
+    /// When its answer is a file or text to be pasted.
+    const PASTED: Pasted = Pasted::Never;
 
     /// Its input, with one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
@@ -121,6 +122,11 @@ pub trait Local: 'static {
         false
     }
 
+    /// Returns what else is known, for the program's own key in `meta`.
+    fn own_facts(_output: &Self::Output) -> Option<Value> {
+        None
+    }
+
     /// Returns notes that accompany the answer, one line each, for standard error.
     fn notes(_output: &Self::Output) -> Vec<String> {
         Vec::new()
@@ -145,6 +151,8 @@ pub(super) struct Answered {
     pub(super) notes: Vec<String>,
     /// Whether the caller already has the data.
     pub(super) is_unmodified: bool,
+    /// What else is known.
+    pub(super) own_facts: Option<Value>,
 }
 
 /// How a command runs.
@@ -179,8 +187,8 @@ pub struct Command {
     pub forms: &'static [&'static str],
     /// Whether its text output is data for a file or another program.
     pub(super) is_data: bool,
-    /// Whether plain is its default format even in a pipe.
-    pub is_pasted: bool,
+    /// When plain is its default format even in a pipe.
+    pub pasted: Pasted,
     pub(super) form: fn(&str, &Value) -> Option<String>,
     pub(super) kind: Kind,
     exits: Vec<u8>,
@@ -226,7 +234,7 @@ impl Command {
             reach: Reach::Anywhere,
             forms: &[],
             is_data: false,
-            is_pasted: false,
+            pasted: Pasted::Never,
             form: |_, _| None,
             kind: Kind::Tool(tool),
             exits: with_common(exits),
@@ -248,7 +256,7 @@ impl Command {
             reach: L::REACH,
             forms: L::FORMS,
             is_data: L::IS_DATA,
-            is_pasted: L::IS_PASTED,
+            pasted: L::PASTED,
             form: L::form,
             kind: Kind::Local {
                 run: run::<L>,
@@ -266,6 +274,18 @@ impl Command {
     /// Returns the words of its command line.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.path.split('.')
+    }
+
+    /// Returns the output formats that it accepts.
+    pub fn output_forms(&self) -> impl Iterator<Item = &'static str> {
+        // A stream is answered line by line.
+        let common = if self.reach == Reach::Exec { &FORMS[..2] } else { &FORMS[..] };
+        common.iter().chain(self.forms).copied()
+    }
+
+    /// Returns the fields that a command line may have without their names, in order.
+    pub fn positional(&self) -> impl Iterator<Item = &str> {
+        positional(self.input_schema())
     }
 
     /// Returns the exit codes it may return, in ascending order.
@@ -325,6 +345,15 @@ impl Command {
     }
 }
 
+/// Returns the fields of an input that a command line may have without their names: those that are required, a file,
+/// hosts, and one whose flag would be the one for the whole input.
+pub fn positional(schema: &Value) -> impl Iterator<Item = &str> {
+    let required =
+        |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let names = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    names.filter(move |name| required(name) || ["input", "file", "hosts"].contains(name))
+}
+
 fn with_common(mut exits: Vec<u8>) -> Vec<u8> {
     exits.extend(code::COMMON);
     exits.sort_unstable();
@@ -343,9 +372,11 @@ fn read<L: Local>(schema: &Value, given: Value) -> Result<L::Input, ToolError> {
 fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, Answered> {
     Box::pin(async move {
         let output = L::run(cx, read::<L>(schema, given)?).await?;
-        let data = serde_json::to_value(&output).map_err(|error| Failure::internal(&error))?;
-        let (text, notes, is_unmodified) = (L::text(&output), L::notes(&output), L::is_unmodified(&output));
-        Ok(Answered { data, text, notes, is_unmodified })
+        let is_unmodified = L::is_unmodified(&output);
+        let data = if is_unmodified { Ok(Value::Null) } else { serde_json::to_value(&output) };
+        let data = data.map_err(|error| Failure::internal(&error))?;
+        let (text, notes, own_facts) = (L::text(&output), L::notes(&output), L::own_facts(&output));
+        Ok(Answered { data, text, notes, is_unmodified, own_facts })
     })
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::command::{Danger, Example, Local};
 use super::context::Context;
+use super::forms::Pasted;
 use super::host::Shell;
 use super::response::Failure;
 use crate::envelope::SafeText;
@@ -39,7 +40,7 @@ pub(super) struct Output {
 impl Local for Completions {
     const PATH: &'static str = "completions";
     const IS_DATA: bool = true;
-    const IS_PASTED: bool = true;
+    const PASTED: Pasted = Pasted::Always;
     const ABOUT: &'static str = "Print the completion script of a shell";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The script for bash", input: r#"{"shell":"bash"}"# }];
@@ -82,7 +83,7 @@ pub(super) struct ManOutput {
 impl Local for Man {
     const PATH: &'static str = "man";
     const IS_DATA: bool = true;
-    const IS_PASTED: bool = true;
+    const PASTED: Pasted = Pasted::Always;
     const ABOUT: &'static str = "Print the manual page, or write them all";
     const DANGER: Danger = Danger::Mutating;
     const EXAMPLES: &'static [Example] = &[

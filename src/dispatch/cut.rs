@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::code::Code;
@@ -13,6 +13,8 @@ use crate::tools::{Answer, Cut, CutShort};
 
 /// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.
 const ENDING: Duration = Duration::from_secs(10);
+/// The field of data that is incomplete.
+const PARTIAL: &str = "partial";
 
 /// Runs a command to its answer, or until its timeout or a signal ends it.
 pub(super) async fn run_until(
@@ -49,7 +51,11 @@ pub(super) async fn run_until(
         Kind::Local { .. } => true,
     };
     let failure = failure(reason);
-    let failure = if may_have_begun && !is_harmless { failure.partial() } else { failure.retryable(true) };
+    let failure = if may_have_begun && !is_harmless {
+        failure.partial().with_data(json!({ PARTIAL: true }))
+    } else {
+        failure.retryable(true)
+    };
     let mut response = Response::failure(failure);
     response.meta.call = cut.begun().get().copied();
     response
@@ -68,6 +74,17 @@ pub(super) fn failure_of(answer: &Answer, data: &Value) -> Option<Failure> {
         None => return None,
     };
     Some(failure.partial())
+}
+
+/// Marks the data of a command that was ended early: it is incomplete, and does not say that the command completed.
+pub(super) fn partial(mut data: Value) -> Value {
+    if data["disposition"] == "completed"
+        && let Some(fields) = data.as_object_mut()
+    {
+        fields.shift_remove("disposition");
+    }
+    data[PARTIAL] = json!(true);
+    data
 }
 
 /// Returns the failure that says why something was ended.

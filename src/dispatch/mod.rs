@@ -16,6 +16,7 @@ mod cut;
 mod doctor;
 mod dry_run;
 pub mod exec;
+mod forms;
 mod host;
 mod host_install;
 mod keys;
@@ -40,9 +41,10 @@ mod task_export;
 mod version;
 
 pub use code::{Code, EXITS, Exit, SideEffects, exit_of};
-pub use command::{Command, Danger, Example, Reach};
+pub use command::{Command, Danger, Example, Reach, positional};
 pub use context::{Context, link_failure};
 pub use cut::failure as cut_short;
+pub use forms::Pasted;
 pub use host::{Embedded, Host, KeyRow, Probe, Shell};
 pub use manifest::reference;
 
@@ -69,6 +71,8 @@ pub fn is_data(path: &str) -> bool {
 
 /// The version of the formats that scripts rely on: response, manifest, lines of `exec`.
 pub const SCHEMA_VERSION: &str = "1.0";
+/// The key in `meta` for what only this program says.
+pub const OWN_KEY: &str = "x-pilothouse";
 /// The maximum length of standard input that is read before the first line runs, in bytes.
 pub const STDIN_BYTES: usize = 65_536;
 /// The variable that overrides [`STDIN_BYTES`].

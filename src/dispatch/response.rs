@@ -224,6 +224,8 @@ pub struct Meta {
     pub effect: Option<&'static str>,
     /// Whether the caller already has the data.
     pub not_modified: bool,
+    /// What only this program says, under its own key.
+    pub own_facts: Option<Value>,
 }
 
 /// One answer.
@@ -295,7 +297,7 @@ impl Response {
     }
 
     fn meta(&self) -> Value {
-        let Meta { cmd, line, duration_ms, call, effect, not_modified } = &self.meta;
+        let Meta { cmd, line, duration_ms, call, effect, not_modified, own_facts } = &self.meta;
         let mut meta = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -311,6 +313,7 @@ impl Response {
         put("effect", effect.map(|effect| json!(effect)));
         put("not_modified", not_modified.then(|| json!(true)));
         put("truncated", self.is_truncated().then(|| json!(true)));
+        put(super::OWN_KEY, own_facts.clone());
         Value::Object(meta)
     }
 

@@ -78,8 +78,8 @@ async fn perform(
     }
     match command.kind {
         Kind::Local { run, .. } => match run(cx, command.input_schema(), input).await {
-            Ok(Answered { data, text, notes, is_unmodified }) => {
-                let meta = Meta { not_modified: is_unmodified, ..Meta::default() };
+            Ok(Answered { data, text, notes, is_unmodified, own_facts }) => {
+                let meta = Meta { not_modified: is_unmodified, own_facts, ..Meta::default() };
                 Response { warnings: notes, meta, ..Response::success(data, text) }
             }
             Err(failure) => Response::failure(failure),
@@ -119,12 +119,11 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     let envelope = within(&answer.envelope, LINE_BYTES);
     let mut response = match envelope.outcome() {
         Outcome::Error(error) => Response::failure(error.clone().into()),
-        Outcome::Success(data) => {
-            match cut::failure_of(&answer, data).or_else(|| child_failure(data, accepted)) {
-                Some(failure) => Response::failure(failure.with_data(data.clone())),
-                None => Response::success(data.clone(), String::new()),
-            }
-        }
+        Outcome::Success(data) => match (cut::failure_of(&answer, data), child_failure(data, accepted)) {
+            (Some(failure), _) => Response::failure(failure.with_data(cut::partial(data.clone()))),
+            (None, Some(failure)) => Response::failure(failure.with_data(data.clone())),
+            (None, None) => Response::success(data.clone(), String::new()),
+        },
     };
     response.text = answer.receipt.into();
     response.meta = Meta { call, effect, ..Meta::default() };

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
+use super::forms::Pasted;
 use super::response::Failure;
 use crate::runtime::{Standing, untold};
 
@@ -49,7 +50,7 @@ impl Local for Status {
         Example { about: "See what runs and what waits", input: "{}" },
         Example { about: "For the status line of tmux or a shell", input: r#"{"short":true}"# },
     ];
-    const IS_PASTED: bool = true;
+    const PASTED: Pasted = Pasted::With("short");
 
     type Input = Input;
     type Output = Output;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
+use super::forms::Pasted;
 use super::recording;
 use super::response::Failure;
 use crate::envelope::TaskId;
@@ -57,7 +58,7 @@ pub(super) struct ExportOutput {
 impl Local for TaskExport {
     const PATH: &'static str = "task.export";
     const IS_DATA: bool = true;
-    const IS_PASTED: bool = true;
+    const PASTED: Pasted = Pasted::Always;
     const ABOUT: &'static str = "Print a task's output as text, HTML, SVG or a recording that plays";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] = &[

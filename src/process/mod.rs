@@ -75,7 +75,7 @@ pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
-pub use received::{Received, become_program, die_of};
+pub use received::{Received, become_program, die_of, has_no_output};
 pub use running::{Host, HostEvent, Io, Running};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{ExitStatus, Signal, UnknownSignal};

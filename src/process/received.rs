@@ -68,6 +68,13 @@ impl Drop for Received {
     }
 }
 
+/// Returns whether this process was started without a standard output: the standard library has opened /dev/null in
+/// its place, so that nothing written there fails.
+#[must_use]
+pub fn has_no_output() -> bool {
+    sys::at_start().closed[1]
+}
+
 /// Replaces this process with another program; `args` starts with its name. Returns only on failure.
 pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsString)]) -> io::Error {
     let text = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));

@@ -1,6 +1,7 @@
 //! A dry run promises what the run then does: every command that changes something is asked what it would do, and then
 //! run, with the same random input.
 
+use pilothouse::dispatch::{COMMANDS, Command, Danger, Reach};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use proptest::test_runner::{Config, TestRunner};
@@ -12,14 +13,10 @@ use crate::support::{Home, exec};
 const DONE: [&str; 4] = ["ok", "CHILD_EXIT_NONZERO", "PARTIAL_FAILURE", "TIMEOUT"];
 
 /// Every command that changes something and can be a line, with the schema of its input.
-fn commands(home: &Home) -> Vec<(String, Value)> {
-    let manifest: Value = serde_json::from_slice(&home.run(&["manifest"]).stdout).expect("JSON");
-    let all = manifest["data"]["commands"].as_object().expect("commands").clone();
-    let changes = |entry: &Value| entry["danger_level"] != "safe" && entry["dispatchable"] != false;
-    all.into_iter()
-        .filter(|(_, entry)| changes(entry))
-        .map(|(path, entry)| (path, entry["input_schema"].clone()))
-        .collect()
+fn commands() -> Vec<(String, Value)> {
+    let changes = |command: &&Command| command.danger != Danger::Safe && command.reach == Reach::Anywhere;
+    let all = COMMANDS.iter().filter(changes);
+    all.map(|command| (command.path.clone(), command.input_schema().clone())).collect()
 }
 
 fn one_of(values: &[Value]) -> BoxedStrategy<Value> {
@@ -169,7 +166,7 @@ fn a_dry_run_promises_what_the_run_then_does() {
     let (lives, over) = (start("sleep 600", 0), start("true", 0));
     exec(&home, &[], json!({"_cmd": "task.output", "task_id": over}).to_string());
     let tasks = [lives, over, json!("task_00000000"), json!("x")];
-    let commands = commands(&home);
+    let commands = commands();
     assert!(commands.len() > 8, "{commands:?}");
     let lines: Vec<_> = commands.iter().map(|(path, schema)| line(path, schema, &tasks)).collect();
     let mut runner = TestRunner::new(Config {

@@ -37,6 +37,33 @@ fn the_stream_stops_at_the_first_line_that_fails() {
 }
 
 #[test]
+fn f60_a_stream_that_stops_says_how_many_lines_were_not_read() {
+    let home = Home::new();
+    // The runtime that it starts is told of once.
+    assert_eq!(exec(&home, &[], RUN).code, Some(0));
+    for (stream, said) in [
+        (lines(&[FAIL, LIST, "", LIST]), "Line 1 failed, and 2 lines after it were not read"),
+        (lines(&[LIST, FAIL, LIST]), "Line 2 failed, and 1 line after it was not read"),
+        (
+            lines(&["not json", LIST]),
+            "line 1: The line is not JSON. Line 1 failed, and 1 line after it was not",
+        ),
+    ] {
+        let ran = exec(&home, &[], &stream);
+        assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{said}: {}", ran.stderr);
+        std::fs::write(home.workspace().join("plan.jsonl"), &stream).expect("written");
+        let from_file = exec(&home, &["--input-file", "plan.jsonl"], "");
+        assert_eq!(from_file.stderr, ran.stderr);
+        let from_pipe = exec(&home, &["--input-file", "/dev/stdin"], &stream);
+        assert!(from_pipe.stderr.contains("what may come after it was not read"), "{}", from_pipe.stderr);
+    }
+    for (args, stream) in [(&[][..], lines(&[LIST, FAIL, " "])), (&["--ignore-errors"], lines(&[FAIL, LIST]))]
+    {
+        assert!(!exec(&home, args, &stream).stderr.contains("not read"), "{stream}");
+    }
+}
+
+#[test]
 fn told_to_go_on_it_answers_every_line() {
     let ran = exec(
         &Home::new(),

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::support::{Home, check_line, exec};
@@ -19,41 +20,157 @@ fn answer(home: &Home, args: &[&str]) -> Value {
     value
 }
 
+/// The key of the program's own facts in `meta`.
+const OWN: &str = "x-pilothouse";
+
+/// Returns a validator for one of the public schemas, which refer to one another by their file names.
+fn public_schema(name: &str) -> Validator {
+    let read = |name: &str| -> Value {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(name);
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("a schema")).expect("JSON")
+    };
+    // The entry of an exit code is referred to by its file name.
+    let whole = read(name).to_string().replace("\"exit-code-entry.json\"", "\"#/definitions/exit_code\"");
+    let mut schema: Value = serde_json::from_str(&whole).expect("JSON");
+    if whole.contains("#/definitions/exit_code") {
+        let mut entry = read("exit-code-entry.json");
+        entry.as_object_mut().expect("a schema").remove("$id");
+        schema["definitions"]["exit_code"] = entry;
+    }
+    schema.as_object_mut().expect("a schema").remove("$id");
+    jsonschema::validator_for(&schema).expect("a sound schema")
+}
+
+/// Asserts that a value has the shape of a public schema.
+#[track_caller]
+fn must_hold(schema: &Validator, value: &Value) {
+    let wrong: Vec<String> =
+        schema.iter_errors(value).map(|error| format!("{error} at {}", error.instance_path())).collect();
+    assert!(wrong.is_empty(), "{} errors:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
-fn the_manifest_tells_all_about_every_command() {
+fn f60_the_manifest_has_the_public_shape_and_our_own_facts_are_under_one_key() {
     let manifest = answer(&Home::new(), &["manifest"]);
+    must_hold(&public_schema("response-envelope.json"), &manifest);
+    let shape = public_schema("manifest-response.json");
     let data = &manifest["data"];
-    assert_eq!(data["schema_version"], "1.0");
-    assert!(data["etag"].as_str().is_some_and(|etag| etag.len() == 16));
+    must_hold(&shape, data);
+    // The schema is closed, at its root, in a command, in a flag and in an exit code.
+    for place in
+        ["", "/commands/version", "/commands/command.run/flags/cmd", "/commands/version/exit_codes/0"]
+    {
+        let mut other = data.clone();
+        other.pointer_mut(place).expect(place)["own"] = json!(true);
+        assert!(!shape.is_valid(&other), "{place}");
+    }
+    let own = &manifest["meta"][OWN];
+    assert_eq!(own["name"], "pilothouse");
     for (path, entry) in data["commands"].as_object().expect("commands") {
-        for key in
-            ["description", "danger_level", "aliases", "flags", "exit_codes", "input_schema", "output_schema"]
-        {
-            assert!(!entry[key].is_null(), "{path} has no {key}");
-        }
         assert!(entry["examples"].as_array().is_some_and(|examples| !examples.is_empty()), "{path}");
         for (code, exit) in entry["exit_codes"].as_object().expect("codes") {
-            assert_eq!(exit, &data["exit_codes"][code], "{path}: {code}");
-            assert!(exit["retryable"] == false || exit["side_effects"] == "none", "{path}: {code}");
+            assert_eq!(exit, &own["exit_codes"][code], "{path}: {code}");
         }
         assert_eq!(entry["exit_codes"]["0"]["name"], "SUCCESS", "{path}");
-        for (flag, of) in entry["flags"].as_object().expect("flags") {
-            assert!(of["required"].is_boolean() && of.get("default").is_some(), "{path}: {flag}");
-        }
+        assert!(own["commands"][path]["dispatchable"].is_boolean(), "{path}");
     }
     let run = &data["commands"]["command.run"]["flags"];
-    assert_eq!((&run["cmd"]["required"], &run["cmd"]["positional"]), (&json!(true), &json!(true)));
+    assert_eq!((&run["cmd"]["required"], &run["leftovers"]["type"]), (&json!(true), &json!("enum")));
     assert_eq!((&run["yield-time-ms"]["default"], &run["tty"]["default"]), (&json!(10_000), &json!(false)));
-    assert!(data["flags"]["dry-run"].is_object());
-    let entry = &data["commands"]["exec"];
-    assert_eq!((&entry["danger_level"], &entry["stdin_input"]), (&json!("destructive"), &json!(65_536)));
-    assert_eq!(data["commands"]["command.run"]["danger_level"], "destructive");
-    assert_eq!(data["commands"]["task.list"]["danger_level"], "safe");
-    assert_eq!(data["commands"]["serve"]["dispatchable"], false);
+    assert!(run["workdir"].get("default").is_none(), "absent, not null");
+    assert_eq!(data["commands"]["mcp"]["subcommands"], json!(["mcp.install", "mcp.config"]));
+    assert_eq!(data["commands"]["exec"]["output_formats"], json!(["json", "jsonl"]));
+    assert!(own["flags"]["dry-run"].is_object());
+    assert_eq!(own["commands"]["command.run"]["positional"], json!(["cmd"]));
+    assert_eq!(own["commands"]["exec"]["stdin_input"], 65_536);
+    assert_eq!(own["commands"]["status"]["plain_by_default"], "--short");
+    assert_eq!(own["commands"]["serve"]["dispatchable"], false);
     // The same as an answer to an input line, and the same every time.
     let home = Home::new();
     let ran = exec(&home, &[], "{\"_cmd\":\"manifest\"}\n{\"_cmd\":\"manifest\"}\n");
     assert_eq!((&ran.of(1)["data"], &ran.of(2)["data"]), (data, data));
+    assert_eq!(&ran.of(1)["meta"][OWN], own);
+}
+
+#[test]
+fn no_danger_is_played_down() {
+    let data = &answer(&Home::new(), &["manifest"])["data"]["commands"];
+    for path in ["command.run", "command.batch", "run", "task.stop", "task.input", "serve", "exec"] {
+        assert_eq!(data[path]["danger_level"], "destructive", "{path}");
+    }
+    assert_eq!(data["task.list"]["danger_level"], "safe");
+}
+
+#[test]
+fn f60_every_answer_is_an_envelope_of_the_public_shape() {
+    let home = Home::new();
+    let shape = public_schema("response-envelope.json");
+    for args in [
+        &["--help"][..],
+        &["help", "task"],
+        &["task", "list", "--help"],
+        &["task"],
+        &["nothing"],
+        &["status"],
+        &["version"],
+        &["version", "--schema"],
+        &["command", "run", "echo x; exit 3"],
+        &["task", "status", "task_00000000"],
+    ] {
+        must_hold(&shape, &answer(&home, args));
+    }
+    let help = answer(&home, &["task", "list", "--help"]);
+    assert!(help["data"]["help"].as_str().is_some_and(|text| text.contains("Usage: pilothouse task list")));
+    let plain = home.run(&["task", "list", "--help", "--output", "plain"]);
+    let plain = String::from_utf8(plain.stdout).expect("text");
+    assert_eq!(plain.trim_end(), help["data"]["help"], "for a person");
+    // What is asked for as text for a status line is text.
+    let short = home.run(&["status", "--short"]);
+    assert!(!short.stdout.starts_with(b"{"), "{short:?}");
+}
+
+#[test]
+fn f60_a_flag_of_every_command_means_the_same_before_its_words() {
+    let home = Home::new();
+    for (before, after) in [
+        (&["--output", "plain", "version"][..], &["version", "--output", "plain"][..]),
+        (&["--output=json", "version"], &["version", "--output=json"]),
+        (&["--schema", "command", "run"], &["command", "run", "--schema"]),
+        (&["task", "--format", "table", "list"], &["task", "list", "--format", "table"]),
+        (&["--dry-run", "command", "run", "true"], &["command", "run", "true", "--dry-run"]),
+    ] {
+        let told = |args: &[&str]| {
+            let output = home.run(args);
+            let text = String::from_utf8(output.stdout).expect("text");
+            // Only the time differs.
+            let text = text.split("\"duration_ms\"").next().unwrap_or_default().to_owned();
+            (output.status.code(), text)
+        };
+        assert_eq!(told(before), told(after), "{before:?}");
+        assert_eq!(told(before).0, Some(0), "{before:?}");
+    }
+    let unknown = answer(&home, &["--output", "json", "nothing"]);
+    assert_eq!(unknown["error"]["code"], "ARG_ERROR");
+}
+
+#[test]
+fn f60_without_a_standard_output_nothing_is_done() {
+    let home = Home::new();
+    let program = crate::support::program_word();
+    let line = r#"{"_cmd":"command.run","cmd":"touch ran"}"#;
+    let says = |script: &str| {
+        let mut sh = std::process::Command::new("sh");
+        home.settle(&mut sh);
+        let output = sh.args(["-c", script]).output().expect("sh runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = says(&format!("echo '{line}' | {program} exec >&-"));
+    assert!(code == Some(4) && said.contains("standard output is closed"), "{code:?}: {said}");
+    assert!(!home.workspace().join("ran").exists());
+    let (code, _) = says(&format!("{program} command run 'touch ran' >&-"));
+    assert!(code == Some(4) && !home.workspace().join("ran").exists(), "{code:?}");
+    let (code, said) = says(&format!("echo '{line}' | {program} exec >/dev/null"));
+    assert!(code == Some(0) && home.workspace().join("ran").exists(), "{code:?}: {said}");
 }
 
 #[test]
@@ -62,8 +179,8 @@ fn a_manifest_that_the_caller_has_is_not_sent_again() {
     let etag = answer(&home, &["manifest"])["data"]["etag"].as_str().expect("an etag").to_owned();
     for given in [etag.clone(), format!("\"{etag}\"")] {
         let same = answer(&home, &["manifest", "--etag", &given]);
-        assert_eq!((&same["meta"]["not_modified"], &same["data"]["etag"]), (&json!(true), &json!(etag)));
-        assert!(same["data"].get("commands").is_none());
+        assert_eq!((&same["meta"]["not_modified"], &same["data"]), (&json!(true), &Value::Null));
+        assert!(same["meta"].get(OWN).is_none());
     }
     let other = answer(&home, &["manifest", "--etag", "0000000000000000"]);
     assert!(other["meta"].get("not_modified").is_none() && other["data"]["commands"].is_object());
@@ -75,15 +192,19 @@ fn the_schemas_of_a_command_are_asked_for_without_an_input() {
     let manifest = answer(&home, &["manifest"]);
     for words in [["command", "run"], ["task", "stop"], ["config", "edit"]] {
         let told = answer(&home, &[&words[..], &["--schema"]].concat());
+        let command = pilothouse::dispatch::find(&words.join(".")).expect("a command");
+        assert_eq!(&told["data"]["input_schema"], command.input_schema(), "{words:?}");
         let entry = &manifest["data"]["commands"][words.join(".")];
-        assert_eq!(told["data"]["input_schema"], entry["input_schema"], "{words:?}");
         assert_eq!(told["data"]["output_schema"], entry["output_schema"], "{words:?}");
     }
     let line = json!({"_cmd": "command.run", "_opts": {"schema": true}}).to_string();
-    let of = &manifest["data"]["commands"]["command.run"];
-    assert_eq!(exec(&home, &[], line).of(1)["data"]["input_schema"], of["input_schema"]);
+    let run = pilothouse::dispatch::find("command.run").expect("a command");
+    assert_eq!(&exec(&home, &[], line).of(1)["data"]["input_schema"], run.input_schema());
     let raw = answer(&home, &["command", "run", "--raw-payload", r#"{"cmd":"echo raw"}"#]);
     assert_eq!(raw["data"]["stdout_preview"], "raw\n");
+    // A flag that the manifest calls required may be written as one.
+    let named = answer(&home, &["command", "run", "--cmd", "echo named"]);
+    assert_eq!(named["data"]["stdout_preview"], "named\n");
 }
 
 #[test]
@@ -125,7 +246,7 @@ fn every_path_of_the_manifest_is_known_to_exec() {
         .map(|line| line["meta"]["_cmd"].as_str().expect("its path"))
         .collect();
     assert_eq!(unknown, BTreeSet::new());
-    let not_dispatchable = |path: &str| manifest["data"]["commands"][path]["dispatchable"] == false;
+    let not_dispatchable = |path: &str| manifest["meta"][OWN]["commands"][path]["dispatchable"] == false;
     for line in &ran.lines {
         let path = line["meta"]["_cmd"].as_str().expect("its path");
         let refused =
@@ -140,11 +261,11 @@ fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
     home.configure("config.toml", "[hosts.box]\nvia = [\"false\"]\n");
     let manifest = answer(&home, &["manifest"]);
     for (path, entry) in manifest["data"]["commands"].as_object().expect("commands") {
-        if entry["dispatchable"] == false {
+        if manifest["meta"][OWN]["commands"][path]["dispatchable"] == false {
             continue;
         }
         for example in entry["examples"].as_array().expect("examples") {
-            let line = example["cli"].as_str().expect("a command line");
+            let line = example["command"].as_str().expect("a command line");
             let mut sh = std::process::Command::new("sh");
             home.settle(&mut sh);
             let program = crate::support::program_word();

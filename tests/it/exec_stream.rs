@@ -182,7 +182,9 @@ fn cancelled(serve: bool, by: Signal, code: i32) {
     assert_eq!(ran.of(2)["meta"]["exit_code"], code);
     let error = &ran.of(2)["error"];
     assert_eq!((&error["retryable"], &error["side_effects"]), (&json!(false), &json!("partial")));
-    assert_eq!(ran.of(2)["data"]["stdout_preview"], "begun\n");
+    let data = &ran.of(2)["data"];
+    assert_eq!((&data["stdout_preview"], &data["partial"]), (&json!("begun\n"), &json!(true)));
+    assert!(data.get("disposition").is_none(), "it did not complete: {data}");
     assert!(ran.of(2)["meta"]["call"].is_u64());
     wait_until("the command is gone", || tag.holders().is_empty());
     if let Some(served) = &mut served {

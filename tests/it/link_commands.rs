@@ -133,7 +133,7 @@ fn a_status_line_shows_what_runs_and_waits_starts_nothing_and_leaves_no_call() {
     let home = Home::new();
     let none = home.run(&["status", "--short"]);
     assert_eq!((said(&none), none.stderr.is_empty()), ((Some(4), String::new()), true));
-    let told = said(&home.run(&["status"]));
+    let told = said(&home.run(&["status", "--output", "plain"]));
     assert!(told.0 == Some(4) && told.1.starts_with("No runtime serves "), "{told:?}");
     assert!(!home.places().recordings().exists(), "nothing was started");
     let mut served = home.serve();

@@ -51,7 +51,8 @@ pub const OUTPUT_CLOSED: u8 = 141;
 pub struct Ended {
     /// The exit code.
     pub code: u8,
-    /// What was wrong first, on one line, if the exit code is 2.
+    /// What a person should know, on one line: what was wrong first, if the exit code is 2, and how many lines were
+    /// not read.
     pub why: Option<String>,
 }
 
@@ -68,7 +69,7 @@ pub async fn run(
     signal: impl Future<Output = u8>,
 ) -> io::Result<Ended> {
     let watch = Watch::open(cx, options).await;
-    let mut stream = Stream { cx, options, out, tally: Tally::default(), watch, why: None };
+    let mut stream = Stream { cx, options, out, tally: Tally::default(), watch, why: None, unread: None };
     let ended = stream.run(feed, signal).await;
     stream.watch.close().await;
     match ended {
@@ -76,7 +77,9 @@ pub async fn run(
             Ok(Ended { code: OUTPUT_CLOSED, ..Ended::default() })
         }
         Ok(code) => {
-            Ok(Ended { code, why: stream.why.filter(|_| code == Code::DispatchParseError.exit_code()) })
+            let why = stream.why.filter(|_| code == Code::DispatchParseError.exit_code());
+            let said: Vec<String> = why.into_iter().chain(stream.unread).collect();
+            Ok(Ended { code, why: (!said.is_empty()).then(|| said.join(" ")) })
         }
         Err(error) => Err(error),
     }
@@ -90,6 +93,8 @@ struct Stream<'a, W> {
     watch: Watch,
     /// What was wrong first.
     why: Option<String>,
+    /// How many lines were not read.
+    unread: Option<String>,
 }
 
 impl<W: AsyncWrite + Unpin> Stream<'_, W> {
@@ -127,6 +132,11 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             }
             self.tally.count(well_formed, response.outcome.is_ok());
             if self.tally.has_failed() && !self.goes_on() {
+                let rest = tokio::select! {
+                    rest = feed.count_rest() => rest.unwrap_or_default(),
+                    _ = &mut signal => None,
+                };
+                self.unread = unread(number, rest);
                 break;
             }
         }
@@ -187,6 +197,17 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
         self.out.write_all(line.as_bytes()).await?;
         self.out.flush().await
     }
+}
+
+/// Says how many lines a stream has after the one that failed; `rest` is `None` if that cannot be known.
+fn unread(failed: u64, rest: Option<u64>) -> Option<String> {
+    let rest = match rest {
+        Some(0) => return None,
+        Some(1) => "1 line after it was".to_owned(),
+        Some(rest) => format!("{rest} lines after it were"),
+        None => "what may come after it was".to_owned(),
+    };
+    Some(format!("Line {failed} failed, and {rest} not read; --ignore-errors continues."))
 }
 
 /// Finds the command of a line.

@@ -23,6 +23,8 @@ pub struct Feed {
     reader: Box<dyn AsyncBufRead + Send + Unpin>,
     line: Vec<u8>,
     too_long: bool,
+    /// Whether it is all there already: a FIFO's writer may write on for ever.
+    is_whole: bool,
 }
 
 impl Feed {
@@ -43,7 +45,7 @@ impl Feed {
                 "pass --input-file /dev/stdin to read it line by line, or raise {STDIN_BYTES_VARIABLE}"
             )));
         }
-        Ok(Self::new(Cursor::new(all)))
+        Ok(Self::new(Cursor::new(all), true))
     }
 
     /// Opens a file. A FIFO waits for its writer, and gives its lines as they are written. Nothing else is opened.
@@ -63,18 +65,31 @@ impl Feed {
             if is_fifo { Ok(None) } else { files::open(&named, Links::Followed, Access::Read).map(Some) }
         });
         match file.await.map_err(io::Error::other).flatten().map_err(unreadable)? {
-            Some(file) => Ok(Self::new(BufReader::with_capacity(CHUNK, File::from_std(file)))),
+            Some(file) => Ok(Self::new(BufReader::with_capacity(CHUNK, File::from_std(file)), true)),
             None => {
                 let fifo = OpenOptions::new().open_receiver(path).map_err(unreadable)?;
                 // Until there was a writer, it would read as ended.
                 fifo.readable().await.map_err(unreadable)?;
-                Ok(Self::new(BufReader::with_capacity(CHUNK, fifo)))
+                Ok(Self::new(BufReader::with_capacity(CHUNK, fifo), false))
             }
         }
     }
 
-    fn new(reader: impl AsyncBufRead + Send + Unpin + 'static) -> Self {
-        Self { reader: Box::new(reader), line: Vec::new(), too_long: false }
+    fn new(reader: impl AsyncBufRead + Send + Unpin + 'static, is_whole: bool) -> Self {
+        Self { reader: Box::new(reader), line: Vec::new(), too_long: false, is_whole }
+    }
+
+    /// Reads the rest and returns how many lines it has that are not blank; `None` for a FIFO, which is not read.
+    pub(super) async fn count_rest(&mut self) -> io::Result<Option<u64>> {
+        let mut count = 0;
+        if !self.is_whole {
+            return Ok(None);
+        }
+        while let Some(line) = self.next().await? {
+            let is_blank = line.is_some_and(|line| line.iter().all(u8::is_ascii_whitespace));
+            count += u64::from(!is_blank);
+        }
+        Ok(Some(count))
     }
 
     /// Returns the next line without its line feed: `Some(None)` for one too long to be kept, `None` at the end. The
@@ -141,6 +156,15 @@ mod tests {
         assert_eq!(lines(b"a\n\nb").await, [Some(b"a".to_vec()), Some(vec![]), Some(b"b".to_vec())]);
         assert_eq!(lines(b"a\n").await, [Some(b"a".to_vec())]);
         assert!(lines(b"").await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_is_left_is_counted_without_blank_lines() {
+        let mut feed =
+            Feed::drain(&b"a\n\nb\n  \r\nc"[..], 99).await.unwrap_or_else(|failure| panic!("{failure:?}"));
+        feed.next().await.unwrap();
+        assert_eq!(feed.count_rest().await.unwrap(), Some(2));
+        assert_eq!(feed.count_rest().await.unwrap(), Some(0));
     }
 
     #[tokio::test]

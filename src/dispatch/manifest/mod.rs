@@ -1,4 +1,5 @@
-//! `manifest`: every command with its input and output, for programs that write `_cmd`.
+//! `manifest`: every command with its flags and output, for programs that write `_cmd`. `data` has the shape of the
+//! public schema `manifest-response`, which is closed; what that has no place for is in `meta` under one key.
 
 mod reference;
 
@@ -25,56 +26,46 @@ pub(super) struct Manifest;
 pub(super) struct Output {
     /// Version of the formats scripts rely on.
     schema_version: &'static str,
+    /// Version of the program.
+    framework_version: &'static str,
     /// Changes when anything in the manifest does.
     etag: String,
-    /// Name of the program.
-    name: &'static str,
-    /// Version of the program.
-    version: &'static str,
-    /// Every exit code: name, description, whether all errors with it may be tried again, and what may have been done:
-    /// `none`, `partial` or `complete`. Absent when nothing has changed since the given etag, as is what follows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exit_codes: Option<Map<String, Value>>,
-    /// The flags that every command and every line has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flags: Option<Map<String, Value>>,
     /// Every command by its path: what `_cmd` of a line may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    commands: Option<Map<String, Value>>,
+    commands: Map<String, Value>,
+    #[serde(skip)]
+    own_facts: Value,
+    #[serde(skip)]
+    is_known: bool,
 }
 
 /// What the caller already has.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManifestInput {
-    /// The etag of the manifest you have. If nothing has changed, the commands are left out and `meta.not_modified`
-    /// is true.
+    /// The etag of the manifest you have. If nothing has changed, `data` is null and `meta.not_modified` is true.
     etag: Option<String>,
 }
 
 static MANIFEST: LazyLock<Output> = LazyLock::new(|| {
     let commands: Map<String, Value> =
         COMMANDS.iter().map(|command| (command.path.clone(), entry(command))).collect();
-    let exit_codes: Map<String, Value> =
-        EXITS.iter().map(|exit| (exit.code.to_string(), json!(exit))).collect();
-    let flags: Map<String, Value> = common_flags().collect();
-    let all = json!([SCHEMA_VERSION, env!("CARGO_PKG_VERSION"), exit_codes, flags, commands]);
+    let own_facts = own_facts();
+    let all = json!([SCHEMA_VERSION, env!("CARGO_PKG_VERSION"), own_facts, commands]);
     let digest = Sha256::digest(all.to_string());
     let etag = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     Output {
         schema_version: SCHEMA_VERSION,
+        framework_version: env!("CARGO_PKG_VERSION"),
         etag,
-        name: env!("CARGO_PKG_NAME"),
-        version: env!("CARGO_PKG_VERSION"),
-        exit_codes: Some(exit_codes),
-        flags: Some(flags),
-        commands: Some(commands),
+        commands,
+        own_facts,
+        is_known: false,
     }
 });
 
 impl Local for Manifest {
     const PATH: &'static str = "manifest";
-    const ABOUT: &'static str = "Print every command with its input and output";
+    const ABOUT: &'static str = "Print every command with its flags and output";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "All commands", input: "{}" },
         Example { about: "Only if it has changed", input: r#"{"etag":"0123456789abcdef"}"# },
@@ -86,21 +77,53 @@ impl Local for Manifest {
     async fn run(_cx: &mut Context, input: ManifestInput) -> Result<Output, Failure> {
         let whole = MANIFEST.clone();
         // HTTP puts it in quotes.
-        let has = input.etag.is_some_and(|etag| etag.trim_matches('"') == whole.etag);
-        Ok(if has { Output { exit_codes: None, flags: None, commands: None, ..whole } } else { whole })
+        let is_known = input.etag.is_some_and(|etag| etag.trim_matches('"') == whole.etag);
+        Ok(Output { is_known, ..whole })
     }
 
     fn is_unmodified(output: &Output) -> bool {
-        output.commands.is_none()
+        output.is_known
+    }
+
+    fn own_facts(output: &Output) -> Option<Value> {
+        (!output.is_known).then(|| output.own_facts.clone())
     }
 
     fn text(output: &Output) -> String {
-        if output.commands.is_some() {
-            reference::reference()
-        } else {
-            format!("not modified: {}", output.etag)
-        }
+        if output.is_known { String::new() } else { reference::reference() }
     }
+}
+
+/// Returns what the public schema has no place for: the name of the program, the flags of every command, every exit
+/// code, and of each command where it can run and how it is typed.
+fn own_facts() -> Value {
+    let exit_codes: Map<String, Value> =
+        EXITS.iter().map(|exit| (exit.code.to_string(), json!(exit))).collect();
+    let commands: Map<String, Value> =
+        COMMANDS.iter().map(|command| (command.path.clone(), own_facts_of(command))).collect();
+    json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "flags": common_flags().collect::<Map<_, _>>(),
+        "exit_codes": exit_codes,
+        "commands": commands,
+    })
+}
+
+fn own_facts_of(command: &Command) -> Value {
+    let mut facts = json!({
+        "dispatchable": command.reach == Reach::Anywhere,
+        "positional": command.positional().collect::<Vec<_>>(),
+    });
+    if let Reach::Alone(owns) = command.reach {
+        facts["owns"] = json!(owns);
+    }
+    if command.reach == Reach::Exec {
+        facts["stdin_input"] = json!(STDIN_BYTES);
+    }
+    if let Some(when) = command.pasted.told() {
+        facts["plain_by_default"] = when;
+    }
+    facts
 }
 
 fn entry(command: &Command) -> Value {
@@ -108,62 +131,67 @@ fn entry(command: &Command) -> Value {
         command.exits().iter().filter_map(|code| Some((code.to_string(), json!(exit_of(*code)?)))).collect();
     let mut entry = json!({
         "description": command.about,
-        "danger_level": command.danger,
         "aliases": command.aliases,
-        "dispatchable": command.reach == Reach::Anywhere,
+        "danger_level": command.danger,
         "flags": flags(command),
         "exit_codes": exits,
-        "input_schema": command.input_schema(),
         "output_schema": command.output_schema(),
+        "output_formats": command.output_forms().collect::<Vec<_>>(),
         "examples": command.examples.iter().map(|example| shown(command, example)).collect::<Vec<_>>(),
     });
-    if let Reach::Alone(owns) = command.reach {
-        entry["owns"] = json!(owns);
-    }
-    if command.reach == Reach::Exec {
-        entry["stdin_input"] = json!(STDIN_BYTES);
+    let below = format!("{}.", command.path);
+    let is_child = |path: &&str| path.strip_prefix(&*below).is_some_and(|rest| !rest.contains('.'));
+    let children: Vec<&str> = COMMANDS.iter().map(|other| other.path.as_str()).filter(is_child).collect();
+    if !children.is_empty() {
+        entry["subcommands"] = json!(children);
     }
     entry
 }
 
-/// Returns the flags that a line may set with `_opts`, by name. On a command line, a `positional` one is given
-/// without its name.
+/// Returns the flags of a command line, which a line may set with `_opts`, by name.
 fn flags(command: &Command) -> Map<String, Value> {
     let schema = command.input_schema();
     let required =
         |name: &String| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let fields = schema["properties"].as_object().into_iter().flatten();
-    let own = fields.map(|(name, schema)| {
-        let is_required = required(name);
-        let entry = json!({
-            "type": schema["type"].as_str().unwrap_or("string"),
-            "required": is_required,
-            "default": schema["default"],
-            "positional": is_required || name == "input" || name == "file",
-            "description": schema["description"],
-        });
-        (name.replace('_', "-"), entry)
+    let own = fields.map(|(name, schema)| (name.replace('_', "-"), flag(schema, required(name))));
+    let forms: Vec<&str> = command.output_forms().collect();
+    let output = json!({
+        "type": "enum", "required": false, "enum_values": forms,
+        "description": "Output format; on a command line the default depends on whether it is a terminal",
     });
-    own.chain(common_flags()).collect()
+    own.chain(common_flags()).chain([("output".to_owned(), output)]).collect()
 }
 
-/// Returns the flags of every command.
+/// Returns the flag for a field with this schema. One that takes an object takes it as JSON.
+fn flag(schema: &Value, is_required: bool) -> Value {
+    let about = schema["description"].as_str().unwrap_or_default();
+    let (kind, about) = match (schema["enum"].is_array(), schema["type"].as_str()) {
+        (true, _) => ("enum", about.to_owned()),
+        (_, Some("object")) => ("string", format!("{about} As JSON.")),
+        (_, kind) => (kind.unwrap_or("string"), about.to_owned()),
+    };
+    let mut flag = json!({ "type": kind, "required": is_required, "description": about });
+    if kind == "enum" {
+        flag["enum_values"] = schema["enum"].clone();
+    }
+    if !schema["default"].is_null() {
+        flag["default"] = schema["default"].clone();
+    }
+    flag
+}
+
+/// Returns the flags of every command and every line.
 fn common_flags() -> impl Iterator<Item = (String, Value)> {
     super::exec::LINE_FLAGS.into_iter().map(|flag| {
-        let default = if flag.kind == "boolean" { json!(false) } else { Value::Null };
-        let entry = json!({
-            "type": flag.kind, "required": false, "default": default, "positional": false,
-            "description": flag.about,
-        });
+        let mut entry = json!({ "type": flag.kind, "required": false, "description": flag.about });
+        if flag.kind == "boolean" {
+            entry["default"] = json!(false);
+        }
         (flag.name.to_owned(), entry)
     })
 }
 
 fn shown(command: &Command, example: &Example) -> Value {
-    let input: Value = serde_json::from_str(example.input).unwrap_or_default();
-    json!({
-        "about": example.about,
-        "input": input,
-        "cli": reference::command_line(command, example),
-    })
+    json!({ "description": example.about, "command": reference::command_line(command, example) })
 }

@@ -24,7 +24,7 @@ to standard output, everything else to standard error.
 #[must_use]
 pub fn reference() -> String {
     let mut text = HEAD.to_owned();
-    text.push_str("Flags of every command:\n\n| flag | |\n|---|---|\n");
+    text.push_str("Flags of every command, before its words or after them:\n\n| flag | |\n|---|---|\n");
     let own = [
         (
             "--input JSON|-|@FILE",

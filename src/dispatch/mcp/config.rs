@@ -9,6 +9,7 @@ use crate::dispatch::agents::{Agent, Scope};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
+use crate::dispatch::forms::Pasted;
 use crate::dispatch::response::Failure;
 
 pub(in crate::dispatch) struct McpConfig;
@@ -56,7 +57,7 @@ pub(in crate::dispatch) struct Output {
 impl Local for McpConfig {
     const PATH: &'static str = "mcp.config";
     const IS_DATA: bool = true;
-    const IS_PASTED: bool = true;
+    const PASTED: Pasted = Pasted::Always;
     const ABOUT: &'static str = "Print the configuration an agent needs, ready to paste";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Connect Claude Code", input: r#"{"agent":"claude"}"# },
