@@ -39,9 +39,23 @@ pub struct Locks {
     /// What follows the workspace id in a lock's file name: `.lock`, or `.<boot>.lock` and `.<boot>-<container>.lock`
     /// in a home that may be shared by machines or containers.
     suffix: String,
+    /// The only folder of runtimes that counts, if there is one.
+    only: Option<PathBuf>,
 }
 
 impl Locks {
+    /// Limits them to the runtimes whose folders are in this one.
+    #[must_use]
+    pub fn only_in(self, folder: Option<&Path>) -> Self {
+        Self { only: folder.map(Path::to_owned), ..self }
+    }
+
+    /// Returns whether a runtime with this folder counts.
+    #[must_use]
+    pub fn counts(&self, runtime_dir: &Path) -> bool {
+        self.only.as_deref().is_none_or(|only| runtime_dir.parent() == Some(only))
+    }
+
     /// Returns the lock file of a workspace, by its id.
     #[must_use]
     pub fn file(&self, id: &str) -> PathBuf {
@@ -164,7 +178,7 @@ impl Places {
         let folder = self.lock.parent().unwrap_or(&self.lock).to_owned();
         let name = self.lock.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let suffix = name.strip_prefix(&self.id).unwrap_or(".lock").to_owned();
-        Locks { folder, suffix }
+        Locks { folder, suffix, only: None }
     }
 
     /// Returns the file that stores the layout of this workspace's console.

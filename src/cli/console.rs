@@ -16,7 +16,7 @@ use crate::console::theme::Capabilities;
 use crate::console::{self, EmbeddedRuntime, Exit, Options};
 use crate::dispatch::cli_only::IDLE_SECONDS;
 use crate::link::{Holder, Operator, Request};
-use crate::paths::Places;
+use crate::paths::{Locks, Places};
 use crate::process;
 use crate::runtime::Closing;
 
@@ -129,10 +129,20 @@ fn options(start: &Start) -> Options {
         spoken: console::Because::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
         exports: Some(exports(start)),
-        locks: Some(start.places.locks()),
+        locks: Some(locks(start, false)),
         cwd: Some(start.cwd.clone()),
         ..Options::default()
     }
+}
+
+/// Returns the locks of the runtimes that may be shown: all of this user's, or only those in this runtime folder, if
+/// `here` or the settings say so.
+pub(super) fn locks(start: &Start, here: bool) -> Locks {
+    let places = &start.places;
+    let loaded = || Loaded::read(&places.config_dir, &places.workspace);
+    let is_limited = here || loaded().is_ok_and(|loaded| loaded.settings.fleet.here);
+    let folder = places.runtime_dir.parent().filter(|_| is_limited);
+    places.locks().only_in(folder)
 }
 
 /// Returns the folder for exports: beside the recordings unless the settings specify one, and never in an agent's

@@ -162,14 +162,14 @@ impl Host for Env {
     }
 
     fn completions(&self, shell: Shell) -> String {
-        let shell = match shell {
-            Shell::Bash => clap_complete::Shell::Bash,
-            Shell::Zsh => clap_complete::Shell::Zsh,
-            Shell::Fish => clap_complete::Shell::Fish,
+        let (shell, more) = match shell {
+            Shell::Bash => (clap_complete::Shell::Bash, String::new()),
+            Shell::Zsh => (clap_complete::Shell::Zsh, String::new()),
+            Shell::Fish => (clap_complete::Shell::Fish, super::fish::values()),
         };
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut args::tree(), "pilothouse", &mut script);
-        String::from_utf8_lossy(&script).into_owned()
+        String::from_utf8_lossy(&script).into_owned() + &more
     }
 
     #[cfg(feature = "console")]

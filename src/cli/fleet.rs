@@ -6,7 +6,7 @@ use std::time::Duration;
 use color_eyre::eyre::Result;
 
 use super::Start;
-use super::console::{leave, show};
+use super::console::{leave, locks, show};
 use super::remote::{self, Destination};
 use crate::dispatch::cli_only::FleetInput;
 use crate::link::{Fleet, Operator, remove_left_copies};
@@ -25,7 +25,8 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
         let listed = host.clone().asking().runtimes().await;
         hosts.push((host, to, listed));
     }
-    let fleet = Fleet::of_this_machine(&start.places.locks(), Some(start.places.config_dir.clone()));
+    let locks = locks(start, input.here);
+    let fleet = Fleet::of_this_machine(&locks, Some(start.places.config_dir.clone()));
     let copies = start.places.state_dir.join("far");
     remove_left_copies(&copies);
     fleet.copy_logs_to(copies.join(std::process::id().to_string()));
@@ -42,7 +43,7 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
     };
     let settled = snapshots.wait_for(|snapshot| is_settled(&snapshot.places));
     // With no runtimes there is nothing to wait for: the console says so, and shows the first one to appear.
-    let has_any = !input.hosts.is_empty() || !crate::link::Running::all(&start.places.locks()).is_empty();
+    let has_any = !input.hosts.is_empty() || !crate::link::Running::all(&locks).is_empty();
     if has_any {
         let _ = tokio::time::timeout(FIRST, settled).await;
     }

@@ -17,6 +17,7 @@ mod edit;
 mod env;
 mod exec;
 mod fields;
+mod fish;
 #[cfg(feature = "console")]
 mod fleet;
 mod gate;

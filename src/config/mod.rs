@@ -27,8 +27,8 @@ pub use prefix::{NoPrefix, Prefix};
 pub use save::{Error as SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
-    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, HostSettings, Mouse, OnFailure,
-    OnHangup, ProgramSettings, RuntimeMode, Settings, SideTerminal,
+    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, FleetSettings, GlyphSet, HostSettings, Mouse,
+    OnFailure, OnHangup, ProgramSettings, RuntimeMode, Settings, SideTerminal,
 };
 pub use shell_words::quoted;
 pub use source::{Entry, Fault, Faults, Node, Source};

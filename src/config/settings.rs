@@ -40,8 +40,18 @@ pub struct Settings {
     pub env: Env,
     /// Machines and containers besides those of `~/.ssh/config`, by name. Read when one is used.
     pub hosts: BTreeMap<String, HostSettings>,
+    /// Which runtimes one console may show. Read when a console is opened.
+    pub fleet: FleetSettings,
     /// How the console looks and behaves. Read again when the file changes.
     pub console: ConsoleSettings,
+}
+
+/// Which runtimes one console may show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FleetSettings {
+    /// Of this machine, only those in this runtime folder, as with `fleet --here`.
+    pub here: bool,
 }
 
 /// Where tasks live.

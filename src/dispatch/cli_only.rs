@@ -189,6 +189,9 @@ pub struct FleetInput {
     /// Other machines, by name in `~/.ssh/config` or in the settings.
     #[serde(default)]
     pub hosts: Vec<String>,
+    /// Of this machine, only the runtimes in this runtime folder: a second profile's, or a test's.
+    #[serde(default)]
+    pub here: bool,
 }
 
 impl Local for Fleet {
@@ -197,6 +200,7 @@ impl Local for Fleet {
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Every workspace of this machine", input: "{}" },
         Example { about: "And those of another machine", input: r#"{"hosts":["box"]}"# },
+        Example { about: "Only those of this profile", input: r#"{"here":true}"# },
     ];
     const DANGER: Danger = Danger::Destructive;
     const REACH: Reach = Reach::Alone("the terminal");

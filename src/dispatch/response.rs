@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::code::{self, Code};
 use crate::envelope::{ErrorKind, TaskId, ToolError, one_line, with_causes};
+use crate::tools;
 
 /// The maximum length of a failure on one line, in characters.
 const LINE_CHARS: usize = 300;
@@ -185,6 +186,23 @@ fn is_refusal(kind: ErrorKind) -> bool {
     )
 }
 
+/// Rewrites a hint for a model: a shell has commands instead of tools.
+fn hint_for_a_shell(kind: ErrorKind, hint: &str) -> String {
+    if kind == ErrorKind::TaskNotFound {
+        return "`pilothouse task list --scope all` lists the tasks of this workspace".to_owned();
+    }
+    let command = |word: &str| tools::find(word).map(|tool| tool.cli).filter(|words| !words.is_empty());
+    let words = hint.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric());
+    let in_commands = words.map(|piece| {
+        let word = piece.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        match command(word) {
+            Some(words) => format!("`pilothouse {}`{}", words.join(" "), &piece[word.len()..]),
+            None => piece.to_owned(),
+        }
+    });
+    in_commands.collect()
+}
+
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
         let context = match error.details.map(|details| *details) {
@@ -200,7 +218,7 @@ impl From<ToolError> for Failure {
             phase: if is_refusal(error.kind) { Phase::Validation } else { Phase::Execution },
             side_effects: (error.kind == ErrorKind::StartUnknown).then_some("partial"),
             detail: None,
-            fix: error.recovery_hint,
+            fix: error.recovery_hint.map(|hint| hint_for_a_shell(error.kind, &hint)),
             suggestion: None,
             context,
             data: Value::Null,
@@ -349,11 +367,16 @@ mod tests {
     fn a_tools_error_keeps_its_facts_and_its_hint() {
         let error = ToolError::new(ErrorKind::TaskNotFound, "No pilothouse task has that id.")
             .with_details(json!({"task_id": "task_x"}))
-            .with_hint("call TaskList");
+            .with_hint("see TaskList, or ExecCommandBatch.");
         let value = Response::failure(error.into()).to_value();
         assert_eq!(value["error"]["code"], "TASK_NOT_FOUND");
         assert_eq!(value["error"]["context"]["task_id"], "task_x");
-        assert_eq!(value["error"]["fix_required"], "call TaskList");
+        assert_eq!(
+            value["error"]["fix_required"],
+            "`pilothouse task list --scope all` lists the tasks of this workspace"
+        );
+        let hint = hint_for_a_shell(ErrorKind::InvalidToolInput, "see TaskList, or ExecCommandBatch.");
+        assert_eq!(hint, "see `pilothouse task list`, or `pilothouse command batch`.");
         assert_eq!(
             (&value["error"]["phase"], &value["meta"]["exit_code"]),
             (&json!("validation"), &json!(5))

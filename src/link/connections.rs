@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::Error;
+use super::connection_kind::ConnectionKind;
 use super::socket::Socket;
 use crate::config::ConnectionLimits;
 
@@ -82,35 +83,41 @@ impl Connections {
             tokio::pin!(freed);
             // From here on, no released slot goes unnoticed.
             freed.as_mut().enable();
-            let limit = match self.take(origin) {
+            let (limit, of) = match self.take(origin) {
                 Ok(place) => return Ok(place),
-                Err(limit) => limit,
+                Err(reached) => reached,
             };
             if waiting.is_none() {
-                waiting = Some(self.queue(origin).ok_or(Error::TooManyConnections { limit })?);
+                waiting = Some(self.queue(origin).ok_or(Error::TooManyConnections { limit, of })?);
             }
             tokio::select! {
                 () = freed => {}
-                () = sleep_until(deadline) => return Err(Error::TooManyConnections { limit }),
+                () = sleep_until(deadline) => return Err(Error::TooManyConnections { limit, of }),
             }
         }
     }
 
-    /// Takes a free slot, or returns the limit that was reached.
-    fn take(self: &Arc<Self>, origin: Origin) -> Result<Place, usize> {
+    /// Takes a free slot, or returns the limit that was reached, and of what.
+    fn take(self: &Arc<Self>, origin: Origin) -> Result<Place, (usize, ConnectionKind)> {
         let mut counts = self.counts();
         let (all, each) = match self.socket {
-            Socket::Operator => (self.limits.operators, self.limits.operators),
-            Socket::Agent => match origin {
-                Origin::Task(_) | Origin::Escaped => (self.limits.all, self.limits.each_task),
-                Origin::Process(_) => (self.limits.all, self.limits.each_process),
-            },
+            Socket::Operator => {
+                let all = (self.limits.operators, ConnectionKind::Console);
+                (all, all)
+            }
+            Socket::Agent => {
+                let each = match origin {
+                    Origin::Task(_) | Origin::Escaped => (self.limits.each_task, ConnectionKind::OfTask),
+                    Origin::Process(_) => (self.limits.each_process, ConnectionKind::OfProcess),
+                };
+                ((self.limits.all, ConnectionKind::All), each)
+            }
         };
         let own = counts.clients.get(&origin).map_or(0, |own| own.held);
-        if own >= each {
+        if own >= each.0 {
             return Err(each);
         }
-        if counts.held >= all {
+        if counts.held >= all.0 {
             return Err(all);
         }
         counts.held += 1;
@@ -185,8 +192,25 @@ mod tests {
 
     fn limit(entered: Result<Place, Error>) -> usize {
         match entered {
-            Err(Error::TooManyConnections { limit }) => limit,
+            Err(Error::TooManyConnections { limit, .. }) => limit,
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_limit_says_of_what_and_what_to_do() {
+        for (of, said) in [
+            (
+                ConnectionKind::Console,
+                "8 consoles are attached to this runtime, which is the limit: close one of them",
+            ),
+            (
+                ConnectionKind::OfProcess,
+                "one process has 8 connections to this runtime, which is the limit: close some, or raise \
+                 limits.connections_per_process in the settings",
+            ),
+        ] {
+            assert_eq!(Error::TooManyConnections { limit: 8, of }.to_string(), said);
         }
     }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::carried::Carried;
+use super::connection_kind::ConnectionKind;
 use crate::process::environment::MAX_BYTES;
 
 /// A failure of a socket, a handshake or a conversation.
@@ -128,10 +129,12 @@ pub enum Error {
         name: String,
     },
     /// The connection limit is reached, and no connection was closed while this one waited.
-    #[error("{limit} connections are open, which is the limit")]
+    #[error("{} this runtime, which is the limit: {}", of.stands(*limit), of.remedy())]
     TooManyConnections {
-        /// The limit: in total, per task or per process.
+        /// The limit.
         limit: usize,
+        /// What it is a limit of.
+        of: ConnectionKind,
     },
     /// The environment to pass to the runtime is too large.
     #[error("the environment has {bytes} bytes; at most {MAX_BYTES} can be handed to a runtime")]

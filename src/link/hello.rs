@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::connection_kind::ConnectionKind;
 use super::{Error, Line, Lines, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
@@ -118,6 +119,9 @@ pub struct Ack {
     /// The connection limit, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<usize>,
+    /// Which connections that limit counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_kind: Option<ConnectionKind>,
     /// Set if no runtime exists: the answer then comes from the command that should have led to one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_runtime: bool,
@@ -243,7 +247,7 @@ pub(super) async fn shake(
         return Ok((ack, lines, writer));
     }
     if let Some(limit) = ack.connection_limit {
-        return Err(Error::TooManyConnections { limit });
+        return Err(Error::TooManyConnections { limit, of: ack.connection_kind.unwrap_or_default() });
     }
     let reason = ack.reason.unwrap_or_else(|| "no reason given".into());
     Err(match ack.v {

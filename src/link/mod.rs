@@ -8,6 +8,7 @@ mod access;
 mod at_once;
 mod background;
 mod carried;
+mod connection_kind;
 mod connections;
 mod error;
 mod frame;
@@ -32,6 +33,7 @@ pub use access::Access;
 pub use at_once::ask_at_once;
 pub use background::{Started, check_room, start as start_background};
 pub use carried::Carried;
+pub use connection_kind::ConnectionKind;
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 #[doc(hidden)]

@@ -113,6 +113,7 @@ pub fn refusal(error: &Error) -> Vec<u8> {
         ok: false,
         reason: Some(with_causes(error)),
         connection_limit: None,
+        connection_kind: None,
         no_runtime: matches!(error, Error::NoRuntime { .. }),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         workspace: std::path::PathBuf::new(),

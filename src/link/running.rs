@@ -40,7 +40,8 @@ impl Running {
 
     /// Returns the runtime that serves the workspace with this id, if it is reachable. Reads files, like [`Self::all`].
     pub(super) fn of(locks: &Locks, id: String) -> Option<Self> {
-        let address = Holder::at(&locks.file(&id)).address()?.clone();
+        let holder = Holder::at(&locks.file(&id));
+        let address = holder.address().filter(|address| locks.counts(&address.runtime))?.clone();
         Some(Self { id, address })
     }
 
@@ -109,6 +110,20 @@ mod tests {
         assert_eq!(running.operator_socket(), one.operator_socket());
         drop(held);
         assert_eq!(Running::all(&locks), []);
+    }
+
+    #[test]
+    fn f60_runtimes_of_another_profile_can_be_left_out() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let own = places(temp.path(), "one");
+        // The same locks, but another runtime folder.
+        let theirs = Places { runtime_dir: temp.path().join("elsewhere/x"), ..places(temp.path(), "other") };
+        let _held = [Lock::take(&own).expect("takes"), Lock::take(&theirs).expect("takes")];
+        assert_eq!(Running::all(&own.locks()).len(), 2);
+        let here = own.locks().only_in(own.runtime_dir.parent());
+        let found = Running::all(&here);
+        assert_eq!(found.iter().map(|running| &running.id).collect::<Vec<_>>(), [&own.id]);
+        assert_eq!(Running::all(&here.only_in(None)).len(), 2);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::connection_kind::ConnectionKind;
 use super::connections::{Connections, Origin, Place};
 use super::hello::{self, MAX_HELLO, PATIENCE};
 use super::socket::Socket;
@@ -280,7 +281,8 @@ impl Gate {
 
     /// Refuses a connection because too many are in the handshake.
     fn turn_away(&self, stream: &UnixStream) {
-        let ack = self.ack(Some(&Error::TooManyConnections { limit: ARRIVALS }));
+        let ack =
+            self.ack(Some(&Error::TooManyConnections { limit: ARRIVALS, of: ConnectionKind::Arriving }));
         if let Ok(mut line) = serde_json::to_vec(&ack) {
             line.push(b'\n');
             // The socket's buffer is empty and larger than this line; a client that is gone does not matter.
@@ -289,15 +291,16 @@ impl Gate {
     }
 
     fn ack(&self, refusal: Option<&Error>) -> Ack {
-        let connection_limit = match refusal {
-            Some(Error::TooManyConnections { limit }) => Some(*limit),
-            _ => None,
+        let (connection_limit, connection_kind) = match refusal {
+            Some(Error::TooManyConnections { limit, of }) => (Some(*limit), Some(*of)),
+            _ => (None, None),
         };
         Ack {
             v: VERSION,
             ok: refusal.is_none(),
             reason: refusal.map(ToString::to_string),
             connection_limit,
+            connection_kind,
             no_runtime: false,
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             workspace: self.workspace.clone(),
@@ -377,7 +380,7 @@ mod tests {
         let agent = house.places.agent_socket();
         let _first = dial(&agent, &hello(Role::Mcp)).await.expect("comes in");
         let refused = dial(&agent, &hello(Role::Mcp)).await.map(drop);
-        assert!(matches!(refused, Err(Error::TooManyConnections { limit: 1 })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::TooManyConnections { limit: 1, .. })), "{refused:?}");
         dial(&house.places.operator_socket(), &hello(Role::Operator)).await.expect("a console comes in");
     }
 

@@ -218,6 +218,14 @@ impl Receipt {
         self.block([format!("Next: {step}")])
     }
 
+    /// Leaves out what to do next: a person at a shell calls no tools.
+    pub(super) fn without_next(mut self) -> Self {
+        let is_next =
+            |block: &Block| matches!(&block.parts[..], [Part::Line(line)] if line.text.starts_with("Next: "));
+        self.blocks.pop_if(|block| is_next(block));
+        self
+    }
+
     /// Divides the room for output in a receipt, first fairly among the blocks and then among each block's outputs.
     /// Returns the room of each output, by JSON pointer.
     pub(super) fn rooms(&self, receipt: Room) -> HashMap<String, Room> {

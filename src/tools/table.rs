@@ -92,13 +92,22 @@ pub fn render(envelope: &Envelope) -> SafeText {
 /// Renders the receipt of an envelope, with the fields that its lines were made from.
 #[must_use]
 pub fn render_with_sources(envelope: &Envelope) -> Rendered {
+    receipt_of(envelope).render()
+}
+
+/// Renders an envelope for a person at a shell: the receipt without the tools to call next.
+#[must_use]
+pub fn render_for_a_shell(envelope: &Envelope) -> SafeText {
+    receipt_of(envelope).without_next().render().text
+}
+
+fn receipt_of(envelope: &Envelope) -> Receipt {
     match envelope.outcome() {
         Outcome::Error(error) => receipt::of_error(envelope.tool_name(), error),
         Outcome::Success(result) => find(envelope.tool_name())
             .and_then(|tool| (tool.receipt)(result))
             .unwrap_or_else(|| receipt::of_unknown(envelope.summary_text(), result)),
     }
-    .render()
 }
 
 impl Tool {

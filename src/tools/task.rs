@@ -321,7 +321,8 @@ pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
 }
 
 /// Formats a duration briefly: `850 ms`, `12 s`, `3 min`, `2 h`.
-pub(super) fn duration(ms: u64) -> String {
+#[must_use]
+pub fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
         1_000..120_000 => format!("{} s", ms / 1_000),

@@ -69,6 +69,9 @@ struct Row {
     status: TaskStatus,
     /// First line of its command.
     cmd: String,
+    /// Who started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    started_by: Option<Actor>,
     /// When it started; null while queued.
     #[schemars(with = "Option<String>")]
     started_at: Option<Timestamp>,
@@ -133,6 +136,7 @@ impl Row {
             kind: Kind::CommandTask,
             status: task.status,
             cmd: first_line(&mask(&task.cmd)),
+            started_by: Some(task.started_by.clone()),
             started_at: task.started_at,
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
             waiting: Waiting::of(task.waiting.as_ref(), now),
@@ -142,10 +146,12 @@ impl Row {
     }
 
     fn line(&self) -> String {
+        let by = self.started_by.as_ref().map(|by| format!("by {by}"));
         let quiet = self.quiet_ms.map(|ms| format!("quiet {}", task::duration(ms)));
         let waiting = self.waiting.as_ref().map(Waiting::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
-        let facts: Vec<String> = [self.ended.clone(), quiet, waiting, driven].into_iter().flatten().collect();
+        let facts: Vec<String> =
+            [self.ended.clone(), by, quiet, waiting, driven].into_iter().flatten().collect();
         let facts = if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) };
         format!("{} {}{facts}: {}", self.task_id, self.status.as_str(), self.cmd)
     }

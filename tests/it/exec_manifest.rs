@@ -367,7 +367,7 @@ fn the_forms_of_an_answer_are_chosen_by_a_flag() {
     // Anything that is not data goes to standard error.
     let refused = home.run(&["task", "status", "task_00000000", "--output", "plain"]);
     assert_eq!((refused.stdout.len(), refused.status.code()), (0, Some(5)));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("fix: call TaskList"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("fix: `pilothouse task list --scope all`"));
 }
 
 #[test]

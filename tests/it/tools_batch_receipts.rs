@@ -6,7 +6,9 @@ use std::sync::Arc;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
-use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project, sent_of_batch};
+use pilothouse::tools::exec_command_batch::{
+    Complete, ItemError, ItemOutcome, SkipReason, project, sent_of_batch,
+};
 use pilothouse::tools::{RECEIPT_CHARS, Room, StreamPreview, render};
 use proptest::prelude::*;
 
@@ -64,7 +66,7 @@ fn batch<const N: usize>(stop_on_error: bool, items: [(&str, ItemOutcome); N]) -
 }
 
 fn rejected(kind: &str, message: &str) -> ItemOutcome {
-    ItemOutcome::Rejected(kind.into(), message.into())
+    ItemOutcome::Rejected(ItemError::new(kind, message))
 }
 
 /// Prints both forms as one block, and checks what must hold for every answer.
@@ -82,7 +84,10 @@ pub(crate) fn all_ends() -> Envelope {
     let leftovers = amend(ran(Some(0), None), |ended| ended.leftovers = vec!["sleep".into(), "sleep".into()]);
     let lost =
         |ended: &mut Ended| ended.error = Some(("internal_error".into(), "the task host was killed".into()));
-    let spawn = "The shell /no/shell could not be started. Hint: omit `shell` to use the default one.";
+    let spawn = ItemError {
+        recovery_hint: Some("omit `shell` to use the default one".into()),
+        ..ItemError::new("command_spawn_failed", "The shell /no/shell could not be started.")
+    };
     batch(
         false,
         [
@@ -100,7 +105,7 @@ pub(crate) fn all_ends() -> Envelope {
                 ),
             ),
             ("", rejected("invalid_tool_input", "`cmd` is blank.")),
-            ("ls", ItemOutcome::Failed("command_spawn_failed".into(), spawn.into())),
+            ("ls", ItemOutcome::Failed(spawn)),
             ("ls", shown(amend(ran(None, None), lost), "half", "", None)),
             ("cat <<E\none\ntwo\nE", shown(ran(Some(0), None), "one\ntwo\n", "", None)),
             (
@@ -162,7 +167,7 @@ fn an_item_whose_output_was_compacted_away_says_so() {
 fn batches_that_were_cut_short() {
     let skipped = |reason| ItemOutcome::Skipped(reason);
     let killed = || stopped(ran(None, Some("SIGTERM")), Actor::Operator);
-    let withdrawn = ItemOutcome::Failed("cancelled".into(), "The call was withdrawn.".into());
+    let withdrawn = ItemOutcome::Failed(ItemError::new("cancelled", "The call was withdrawn."));
     let envelopes = [
         batch(
             true,
@@ -217,8 +222,8 @@ fn outcomes() -> impl Strategy<Value = ItemOutcome> {
     ];
     prop_oneof![
         4 => printed(),
-        1 => message().prop_map(|text| ItemOutcome::Rejected("invalid_tool_input".into(), text)),
-        1 => message().prop_map(|text| ItemOutcome::Failed("command_spawn_failed".into(), text)),
+        1 => message().prop_map(|text| ItemOutcome::Rejected(ItemError::new("invalid_tool_input", text))),
+        1 => message().prop_map(|text| ItemOutcome::Failed(ItemError::new("command_spawn_failed", text))),
         1 => reason.prop_map(ItemOutcome::Skipped),
     ]
 }

@@ -46,10 +46,8 @@ impl Loss<'_> {
 fn unreached(reason: &super::Error) -> ToolError {
     let may_pass = matches!(reason, super::Error::Link(error) if error.may_pass());
     let error = match reason {
-        super::Error::Link(link::Error::TooManyConnections { limit }) => {
-            let text = format!(
-                "{limit} connections to the Pilothouse runtime are open, which is the limit; nothing was run."
-            );
+        super::Error::Link(error @ link::Error::TooManyConnections { limit, .. }) => {
+            let text = format!("Nothing was run: {error}.");
             ToolError::new(ErrorKind::TooManyConnections, text)
                 .with_details(json!({ "limit": limit }))
                 .with_hint("call again in a moment; until then close agents or scripts that are not needed")

@@ -477,7 +477,8 @@ mod tests {
     fn a_runtime_that_cannot_be_joined_ends_what_waits_for_it_with_the_reason() {
         let mut requests = opened();
         requests.client_said(call(1, "ExecCommand").to_string().as_bytes());
-        let full = Error::Link(link::Error::TooManyConnections { limit: 64 });
+        let full =
+            Error::Link(link::Error::TooManyConnections { limit: 64, of: link::ConnectionKind::OfProcess });
         let answers = parsed(&requests.lost(Loss::Unreachable(&full)));
         let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
         assert_eq!(error["kind"], "too_many_connections");

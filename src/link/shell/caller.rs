@@ -55,7 +55,9 @@ impl ShellCall {
         let ack: Ack = parse(&line)?;
         if !ack.ok {
             return Err(match ack.connection_limit {
-                Some(limit) => Error::TooManyConnections { limit },
+                Some(limit) => {
+                    Error::TooManyConnections { limit, of: ack.connection_kind.unwrap_or_default() }
+                }
                 None => Error::Refused { reason: ack.reason.unwrap_or_else(|| "no reason given".into()) },
             });
         }

@@ -62,7 +62,7 @@ fn is_forbidden(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Carried;
+    use crate::link::{Carried, ConnectionKind};
 
     #[test]
     fn f48_only_silence_leads_to_a_run_without_a_runtime() {
@@ -85,7 +85,7 @@ mod tests {
                 ],
             ),
             (Unasked::Forbidden, vec![io(ErrorKind::PermissionDenied), io(ErrorKind::ReadOnlyFilesystem)]),
-            (Unasked::Busy, vec![Error::TooManyConnections { limit: 1 }]),
+            (Unasked::Busy, vec![Error::TooManyConnections { limit: 1, of: ConnectionKind::All }]),
             (Unasked::Oversized, vec![Error::LargeEnvironment { bytes: 1 }]),
             (
                 Unasked::Answer,

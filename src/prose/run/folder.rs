@@ -267,13 +267,16 @@ fn keep_out_of_git(disk: &SharedDisk, runs: &HeldFolder) {
     }
 }
 
-/// Returns a new id: the start time, and six random letters and digits.
+/// Returns a new id: the start time, and six letters and digits, of which the first four are the microsecond, so that ids
+/// sort by time, and two are random.
 fn run_id(at: Timestamp) -> String {
-    let mut random = [0; 6];
+    let mut random = [0; 2];
     // If the id is taken, another one is created.
     let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
-    let tail: String =
-        random.iter().map(|byte| char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()])).collect();
+    let letter = |number: usize| char::from(ALPHABET[number % ALPHABET.len()]);
+    let micros = usize::try_from(at.subsec_nanosecond() / 1_000).unwrap_or_default();
+    let time = [46_656, 1_296, 36, 1].map(|place| letter(micros / place));
+    let tail: String = time.into_iter().chain(random.map(|byte| letter(usize::from(byte)))).collect();
     format!("{}-{tail}", at.strftime("%Y%m%d-%H%M%S"))
 }
 
@@ -282,6 +285,18 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn ids_of_runs_sort_by_time_within_a_second() {
+        let second: Timestamp = "2026-01-15T14:30:52Z".parse().expect("a time");
+        let ids = [0, 1, 35, 36, 1_295, 1_296, 46_655, 46_656, 500_000, 999_999].map(|micros| {
+            let id = run_id(second + jiff::SignedDuration::from_micros(micros));
+            // What is random comes last.
+            id[..id.len() - 2].to_owned()
+        });
+        assert!(ids.is_sorted() && ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
+        assert!(ids.iter().all(|id| id.starts_with("20260115-143052-") && id.len() == 20), "{ids:?}");
+    }
 
     #[test]
     fn a_run_has_a_folder_of_its_own_that_nobody_else_reads() {

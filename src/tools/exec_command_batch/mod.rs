@@ -7,7 +7,7 @@ mod result;
 mod run;
 
 pub use receipt::{SentItem, sent_of_batch};
-pub use result::{Complete, ItemOutcome, SkipReason, project};
+pub use result::{Complete, ItemError, ItemOutcome, SkipReason, project};
 
 use serde_json::Value;
 

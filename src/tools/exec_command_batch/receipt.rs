@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::result::{BatchResult, ItemResult, ItemStatus, SkipReason};
+use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
 use crate::envelope::{SafeText, mask};
 use crate::tools::budget::Room;
 use crate::tools::receipt::{Block, LEFT_OUT, Line, Receipt, fit_output, safe_line};
-use crate::tools::task::{self, Failure, Notes};
+use crate::tools::task::{self, Notes};
 
 /// The maximum length of a command, in characters; only its first line is shown.
 const CMD_CHARS: usize = 120;
@@ -133,7 +133,12 @@ fn block((at, item): (usize, &ItemResult)) -> Block {
     let read_on = item.output_id.as_ref().filter(|_| item.truncated);
     let read_on = read_on.map(|id| format!("read on: TaskOutput {id} lines|match"));
     let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
-    let message = item.error.as_ref().map(|failure| line(&failure.message).from(["error/message"]));
+    let message = item.error.as_ref().map(|error| match &error.recovery_hint {
+        Some(hint) => {
+            line(&format!("{} Hint: {hint}.", error.message)).from(["error/message", "error/recovery_hint"])
+        }
+        None => line(&error.message).from(["error/message"]),
+    });
     Block::about(pointer(at))
         .lines(message)
         .lines(is_left_out.then(|| format!("output: {LEFT_OUT}")))
@@ -150,7 +155,7 @@ fn block((at, item): (usize, &ItemResult)) -> Block {
 /// fields this is based on.
 fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static str>) {
     let line = |text: &str| safe_line(text, MESSAGE_CHARS);
-    if let Some(Failure { kind, .. }) = &item.error {
+    if let Some(ItemError { kind, .. }) = &item.error {
         let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
         return (line(&format!("{word}={kind}")), vec!["error/kind"]);
     }

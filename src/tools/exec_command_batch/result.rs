@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ExecCommandBatch, receipt};
-use crate::envelope::{Actor, Envelope, TaskId, mask};
+use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::runtime::{TaskStatus, TaskView};
 use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
@@ -37,12 +37,47 @@ pub enum ItemOutcome {
         /// Its standard error.
         stderr: StreamPreview,
     },
-    /// It could not be run, or could not be completed: kind and message.
-    Failed(String, String),
-    /// It was rejected at its turn: kind and message.
-    Rejected(String, String),
+    /// It could not be run, or could not be completed.
+    Failed(ItemError),
+    /// It was rejected at its turn.
+    Rejected(ItemError),
     /// It was skipped.
     Skipped(SkipReason),
+}
+
+/// Why an item was rejected or could not be run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemError {
+    /// One of the error kinds.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// What to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_hint: Option<String>,
+    /// The same command has had no effect and may succeed later; absent in old recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+}
+
+impl ItemError {
+    /// Creates an error that is the item's own, without a hint, and stays what it is.
+    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind: kind.into(), message: message.into(), recovery_hint: None, retryable: Some(false) }
+    }
+}
+
+impl From<ToolError> for ItemError {
+    fn from(error: ToolError) -> Self {
+        let ToolError { kind, message, recovery_hint, retryable, .. } = error;
+        Self { kind: kind.to_string(), message, recovery_hint, retryable: Some(retryable) }
+    }
+}
+
+impl From<Failure> for ItemError {
+    fn from(Failure { kind, message }: Failure) -> Self {
+        Self::new(kind, message)
+    }
 }
 
 /// Why an item's turn never came.
@@ -123,7 +158,7 @@ pub(super) struct ItemResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output_id: Option<TaskId>,
     /// Why it was rejected or could not be run; null for one that ran, and for one that was skipped.
-    pub(super) error: Option<Failure>,
+    pub(super) error: Option<ItemError>,
     /// Why it was skipped, present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<SkipReason>,
@@ -198,7 +233,7 @@ impl ItemOutcome {
     pub(super) fn is_error(&self) -> bool {
         match self {
             Self::Ended { task, .. } => !is_completed(task),
-            Self::Failed(..) | Self::Rejected(..) => true,
+            Self::Failed(_) | Self::Rejected(_) => true,
             Self::Skipped(_) => false,
         }
     }
@@ -211,13 +246,11 @@ fn is_completed(task: &TaskView) -> bool {
 impl ItemResult {
     fn of(index: usize, cmd: &str, outcome: &ItemOutcome) -> Self {
         let item = Self { index, cmd: mask(cmd).into_owned(), ..Self::default() };
-        let failure =
-            |kind: &str, message: &str| Some(Failure { kind: kind.into(), message: message.into() });
         match outcome {
             ItemOutcome::Ended { task, stdout, stderr } => item.with_run(task, stdout, stderr),
-            ItemOutcome::Failed(kind, message) => Self { error: failure(kind, message), ..item },
-            ItemOutcome::Rejected(kind, message) => {
-                Self { status: ItemStatus::Rejected, error: failure(kind, message), ..item }
+            ItemOutcome::Failed(error) => Self { error: Some(error.clone()), ..item },
+            ItemOutcome::Rejected(error) => {
+                Self { status: ItemStatus::Rejected, error: Some(error.clone()), ..item }
             }
             ItemOutcome::Skipped(reason) => {
                 Self { status: ItemStatus::Skipped, reason: Some(*reason), ..item }
@@ -246,7 +279,7 @@ impl ItemResult {
             timed_out: notes.timed_out,
             duration_ms: Some(task::ran_ms(task)),
             output_id: (!stdout.is_lost).then(|| task.id.clone()),
-            error: interrupted.or(notes.error),
+            error: interrupted.or(notes.error).map(ItemError::from),
             signal: task::signal(task),
             stopped_by: notes.stopped_by,
             end_reason: notes.end_reason,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ExecCommandBatch;
 use super::input::{Input, Item};
 use super::receipt::{pointer, receipt, rooms_beside};
-use super::result::{BatchResult, Complete, ItemOutcome, SkipReason};
+use super::result::{BatchResult, Complete, ItemError, ItemOutcome, SkipReason};
 use crate::envelope::{ErrorKind, ToolError};
 use crate::runtime::{
     BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream,
@@ -112,7 +112,7 @@ impl Batch<'_> {
     /// Checks an item and runs it.
     async fn turn(&self, item: &Item) -> ItemOutcome {
         if let Some((kind, message)) = refusal(item) {
-            return ItemOutcome::Rejected(kind, message);
+            return ItemOutcome::Rejected(ItemError::new(kind, message));
         }
         let task = match self.run(item).await {
             // An item is never promoted; if it were, its output so far would be reported.
@@ -211,7 +211,7 @@ impl Drop for Batch<'_> {
         runtime.cancel_foreground(call, &caller.actor, &withdrawn(&caller.actor));
         if self.outcomes.len() < self.items.len() {
             let message = "The call was withdrawn while this item ran, and the item was ended.";
-            self.outcomes.push(ItemOutcome::Failed(CANCELLED.to_owned(), message.to_owned()));
+            self.outcomes.push(ItemOutcome::Failed(ItemError::new(CANCELLED, message)));
         }
         self.outcomes.resize(self.items.len(), ItemOutcome::Skipped(SkipReason::Cancelled));
         let result = BatchResult::fitted(&self.complete());
@@ -248,15 +248,9 @@ fn refusal(item: &Item) -> Option<(String, String)> {
 
 /// Returns the outcome of an item that the runtime did not run.
 fn not_run(error: ToolError) -> ItemOutcome {
-    let message = match &error.recovery_hint {
-        Some(hint) => format!("{} Hint: {hint}.", error.message),
-        None => error.message,
-    };
     match error.kind {
-        ErrorKind::ExecutionRootViolation | ErrorKind::WorkdirNotFound => {
-            ItemOutcome::Rejected(error.kind.to_string(), message)
-        }
+        ErrorKind::ExecutionRootViolation | ErrorKind::WorkdirNotFound => ItemOutcome::Rejected(error.into()),
         ErrorKind::RuntimeShuttingDown => ItemOutcome::Skipped(SkipReason::Cancelled),
-        kind => ItemOutcome::Failed(kind.to_string(), message),
+        _ => ItemOutcome::Failed(error.into()),
     }
 }
