@@ -12,7 +12,7 @@
 //! - [`prose`]: `.prose` programs, from source text to a resumable run.
 //! - [`tools`]: the tools agents call: input, execution, result, receipt.
 //! - [`runtime`]: tasks, from request to end: supervisor, driver, output, approvals, questions.
-//! - [`facts`]: runtime events as typed values.
+//! - [`model`]: what crosses the walls between layers, as plain data: tasks, calls, questions, what happened.
 //! - [`journal`]: the recording, a hash-chained log of lines on disk.
 //! - [`process`]: starting commands and ending their process trees.
 //! - [`terminal`]: bytes to screens and text, keys to bytes.
@@ -35,7 +35,7 @@ pub mod tools;
 
 pub mod runtime;
 
-pub mod facts;
+pub mod model;
 
 pub mod journal;
 

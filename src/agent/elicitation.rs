@@ -12,8 +12,9 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use serde_json::{Value, json};
 
 use crate::envelope::SafeText;
+use crate::model::{Decision, HeldCall, READING, Snapshot};
 use crate::process::ConsoleProcess;
-use crate::runtime::{Decision, Handle, HeldCall, READING, Snapshot};
+use crate::runtime::Handle;
 use crate::tools::Begun;
 
 /// The maximum length of a question, in characters: longer ones are decided in the console, where they can be read in
@@ -146,7 +147,7 @@ mod tests {
 
     use super::*;
     use crate::envelope::Actor;
-    use crate::runtime::{HeldCommand, HoldReason};
+    use crate::model::{HeldCommand, HoldReason};
 
     fn held(cmd: &str) -> HeldCall {
         let command =

@@ -9,7 +9,7 @@ use rmcp::model::{ElicitResult, InputRequest, InputRequests, InputRequiredResult
 use serde_json::json;
 
 use super::elicitation::question;
-use crate::runtime::HeldCall;
+use crate::model::HeldCall;
 
 /// The name of the single question in a result.
 const QUESTION: &str = "approval";

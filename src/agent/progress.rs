@@ -11,7 +11,8 @@ use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::envelope::one_line;
-use crate::runtime::{Handle, TaskView};
+use crate::model::TaskView;
+use crate::runtime::Handle;
 use crate::tools::{Begun, Tool};
 
 /// Interval between progress notifications.

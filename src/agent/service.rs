@@ -23,7 +23,8 @@ use super::transport::{Transport, Unwritten};
 use super::{elicitation, label, params, results, schema};
 use crate::envelope::{Actor, Outcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, Profile};
-use crate::runtime::{AgentNotices, AgentPeer, Handle, HeldCall, PARAGRAPH_CHARS};
+use crate::model::{AgentPeer, HeldCall};
+use crate::runtime::{AgentNotices, Handle, PARAGRAPH_CHARS};
 use crate::tools::{self, Answer, Begun, Caller, Room, clients};
 
 /// The instructions that every agent receives once.

@@ -16,9 +16,9 @@ use crate::console::theme::Capabilities;
 use crate::console::{self, EmbeddedRuntime, Exit, Options};
 use crate::dispatch::cli_only::IDLE_SECONDS;
 use crate::link::{Holder, Operator, Request};
+use crate::model::Closing;
 use crate::paths::{Locks, Places};
 use crate::process;
-use crate::runtime::Closing;
 
 /// Opens the workspace's console.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {

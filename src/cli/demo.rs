@@ -20,8 +20,9 @@ use crate::console::{Cue, Options};
 use crate::dispatch::cli_only::DemoInput;
 use crate::envelope::{Actor, TaskId};
 use crate::files;
+use crate::model::Decision;
 use crate::paths::Places;
-use crate::runtime::{Decision, Handle, Input, Stop};
+use crate::runtime::{Handle, Input, Stop};
 
 /// The agent's script.
 const SCRIPT: &str = include_str!("../../assets/demo/script.toml");

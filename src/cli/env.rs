@@ -14,8 +14,8 @@ use crate::config::Fault;
 use crate::config::{Faults, Loaded};
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
 use crate::link::{Access, RemoteHost, Running, Started};
+use crate::model::Closing;
 use crate::paths::Places;
-use crate::runtime::Closing;
 
 /// The maximum length of an answer to a prompt, in bytes.
 const ANSWER_BYTES: u64 = 64;

@@ -10,7 +10,7 @@ use super::console::{leave, locks, show};
 use super::remote::{self, Destination};
 use crate::dispatch::cli_only::FleetInput;
 use crate::link::{Fleet, Operator, remove_left_copies};
-use crate::runtime::PlaceLink;
+use crate::model::PlaceLink;
 
 /// How long the first frame waits for the runtimes to respond; one that has not responded by then is shown as such.
 const FIRST: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
     }
     let operator = Operator::Fleet(fleet);
     let mut snapshots = operator.snapshot();
-    let is_settled = |places: &[std::sync::Arc<crate::runtime::PlaceState>]| {
+    let is_settled = |places: &[std::sync::Arc<crate::model::PlaceState>]| {
         !places.is_empty() && places.iter().all(|place| place.link != PlaceLink::Connecting)
     };
     let settled = snapshots.wait_for(|snapshot| is_settled(&snapshot.places));

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
 use crate::envelope::SafeText;
 use crate::link::Request;
-use crate::runtime::{AnswerValue, Given, Question, READING};
+use crate::model::{AnswerValue, Given, Question, READING};
 
 /// The letters of the confirmation word: none that can be mistaken for another.
 const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";

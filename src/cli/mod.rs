@@ -60,9 +60,9 @@ use crate::agent::codex::MIRROR;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::envelope::SafeText;
 use crate::link::{Access, Door, Holder};
+use crate::model::AnswerValue;
 use crate::paths::{Places, Surroundings};
 use crate::process::{self, environment::Environment};
-use crate::runtime::AnswerValue;
 
 /// How long blocking work (a read of standard input) may delay the end of the program.
 const LINGER: Duration = Duration::from_millis(100);

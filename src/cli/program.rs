@@ -20,10 +20,10 @@ use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::Scripts;
+use crate::model::Closing;
 use crate::paths::Places;
 use crate::prose::run::{Outcome, Refusal, Request, Run, RunEnd};
 use crate::prose::vm::effects::Event;
-use crate::runtime::Closing;
 use crate::tools::CutShort;
 
 /// Events that may be queued for printing; beyond that, the program waits.

@@ -17,8 +17,8 @@ use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
 use crate::link::{Error, Holder, Operator, Request};
+use crate::model::{Closing, Snapshot};
 use crate::paths::Places;
-use crate::runtime::{Closing, Snapshot};
 
 /// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);

@@ -14,9 +14,10 @@ use crate::agent;
 use crate::config::{Loaded, Settings};
 use crate::link::Error;
 use crate::link::{self, Client, Role, Server, Sockets, StopRequests};
+use crate::model::Closing;
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
-use crate::runtime::{Closing, Handle, Options, past};
+use crate::runtime::{Handle, Options, past};
 use crate::tools::IdempotencyKeys;
 
 /// A running runtime with open sockets.

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 
 use crate::config::OnHangup;
 use crate::link::{StopRequest, Successors};
+use crate::model::{Closing, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
-use crate::runtime::{Closing, Snapshot, TaskStatus};
 
 use super::app::Screen;
 use super::theme::colour::Level;

@@ -9,8 +9,9 @@ use super::host::{Embedded, Host};
 use super::response::Failure;
 use crate::envelope::{Actor, TaskId};
 use crate::link::{Error, Scripts};
+use crate::model::{Metrics, Standing};
 use crate::paths::Places;
-use crate::runtime::{Metrics, Standing, StoredStreams};
+use crate::runtime::StoredStreams;
 use crate::tools::{self, Answer, Caller, Cut};
 
 /// The shared context of commands that run one after another.

@@ -11,9 +11,10 @@ use super::context::Context;
 use super::response::Failure;
 use crate::config::{Env, Faults, Loaded};
 use crate::envelope::{ErrorKind, Outcome, TaskId, ToolError, mask, mask_strings};
+use crate::model;
+use crate::model::TaskStatus;
 use crate::process::environment::Terminals;
 use crate::process::{WorkdirError, environment, find_shell, workdir};
-use crate::runtime::{self, TaskStatus};
 use crate::tools::{Cut, Plan, PlannedCommand};
 
 /// The tool that reads a task's state.
@@ -129,7 +130,7 @@ fn command(cx: &Context, env: &Env, planned: &PlannedCommand) -> Result<Value, T
     let variables = environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set);
     let workdir = enter(cx, planned.workdir.as_deref())?;
     let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str());
-    find_shell(&shell, path, &workdir).map_err(|error| runtime::Error::Spawn {
+    find_shell(&shell, path, &workdir).map_err(|error| model::Error::Spawn {
         shell: shell.display().to_string(),
         workdir: workdir.clone(),
         message: error.to_string(),
@@ -153,10 +154,8 @@ fn enter(cx: &Context, asked: Option<&str>) -> Result<PathBuf, ToolError> {
     let asked_or_base = || asked.map_or_else(|| base.display().to_string(), str::to_owned);
     let refused = match workdir::resolve(&root, &base, asked) {
         Ok(found) => return Ok(found.path),
-        Err(WorkdirError::OutsideRoot { .. }) => {
-            runtime::Error::OutsideRoot { workdir: asked_or_base(), root }
-        }
-        Err(other) => runtime::Error::WorkdirNotFound { workdir: asked_or_base(), reason: other.to_string() },
+        Err(WorkdirError::OutsideRoot { .. }) => model::Error::OutsideRoot { workdir: asked_or_base(), root },
+        Err(other) => model::Error::WorkdirNotFound { workdir: asked_or_base(), reason: other.to_string() },
     };
     Err(refused.into())
 }

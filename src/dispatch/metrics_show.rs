@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::command::{Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
-use crate::runtime::{Gauge, Histogram, MetricsReport, prometheus};
+use crate::model::{Gauge, Histogram, MetricsReport};
+use crate::runtime::prometheus;
 
 /// An output format that only this command has.
 const PROMETHEUS: &str = "prometheus";
@@ -106,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::runtime::Metrics;
+    use crate::model::Metrics;
 
     fn output() -> MetricsReport {
         let mut took = Histogram::default();

@@ -12,7 +12,8 @@ use super::command::{Example, Local};
 use super::context::Context;
 use super::forms::Pasted;
 use super::response::Failure;
-use crate::runtime::{Standing, untold};
+use crate::model::Standing;
+use crate::runtime::untold;
 
 pub(super) struct Status;
 

@@ -11,8 +11,9 @@ use super::forms::Pasted;
 use super::recording;
 use super::response::Failure;
 use crate::envelope::TaskId;
+use crate::model::TaskEvent;
 use crate::runtime::past::Recording;
-use crate::runtime::{Export, Form, TaskEvent};
+use crate::runtime::{Export, Form};
 use crate::terminal::Palette;
 
 pub(super) struct TaskExport;

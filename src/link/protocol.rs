@@ -10,12 +10,10 @@ use serde_json::Value;
 use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::{Envelope, SafeText, TaskId};
+use crate::model::{CallRecord, Closing, Decision, Given, Metrics, QuestionId, Standing, StreamView};
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{
-    CallRecord, Closing, Decision, Given, Input, InputOutcome, LogPart, LogPiece, Metrics, QuestionId,
-    Standing, StoredStreams, StreamView, TaskUsage,
-};
+use crate::runtime::{Input, InputOutcome, LogPart, LogPiece, StoredStreams, TaskUsage};
 use crate::terminal::host_terminal::DefaultColours;
 use crate::tools::{Answer, CutShort};
 

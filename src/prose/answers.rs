@@ -9,7 +9,7 @@ use toml::Value as Given;
 
 use super::run::Error;
 use crate::files::{self, Links};
-use crate::runtime::{AnswerValue, QuestionKind};
+use crate::model::{AnswerValue, QuestionKind};
 
 /// The longest file that is read.
 const MOST_BYTES: u64 = 4 << 20;

@@ -10,7 +10,7 @@ use super::ast::{
 };
 use super::source::{Source, Span};
 use crate::envelope::names_secret;
-use crate::runtime::QuestionKind;
+use crate::model::QuestionKind;
 
 /// What a program may do.
 #[derive(Debug, Default)]

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::view::TaskView;
 use crate::envelope::{Actor, SafeText, TaskId, mask};
-use crate::facts::{TaskEvent, TaskFact};
+use crate::model::TaskView;
+use crate::model::{TaskEvent, TaskFact};
 
 /// Length limit of the notices paragraph, in characters (docs/contract.md#since-your-last-call).
 pub const PARAGRAPH_CHARS: usize = 600;
@@ -372,7 +372,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::facts::Exit;
+    use crate::model::Exit;
     use crate::runtime::request::Stop;
     use crate::runtime::supervisor::tests::{at, id, running};
     use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};

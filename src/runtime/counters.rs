@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::calls::{ABANDONED, CallRecord, PROGRAM_CALL};
 use super::events::{Answered, Row};
-use super::metrics::Metrics;
-use super::question::{Fact, Principal};
-use super::view::TaskView;
+use super::question::Fact;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{RejectionReason, TaskEvent, TaskFact};
+use crate::model::Metrics;
+use crate::model::Principal;
+use crate::model::TaskView;
+use crate::model::calls::ABANDONED;
+use crate::model::{CallRecord, PROGRAM_CALL};
+use crate::model::{RejectionReason, TaskEvent, TaskFact};
 
 /// Seconds of history.
 const HISTORY: usize = 60;

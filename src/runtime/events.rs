@@ -7,16 +7,16 @@ use std::path::Path;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::calls::CallRecord;
 use super::outside::Outside;
-use super::program::ProgramView;
 use super::question::Fact;
 use super::supervisor::GateEvent;
-use super::view::TaskView;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId, mask};
-use crate::facts::{RejectionReason, TaskEvent};
 use crate::journal::Repaired;
+use crate::model::CallRecord;
+use crate::model::ProgramView;
+use crate::model::TaskView;
+use crate::model::{RejectionReason, TaskEvent};
 
 /// One row of the journal.
 #[derive(Debug, Serialize)]
@@ -141,7 +141,7 @@ pub(super) struct Answered<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Recovered {
     pub(super) task: TaskId,
-    pub(super) status: crate::facts::TaskStatus,
+    pub(super) status: crate::model::TaskStatus,
     /// Names of the processes that were still running.
     pub(super) found: Vec<String>,
     /// Names of the processes that could not be ended.

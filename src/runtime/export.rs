@@ -4,13 +4,13 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::calls::CallRecord;
 use super::log::StoredLog;
 use super::playback::Playback;
-use super::view::TaskView;
 use crate::envelope::Actor;
 use crate::envelope::mask;
-use crate::facts::{Exit, TaskEvent, TaskFact};
+use crate::model::CallRecord;
+use crate::model::TaskView;
+use crate::model::{Exit, TaskEvent, TaskFact};
 use crate::terminal::{Cast, CastEvent, CastVersion, Drawing, LogBytes, Palette, Size};
 
 /// Rows read per page of history.

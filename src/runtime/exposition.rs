@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use super::histogram::{BOUNDS_MS, Histogram};
-use super::metrics::{Activity, Metrics};
+use crate::model::Metrics;
+use crate::model::metrics::Activity;
+use crate::model::{BOUNDS_MS, Histogram};
 
 /// Writes the metrics, one family after the other.
 #[must_use]

@@ -9,10 +9,10 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::Error;
 use super::tail::Tail;
-use super::view::{OutputView, TaskView};
 use crate::files::{self, Access, Links};
+use crate::model::Error;
+use crate::model::{OutputView, TaskView};
 use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
 
 /// Bytes after which a new mark is written even if the stream stays the same.

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::bytes::{Outlet, are_one, full_device};
 use super::request::ExecRequest;
-use crate::facts::Exit;
+use crate::model::Exit;
 use crate::process::{Exact, Inherited};
 
 /// What the caller of such a command passes in, besides its environment.

@@ -21,9 +21,10 @@ use layout::Layout;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::TaskIo;
-use super::{Error, TaskView, log};
+use super::log;
 use crate::envelope::preview::Text;
 use crate::files;
+use crate::model::{Error, TaskView};
 use crate::terminal::{self, LogBytes as _, Origin};
 
 /// Bytes held per character of a window: leaves room for multi-byte encodings.

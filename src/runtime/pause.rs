@@ -1,7 +1,7 @@
 //! Where agents are paused: in a single runtime, or at some of the places of a console.
 
-use super::place::PlaceLink;
-use super::view::Snapshot;
+use crate::model::PlaceLink;
+use crate::model::Snapshot;
 
 impl Snapshot {
     /// Returns at how many places agents are paused, and how many can be seen; a single runtime is one.

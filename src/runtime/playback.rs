@@ -3,7 +3,7 @@
 use std::io;
 
 use super::log::StoredLog;
-use super::view::TaskView;
+use crate::model::TaskView;
 use crate::terminal::{Dialogue, LogBytes, Mark, MarkKind, Origin, Stream, Terminal};
 
 /// The replay of a log, up to where the log ended when it was opened.

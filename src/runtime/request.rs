@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{BatchItem, TaskView};
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{RejectionReason, StopSignal};
+use crate::model::{BatchItem, TaskView};
+use crate::model::{RejectionReason, StopSignal};
 use crate::process::Leftovers;
 use crate::terminal::{KeyPress, Size};
 

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::agent_notices::AgentNotices;
-use super::agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
-use super::calls::RecentCalls;
 use super::counters::Counters;
-use super::program::Programs;
-use super::view::Notice;
+use crate::model::Notice;
+use crate::model::calls::RecentCalls;
+use crate::model::program::Programs;
+use crate::model::{AgentPeer, AgentView, SHELL_PROFILE};
 
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;

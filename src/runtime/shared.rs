@@ -10,19 +10,20 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
-use super::Error;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::events::Row;
-use super::gauge::{Caps, Gauge};
 use super::past::{self, Recovery};
 use super::session_state::SessionState;
 use super::task_folder::SpareFolders;
 use super::task_list::Commands;
-use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::{ApprovalRule, Audit, Env, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
+use crate::model::Error;
+use crate::model::Gauge;
+use crate::model::gauge::Caps;
+use crate::model::{Snapshot, TaskView};
 use crate::process::ConsoleProcess;
 
 /// The number of tasks found in recordings that are kept in memory.

@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::ResolveFlags;
 
-use super::Error;
 use super::log::{LOG, LogFiles, MARKS};
 use crate::envelope::TaskId;
 use crate::files::{self, HeldFolder, KnownTree};
+use crate::model::Error;
 use crate::process::SPARES;
 use crate::terminal::Size;
 

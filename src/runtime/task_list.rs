@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::view::{Snapshot, TaskView};
 use crate::envelope::TaskId;
-use crate::facts::TaskStatus;
+use crate::model::TaskStatus;
+use crate::model::{Snapshot, TaskView};
 
 /// Ended tasks kept in memory.
 const KEPT: usize = 500;

@@ -8,7 +8,8 @@ use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
 use crate::envelope::{Actor, Envelope, ErrorKind, Outcome, SafeText, TaskId, ToolError, one_line};
 use crate::journal::Durability;
-use crate::runtime::{AgentNotices, Handle, TaskStatus};
+use crate::model::TaskStatus;
+use crate::runtime::{AgentNotices, Handle};
 
 /// The maximum length of a path in a note, in characters.
 const PLACE_CHARS: usize = 300;

@@ -6,14 +6,16 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::envelope::{ErrorKind, ToolError, one_line, with_causes};
-use crate::runtime::{self, Refusal, Resource};
+use crate::model;
+use crate::model::Refusal;
+use crate::runtime::Resource;
 
 /// The maximum length of a path inside a sentence, in characters.
 const PATH_CHARS: usize = 200;
 
-impl From<runtime::Error> for ToolError {
-    fn from(error: runtime::Error) -> Self {
-        use runtime::Error;
+impl From<model::Error> for ToolError {
+    fn from(error: model::Error) -> Self {
+        use model::Error;
         match error {
             Error::UnknownTask(id) => task_not_found(id.as_str()),
             Error::NotOwner { id, owner } => {
@@ -111,7 +113,7 @@ impl From<runtime::Error> for ToolError {
 }
 
 /// Reports that nobody can know whether a command had begun.
-fn start_unknown(error: &runtime::Error) -> ToolError {
+fn start_unknown(error: &model::Error) -> ToolError {
     ToolError::new(ErrorKind::StartUnknown, capitalised(error.to_string()))
         .with_hint("it may have run: look at what it has done before you run it again")
 }
@@ -248,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_bad_shell_and_a_bad_workdir_are_told_apart() {
-        let shell = ToolError::from(runtime::Error::Spawn {
+        let shell = ToolError::from(model::Error::Spawn {
             shell: "/no/shell".into(),
             workdir: "/w".into(),
             message: "No such file or directory".into(),
@@ -260,14 +262,14 @@ mod tests {
         );
         assert!(shell.recovery_hint.is_some_and(|hint| hint.contains("omit `shell`")));
 
-        let host = ToolError::from(runtime::Error::Spawn {
+        let host = ToolError::from(model::Error::Spawn {
             shell: "/bin/bash".into(),
             workdir: "/w".into(),
             message: "talk to the task host: Broken pipe (os error 32)".into(),
         });
         assert!(host.recovery_hint.is_some_and(|hint| !hint.contains("shell")), "it is not to blame");
 
-        let workdir = ToolError::from(runtime::Error::WorkdirNotFound {
+        let workdir = ToolError::from(model::Error::WorkdirNotFound {
             workdir: "missing".into(),
             reason: "no such directory".into(),
         });
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn leaving_the_workspace_names_the_path_and_the_way_back() {
         let error =
-            ToolError::from(runtime::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() });
+            ToolError::from(model::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() });
         assert_eq!(error.details.as_deref(), Some(&json!({"workdir": "../outside", "execution_root": "/w"})));
         assert!(
             error
@@ -290,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_full_house_may_be_tried_again() {
-        assert!(ToolError::from(runtime::Error::TaskLimit { limit: 64 }).retryable);
-        assert!(ToolError::from(runtime::Error::ShuttingDown).retryable);
+        assert!(ToolError::from(model::Error::TaskLimit { limit: 64 }).retryable);
+        assert!(ToolError::from(model::Error::ShuttingDown).retryable);
     }
 }

@@ -9,7 +9,8 @@ use super::budget::{Budget, Room};
 use super::receipt::{Artifact, fit_output, safe_size};
 use crate::envelope::preview::{self, Preview, ReadOn, Text};
 use crate::envelope::{SafeText, TaskId};
-use crate::runtime::{Error, Output, Stream};
+use crate::model::Error;
+use crate::runtime::{Output, Stream};
 
 /// A stream as shown in an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::task;
 use crate::envelope::{Actor, mask, one_line};
-use crate::runtime::{BindingView, Question, QuestionId, QuestionKind};
+use crate::model::{BindingView, Question, QuestionId, QuestionKind};
 
 /// The maximum length of a text in a list, in characters.
 const LIST_CHARS: usize = 400;
@@ -218,7 +218,7 @@ impl Value {
 }
 
 impl Remark {
-    fn of(comment: &crate::runtime::Comment) -> Self {
+    fn of(comment: &crate::model::Comment) -> Self {
         Self { by: comment.by.clone(), text: comment.text.clone() }
     }
 }

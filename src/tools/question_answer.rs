@@ -9,7 +9,7 @@ use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
-use crate::runtime::{Error, Given, Principal, Question, QuestionId, Refusal};
+use crate::model::{Error, Given, Principal, Question, QuestionId, Refusal};
 
 /// How many characters of an answer are repeated.
 const REPEATED_CHARS: usize = 200;

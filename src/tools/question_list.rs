@@ -11,7 +11,7 @@ use super::question::Row;
 use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, ToolError};
-use crate::runtime::Question;
+use crate::model::Question;
 
 /// The maximum number of questions in one answer.
 const MOST: usize = 50;

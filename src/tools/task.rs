@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::facts::{Need, TaskFact};
-use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
+use crate::model;
+use crate::model::{HoldReason, TaskStatus, TaskView};
+use crate::model::{Need, TaskFact};
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
@@ -225,7 +226,7 @@ impl Notes {
 const OPERATOR: &str = "operator";
 
 impl Waiting {
-    pub(super) fn of(waiting: Option<&runtime::Waiting>, now: Timestamp) -> Option<Self> {
+    pub(super) fn of(waiting: Option<&model::Waiting>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
             // Only a person can answer there.
             kind: match &waiting.program {

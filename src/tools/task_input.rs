@@ -14,7 +14,8 @@ use super::task_output::{Asked, Read, View, read};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
-use crate::runtime::{self, InputOutcome, InputTarget, RejectionReason, Until};
+use crate::model::RejectionReason;
+use crate::runtime::{self, InputOutcome, InputTarget, Until};
 use crate::terminal::{KeyPress, Size};
 
 /// How long a program must print nothing to count as having finished reacting.

@@ -10,7 +10,7 @@ use super::receipt::Receipt;
 use super::task::{self, Kind, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
-use crate::runtime::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView};
 
 /// The maximum length of a command in a list, in characters.
 const CMD_CHARS: usize = 120;

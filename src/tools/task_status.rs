@@ -11,7 +11,8 @@ use super::receipt::Receipt;
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::runtime::{InputTarget, TaskStatus as Status, TaskView};
+use crate::model::{TaskStatus as Status, TaskView};
+use crate::runtime::InputTarget;
 
 pub(super) struct TaskStatus;
 

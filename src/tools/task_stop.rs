@@ -9,7 +9,8 @@ use super::task::TaskState;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, ToolError};
 use crate::journal::Durability;
-use crate::runtime::{self, StopEffect, StopOutcome, StopSignal};
+use crate::model::StopSignal;
+use crate::runtime::{self, StopEffect, StopOutcome};
 
 pub(super) struct TaskStop;
 

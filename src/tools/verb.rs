@@ -17,7 +17,8 @@ use super::receipt::Receipt;
 use super::{input, schema};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
 use crate::journal::Durability;
-use crate::runtime::{Error, Handle, TaskView};
+use crate::model::{Error, TaskView};
+use crate::runtime::Handle;
 
 /// The caller and its working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

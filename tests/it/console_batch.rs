@@ -9,7 +9,7 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::TaskId;
 use pilothouse::envelope::preview::{self, Text};
-use pilothouse::runtime::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};
 use pilothouse::tools::render;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pilothouse::console::app::{App, Mode};
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::facts::Need;
 use pilothouse::link::Request;
+use pilothouse::model::Need;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
 

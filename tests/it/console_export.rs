@@ -7,7 +7,8 @@ use pilothouse::console::app::export::FileName;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Envelope;
 use pilothouse::link::Request;
-use pilothouse::runtime::{CallRecord, Form};
+use pilothouse::model::CallRecord;
+use pilothouse::runtime::Form;
 use pilothouse::terminal::Palette;
 use serde_json::{Value, json};
 

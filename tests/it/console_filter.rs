@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pilothouse::console::app::task_list::Filter;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::Msg;
-use pilothouse::runtime::TaskView;
+use pilothouse::model::TaskView;
 
 use crate::console_fixture::{console, empty, obstacle, press, shown, snapshot};
 

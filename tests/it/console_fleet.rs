@@ -6,12 +6,12 @@ use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::link::{Address, Request, Running};
-use pilothouse::runtime::{
+use pilothouse::model::{
     AgentView, CallRecord, CallSummary, Metrics, PlaceId, PlaceLink, PlaceName, PlaceState, Slot, Snapshot,
     TaskStatus, TaskView, Waiting,
 };
+use pilothouse::model::{InputEvidence, Need};
 
 use crate::console_fixture::{ago, console, ended, now, obstacle, press, record, shown, task};
 

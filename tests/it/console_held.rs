@@ -8,9 +8,7 @@ use pilothouse::console::app::{App, Layer};
 use pilothouse::console::msg::{Effect, Msg, News};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::runtime::{
-    Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskStatus,
-};
+use pilothouse::model::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskStatus};
 
 use crate::console_fixture::{SIZES, ago, console as open, empty, id, now, press, shown, snapshot, task};
 

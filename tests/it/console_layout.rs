@@ -7,7 +7,7 @@ use pilothouse::console::app::setup::Arrangement;
 use pilothouse::console::app::tiling::{ListPlace, Panes, Tiling, Tilings};
 use pilothouse::console::app::{App, Screen};
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::runtime::{Snapshot, TaskStatus};
+use pilothouse::model::{Snapshot, TaskStatus};
 use pilothouse::terminal::KeyPress;
 use proptest::prelude::*;
 use ratatui::layout::Rect;

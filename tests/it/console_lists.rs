@@ -12,7 +12,7 @@ use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::runtime::{AgentView, BatchItem, Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{AgentView, BatchItem, Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::Size;
 
 use crate::console_fixture::{

@@ -101,7 +101,7 @@ fn f50_pasted_text_answers_no_dialog() {
         }
         assert!(shown(&app).contains("a paste is no answer here"), "{dialog}\n{}", shown(&app));
     }
-    for reason in [ruled(), pilothouse::runtime::HoldReason::Paused] {
+    for reason in [ruled(), pilothouse::model::HoldReason::Paused] {
         let mut app = looked_at(vec![call(1, &["git push"], reason)], (120, 40));
         for answer in answers.into_iter().chain(["e", "w", "n", "p"]) {
             assert!(!acts(&paste(&mut app, answer)), "{answer:?}");

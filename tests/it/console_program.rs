@@ -9,7 +9,7 @@ use pilothouse::console::keys::keymap::Context;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::runtime::{
+use pilothouse::model::{
     AnswerValue, BindingView, BranchView, Comment, Evidence, Lines, LoopView, Origin, ProgramView, Question,
     QuestionKind, RunState, Snapshot, StepState, StepView,
 };

@@ -6,7 +6,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::receipts::Column;
 use pilothouse::console::msg::Msg;
 use pilothouse::envelope::Envelope;
-use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};
+use pilothouse::model::{CallRecord, CallSummary, Snapshot};
 use ratatui::style::Modifier;
 use serde_json::{Value, json};
 

@@ -9,8 +9,8 @@ use pilothouse::console::app::replay::Reel;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
-use pilothouse::facts::{RejectionReason, TaskFact};
-use pilothouse::runtime::TaskEvent;
+use pilothouse::model::TaskEvent;
+use pilothouse::model::{RejectionReason, TaskFact};
 use pilothouse::terminal::{Contents, Mark, MarkKind, Origin, Size, Stream, Terminal};
 
 use crate::console_fixture::{SIZES, console, draw, id, now, obstacle, press, select, shown, snapshot};
@@ -123,7 +123,7 @@ fn leaving_is_esc_or_another_screen_and_a_task_that_has_gone() {
     let _ = press(&mut app, &["3"]);
     assert!(app.replay.is_none());
     let mut app = opened((120, 40));
-    let mut next = pilothouse::runtime::Snapshot::clone(&app.view.snapshot);
+    let mut next = pilothouse::model::Snapshot::clone(&app.view.snapshot);
     next.tasks.retain(|task| task.id != id(7));
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
     assert!(app.replay.is_none());

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use pilothouse::console::app::{App, Layer, Mode};
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::link::Request;
-use pilothouse::runtime::{Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 
 use crate::console_fixture::{console, ended, id, now, press, select, shown, snapshot};
 

@@ -9,7 +9,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::picture::Picture;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Answered, Effect, Msg, PageView};
-use pilothouse::runtime::Snapshot;
+use pilothouse::model::Snapshot;
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{console, draw, empty, ended, id, now, record, shown, snapshot, task};

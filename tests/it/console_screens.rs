@@ -8,8 +8,9 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::theme::Colours;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
+use pilothouse::model::{CallSummary, StreamLine, StreamView};
 use pilothouse::process::Usage;
-use pilothouse::runtime::{CallSummary, StreamLine, StreamView, TaskUsage};
+use pilothouse::runtime::TaskUsage;
 
 use crate::console_fixture::{
     SIZES, build, console, draw, empty, id, now, press, record, refusal, select, setup, shown, snapshot,

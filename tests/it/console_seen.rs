@@ -8,7 +8,8 @@ use pilothouse::console::app::coverage::{ShownCommand, ShownStream};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::preview::{self, Text};
-use pilothouse::runtime::{CallRecord, Stream};
+use pilothouse::model::CallRecord;
+use pilothouse::runtime::Stream;
 use serde_json::{Value, json};
 
 use crate::console_fixture::{SIZES, build, console, id, obstacle, press, record, shown, snapshot};

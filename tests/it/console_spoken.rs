@@ -7,13 +7,13 @@ use jiff::{SignedDuration, Timestamp};
 use pilothouse::console::msg::{self, Leave, Msg};
 use pilothouse::console::plain::{Circumstances, Effect, Entered, Event, Purpose, Reading, Session, events};
 use pilothouse::envelope::Actor;
-use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::link::Request;
-use pilothouse::runtime::{
+use pilothouse::model::{
     AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, Lines, LoopView, PlaceId,
     PlaceLink, PlaceState, ProgramView, Question, QuestionKind, RunState, Slot, Snapshot, StepState,
     TaskEvent, TaskStatus, TaskView, Waiting,
 };
+use pilothouse::model::{InputEvidence, Need, TaskFact};
 
 use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
 use crate::console_fleet::{fleet, lost, name, place};
@@ -582,7 +582,7 @@ fn a_watch_rule_tells_of_a_task_once() {
     assert!(heart.writes("watch t01 /panic/", 10).contains("t01 is told of when it prints panic"));
     let wrote = |bytes| {
         let task = task(1, "make test", 9, 0);
-        TaskView { output: pilothouse::runtime::OutputView { bytes, ..task.output }, ..task }
+        TaskView { output: pilothouse::model::OutputView { bytes, ..task.output }, ..task }
     };
     let _ = heart.hears(Event::News(Arc::new(with(vec![wrote(50_000)]))));
     let asked = |act: &Effect| matches!(act, Effect::Read(_, 41_200, Purpose::Watched));

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use pilothouse::console::app::App;
 use pilothouse::console::app::hints::Memory;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::runtime::Snapshot;
+use pilothouse::model::Snapshot;
 
 use crate::console_fixture::{console, now, press, record, select, shown, snapshot};
 use crate::console_held::{call, looked_at, ruled};

@@ -7,9 +7,10 @@ use pilothouse::console::app::search::Query;
 use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::envelope::Actor;
-use pilothouse::facts::{InputEvidence, Need, StopSignal, TaskFact};
 use pilothouse::link::Request;
-use pilothouse::runtime::{Ended, Input, Notice, Snapshot, TaskStatus, Waiting};
+use pilothouse::model::{Ended, Notice, Snapshot, TaskStatus, Waiting};
+use pilothouse::model::{InputEvidence, Need, StopSignal, TaskFact};
+use pilothouse::runtime::Input;
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{
@@ -41,8 +42,8 @@ fn say(effect: &Effect) -> String {
     }
 }
 
-fn changed(app: &mut App, change: impl FnOnce(&mut pilothouse::runtime::Snapshot)) -> Vec<Effect> {
-    let mut next = pilothouse::runtime::Snapshot::clone(&app.view.snapshot);
+fn changed(app: &mut App, change: impl FnOnce(&mut pilothouse::model::Snapshot)) -> Vec<Effect> {
+    let mut next = pilothouse::model::Snapshot::clone(&app.view.snapshot);
     next.seq += 1;
     change(&mut next);
     app.update(Msg::Snapshot(Arc::new(next)))
@@ -240,8 +241,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
     for (view, enter) in [(Screen::Focus, "Enter"), (Screen::Tasks, "i")] {
         let mut app = opened();
         let _ = changed(&mut app, |next| {
-            let asks =
-                pilothouse::runtime::TaskView { tty: true, accepts_input: true, ..task(11, "sh", 1, 1) };
+            let asks = pilothouse::model::TaskView { tty: true, accepts_input: true, ..task(11, "sh", 1, 1) };
             next.tasks.push(Arc::new(asks));
         });
         assert_eq!(app.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
@@ -624,7 +624,7 @@ fn foreign_commands_stay_in_their_rows_on_every_screen_and_in_every_dialog() {
             ways.map(|keys| (cmd, keys))
         }) {
             let mut app = console(empty(), size);
-            let foreign = pilothouse::runtime::TaskView {
+            let foreign = pilothouse::model::TaskView {
                 tty: true,
                 accepts_input: true,
                 name: Some(cmd.into()),

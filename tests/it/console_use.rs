@@ -7,7 +7,7 @@ use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Msg, PageView};
 use pilothouse::link::Request;
-use pilothouse::runtime::{Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::Size;
 
 use crate::console_fixture::{
@@ -293,7 +293,7 @@ fn the_list_of_calls_tells_commands_and_how_they_ended_and_folds_polls() {
         let mut polled = snapshot();
         let poll = polled.calls[4].clone();
         polled.calls.extend(
-            (400..542).map(|seq| Arc::new(pilothouse::runtime::CallSummary { seq, ..poll.as_ref().clone() })),
+            (400..542).map(|seq| Arc::new(pilothouse::model::CallSummary { seq, ..poll.as_ref().clone() })),
         );
         let mut app = console(polled, size);
         let _ = press(&mut app, &["3"]);

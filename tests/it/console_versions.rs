@@ -8,9 +8,9 @@ use pilothouse::console::app::search_all::Place;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
-use pilothouse::facts::TaskFact;
 use pilothouse::link::Request;
-use pilothouse::runtime::{
+use pilothouse::model::TaskFact;
+use pilothouse::model::{
     GateView, HeldCall, HoldReason, PlaceLink, PlaceState, Question, QuestionKind, Slot, Snapshot, TaskEvent,
     TaskStatus, TaskView,
 };

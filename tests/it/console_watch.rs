@@ -7,7 +7,7 @@ use pilothouse::config::WatchRule;
 use pilothouse::console::app::attention::{Subject, items};
 use pilothouse::console::app::{App, Screen};
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::runtime::{Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 
 use crate::console_fixture::{console, ended, id, now, press, select, shown, snapshot};
 

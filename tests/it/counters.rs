@@ -5,10 +5,11 @@ use std::time::Duration;
 use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::journal::Durability;
-use pilothouse::runtime::{
-    AnswerValue, Asking, Decision, Evidence, Given, Handle, Input, Lines, Origin, QuestionKind, STREAM_CALL,
-    Snapshot, Stop, StreamView, Until, past,
+use pilothouse::model::{
+    AnswerValue, Asking, Decision, Evidence, Given, Lines, Origin, QuestionKind, STREAM_CALL, Snapshot,
+    StreamView,
 };
+use pilothouse::runtime::{Handle, Input, Stop, Until, past};
 use pilothouse::tools::{Answer, Caller, call};
 use serde_json::{Value, json};
 

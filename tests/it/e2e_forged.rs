@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pilothouse::clock::Clock;
-use pilothouse::runtime::READING;
+use pilothouse::model::READING;
 use serde_json::json;
 
 use crate::support::{Agent, Home, Script, program_word, skip, wait_until, wait_until_or};

@@ -6,10 +6,9 @@ use std::time::Duration;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
 use pilothouse::link::{Server, Sockets, StopRequests, serve_operator};
+use pilothouse::model::{AnswerValue, Asking, Error, Evidence, Origin, QuestionKind, Settled};
 use pilothouse::process::Spawner;
-use pilothouse::runtime::{
-    AnswerValue, Asking, Error, Evidence, Handle, Options, Origin, QuestionKind, Settled,
-};
+use pilothouse::runtime::{Handle, Options};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pilothouse::link::VERSION;
-use pilothouse::runtime::{AgentView, Snapshot};
+use pilothouse::model::{AgentView, Snapshot};
 use pilothouse::terminal::{Cursor, Modes};
 use serde_json::{Value, json};
 

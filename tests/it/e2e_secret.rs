@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pilothouse::envelope::Actor;
-use pilothouse::facts::TaskFact;
+use pilothouse::model::TaskFact;
 use pilothouse::runtime::past;
 use serde_json::json;
 

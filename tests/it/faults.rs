@@ -4,7 +4,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use pilothouse::envelope::Actor;
-use pilothouse::runtime::{ExecRequest, Input, RejectionReason, Stop, Stream, TaskStatus};
+use pilothouse::model::{RejectionReason, TaskStatus};
+use pilothouse::runtime::{ExecRequest, Input, Stop, Stream};
 use pilothouse::terminal::{Size, Terminal};
 use serde_json::json;
 

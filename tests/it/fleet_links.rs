@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Fleet, Operator, Reply, Request};
-use pilothouse::runtime::{Input, PlaceLink, Snapshot};
+use pilothouse::model::{PlaceLink, Snapshot};
+use pilothouse::runtime::Input;
 
 use crate::hosts::start;
 use crate::hosts_pipe::{behind_bad_lines, has_python};

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Fleet, Operator, Reply, Request, VERSION};
-use pilothouse::runtime::{
-    AnswerValue, Closing, Decision, Given, Input, PlaceId, PlaceLink, QuestionId, Snapshot,
-};
+use pilothouse::model::{AnswerValue, Closing, Decision, Given, PlaceId, PlaceLink, QuestionId, Snapshot};
+use pilothouse::runtime::Input;
 use serde_json::{Value, json};
 
 use crate::e2e_fleet::go_to;
@@ -106,7 +105,7 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     for tool in ["TaskList", "ExecCommand"] {
         for name in ["workspace", "older"] {
             let slot = place(&all, name).expect("a place").slot;
-            let is_its = |seq: u64| pilothouse::runtime::Slot::of(seq).0 == slot;
+            let is_its = |seq: u64| pilothouse::model::Slot::of(seq).0 == slot;
             let call = all.calls.iter().find(|call| call.tool == tool && is_its(call.seq));
             let seq = call.unwrap_or_else(|| panic!("{tool} of {name}")).seq;
             assert_eq!(fleet.record(seq).await.map(|record| record.seq), Some(seq), "{tool} of {name}");
@@ -140,12 +139,11 @@ async fn a_place_one_version_older_is_looked_at_beside_one_that_is_driven() {
     fleet.ask(line(&task, "one")).await.expect("typed");
     shows(&fleet, &task, "new <one>").await;
     let slot = place(&all, "workspace").expect("a place").slot;
-    let held = all.gate.held.iter().find(|held| pilothouse::runtime::Slot::of(held.ticket).0 == slot);
+    let held = all.gate.held.iter().find(|held| pilothouse::model::Slot::of(held.ticket).0 == slot);
     approve(&fleet, held.expect("held").ticket, &held.expect("held").hash).await;
     fleet.call("TaskStop", json!({"task_id": task})).await.expect("stopped");
     published(&fleet, "that both are done", |snapshot| {
-        let is_over =
-            |view: &Arc<pilothouse::runtime::TaskView>| view.id != task || view.status.is_terminal();
+        let is_over = |view: &Arc<pilothouse::model::TaskView>| view.id != task || view.status.is_terminal();
         snapshot.gate.held.len() == 1 && snapshot.tasks.iter().all(is_over)
     })
     .await;
@@ -161,7 +159,7 @@ fn knows(snapshot: &Snapshot, id: &TaskId) -> bool {
 /// Everything that may be done at a place that has such a task and a held call.
 fn acts(all: &Snapshot, old: &PlaceId, task: &TaskId) -> Vec<Request> {
     let slot = all.places.iter().find(|place| place.name.id == *old).expect("a place").slot;
-    let held = all.gate.held.iter().find(|held| pilothouse::runtime::Slot::of(held.ticket).0 == slot);
+    let held = all.gate.held.iter().find(|held| pilothouse::model::Slot::of(held.ticket).0 == slot);
     let (ticket, hash) = held.map(|held| (held.ticket, held.hash.clone())).expect("held");
     let of = |tool, input: Value| Request::call(tool, input);
     vec![
@@ -364,7 +362,7 @@ async fn a_question_at_a_place_one_version_older_is_seen_and_answered_there_alon
     let question = &all.questions[0];
     assert_eq!(question.place.as_ref().map(|place| place.name.as_str()), Some("older"));
     assert_eq!((question.text.as_str(), question.needs_somebody()), ("Ship it?", true));
-    assert_eq!(place(&all, "older").map(pilothouse::runtime::PlaceState::waiting), Some(1));
+    assert_eq!(place(&all, "older").map(pilothouse::model::PlaceState::waiting), Some(1));
     assert_eq!(all.programs.len(), 1, "the program is seen as well");
 
     for (value, note) in [(AnswerValue::Approve, None), (AnswerValue::Reject, Some("no".to_owned()))] {

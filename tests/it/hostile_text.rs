@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pilothouse::console::plain::Line;
 use pilothouse::envelope::{Actor, is_hidden};
-use pilothouse::facts::TaskFact;
+use pilothouse::model::TaskFact;
 use serde_json::{Value, json};
 
 use crate::console_fixture::{console, press, shown, snapshot};

@@ -103,7 +103,7 @@ async fn nothing_is_lost_and_nothing_happens_twice(consoles: usize, deaths: usiz
     }
     let steady = Operator::attach(&there.places().operator_socket(), "/".into()).await.expect("attaches");
     let mut snapshot = steady.snapshot();
-    let is_settled = |snapshot: &pilothouse::runtime::Snapshot| {
+    let is_settled = |snapshot: &pilothouse::model::Snapshot| {
         snapshot.tasks.iter().all(|task| !task.cmd.contains(">> ran-") || task.status.is_terminal())
     };
     snapshot.wait_for(|snapshot| is_settled(snapshot)).await.expect("settled");

@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 use pilothouse::config::HostSettings;
 use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, Way};
-use pilothouse::runtime::{Decision, Input};
+use pilothouse::model::Decision;
+use pilothouse::runtime::Input;
 use serde_json::{Value, json};
 
 use crate::hosts::{pilothouse_in, place, shows, start};

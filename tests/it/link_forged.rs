@@ -2,7 +2,7 @@
 
 use pilothouse::clock::Clock;
 use pilothouse::link::Operator;
-use pilothouse::runtime::READING;
+use pilothouse::model::READING;
 use serde_json::json;
 
 use crate::support::{Home, Script, read_it, wait_until};

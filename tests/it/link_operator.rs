@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator, Reply, Request, Shown};
-use pilothouse::runtime::{Closing, Input, Snapshot};
+use pilothouse::model::{Closing, Snapshot};
+use pilothouse::runtime::Input;
 use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
 
@@ -78,7 +79,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
         .expect("a headless runtime can be ended");
     left_alone.wait_for(|connected| !connected).await.expect("told");
     let ends =
-        |snapshot: &pilothouse::runtime::Snapshot| snapshot.tasks.iter().all(|view| view.ended.is_some());
+        |snapshot: &pilothouse::model::Snapshot| snapshot.tasks.iter().all(|view| view.ended.is_some());
     assert!(ends(&witness.snapshot().borrow()), "the last a console hears is how its tasks ended");
     connected.wait_for(|connected| !connected).await.expect("told");
     assert!(served.wait().expect("ends").success());

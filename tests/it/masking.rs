@@ -2,7 +2,8 @@
 //! unchanged.
 
 use pilothouse::envelope::Actor;
-use pilothouse::runtime::{Decision, Handle};
+use pilothouse::model::Decision;
+use pilothouse::runtime::Handle;
 use pilothouse::tools::{Answer, Caller, call};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

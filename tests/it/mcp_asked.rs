@@ -1,7 +1,7 @@
 //! A held call is also put to the person in the agent's own program, if that supports asking (elicitation).
 
 use pilothouse::clock::Clock;
-use pilothouse::runtime::READING;
+use pilothouse::model::READING;
 use serde_json::{Value, json};
 
 use crate::mcp_notices::call;

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::facts::Exit;
+use pilothouse::model::Exit;
+use pilothouse::model::{TaskStatus, TaskView};
 use pilothouse::process::script;
-use pilothouse::runtime::{
-    ExecOutcome, ExecRequest, Handle, Leftovers, Marked, Step, Stop, Stream, TaskStatus, TaskView, Until,
-};
+use pilothouse::runtime::{ExecOutcome, ExecRequest, Handle, Leftovers, Marked, Step, Stop, Stream, Until};
 
 use crate::support::{Tag, start_limited, wait_until};
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use pilothouse::clock::Clock;
 use pilothouse::envelope::{Actor, Envelope};
-use pilothouse::facts::TaskFact;
 use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
+use pilothouse::model::TaskFact;
+use pilothouse::model::{TaskStatus, TaskView};
 use pilothouse::runtime::past::{self, Listed, Recording};
-use pilothouse::runtime::{TaskStatus, TaskView};
 use pilothouse::tools::{self, Caller};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use pilothouse::runtime::{Snapshot, TaskView, past};
+use pilothouse::model::{Snapshot, TaskView};
+use pilothouse::runtime::past;
 
 use crate::support::Home;
 

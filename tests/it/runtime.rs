@@ -7,12 +7,12 @@ use std::time::Duration;
 use pilothouse::config::Limits;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::journal;
+use pilothouse::model::{Error, RejectionReason, TaskStatus, TaskView};
+use pilothouse::model::{InputEvidence, Need};
 use pilothouse::process::environment::Environment;
 use pilothouse::runtime::{
-    Error, ExecOutcome, ExecRequest, Handle, Input, Leftovers, RejectionReason, Stop, StopEffect, Stream,
-    TaskStatus, TaskView, Until,
+    ExecOutcome, ExecRequest, Handle, Input, Leftovers, Stop, StopEffect, Stream, Until,
 };
 
 use crate::support::start_limited;
@@ -420,7 +420,7 @@ async fn a_signal_of_another_actor_names_it_and_a_second_stop_kills() {
     let bench = Bench::start();
     let id = bench.promoted(bench.request("sleep 300")).await;
     let codex = Actor::Agent("codex".into());
-    let signal = Some(pilothouse::runtime::StopSignal::Term);
+    let signal = Some(pilothouse::model::StopSignal::Term);
     bench.runtime.stop(&codex, &id, Stop { force: false, signal }).await.expect("sent");
     let task = bench.end(&id).await;
     assert_eq!(

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::facts::{InputEvidence, Need, TaskFact, Waiting};
-use pilothouse::runtime::{Input, RejectionReason, StoredLog, Stream};
+use pilothouse::model::RejectionReason;
+use pilothouse::model::{InputEvidence, Need, TaskFact, Waiting};
+use pilothouse::runtime::{Input, StoredLog, Stream};
 
 use crate::runtime::{Bench, agent};
 
@@ -20,7 +21,7 @@ fn bench(side_terminal: SideTerminal, ask_within: Duration) -> Bench {
 /// question, whose answer the program has not read yet.
 async fn asks(bench: &Bench, id: &TaskId, kind: Need) -> Waiting {
     let mut snapshot = bench.runtime.snapshot();
-    let waiting = |snapshot: &pilothouse::runtime::Snapshot| {
+    let waiting = |snapshot: &pilothouse::model::Snapshot| {
         let task = snapshot.tasks.iter().find(|task| task.id == *id);
         task.and_then(|task| task.waiting.clone()).filter(|waiting| waiting.kind == kind)
     };

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use pilothouse::envelope::Actor;
 use pilothouse::journal::{Item, Reader};
-use pilothouse::runtime::{
-    AnswerValue, Asking, Error, Evidence, Given, Handle, Lines, Origin, ProgramView, Question, QuestionKind,
-    Refusal, RunState, Settled, Snapshot, past,
+use pilothouse::model::{
+    AnswerValue, Asking, Error, Evidence, Given, Lines, Origin, ProgramView, Question, QuestionKind, Refusal,
+    RunState, Settled, Snapshot,
 };
+use pilothouse::runtime::{Handle, past};
 use serde_json::Value;
 
 use crate::support::start_runtime;

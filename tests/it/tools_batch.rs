@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pilothouse::config::Limits;
 use pilothouse::envelope::Actor;
-use pilothouse::runtime::{Handle, Snapshot, Stop, TaskView};
+use pilothouse::model::{Snapshot, TaskView};
+use pilothouse::runtime::{Handle, Stop};
 use pilothouse::tools::{Answer, Caller, RECEIPT_CHARS, call};
 use serde_json::{Value, json};
 

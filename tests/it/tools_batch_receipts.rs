@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, compact};
-use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
+use pilothouse::model::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
 use pilothouse::tools::exec_command_batch::{
     Complete, ItemError, ItemOutcome, SkipReason, project, sent_of_batch,
 };

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use pilothouse::config::{ApprovalRule, Limits};
 use pilothouse::envelope::Actor;
-use pilothouse::runtime::{Decision, Handle, HeldCall};
+use pilothouse::model::{Decision, HeldCall};
+use pilothouse::runtime::Handle;
 use pilothouse::tools::{Answer, Caller, call};
 use serde_json::{Value, json};
 

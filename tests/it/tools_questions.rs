@@ -7,11 +7,12 @@ use pilothouse::clock::Clock;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::link::{Error, Operator, Request, Server, Sockets, StopRequests, serve_operator};
-use pilothouse::paths::Places;
-use pilothouse::runtime::{
-    AnswerValue, Asking, BindingView, Comment, Evidence, Given, Handle, Lines, Origin, Principal, Question,
+use pilothouse::model::{
+    AnswerValue, Asking, BindingView, Comment, Evidence, Given, Lines, Origin, Principal, Question,
     QuestionId, QuestionKind, READING, Settled,
 };
+use pilothouse::paths::Places;
+use pilothouse::runtime::Handle;
 use pilothouse::tools::{Answer, Caller, call, question_answer, question_list, render};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

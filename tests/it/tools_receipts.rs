@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
-use pilothouse::facts::{InputEvidence, Need, TaskFact};
-use pilothouse::runtime::{
-    self, Closing, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason, Snapshot,
-    StopEffect, StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+use pilothouse::model;
+use pilothouse::model::{
+    Closing, Ended, Lease, OutputView, RejectionReason, Snapshot, StopView, TaskEvent, TaskStatus, TaskView,
+    Waiting,
 };
+use pilothouse::model::{InputEvidence, Need, TaskFact};
+use pilothouse::runtime::{InputOutcome, InputTarget, Rejection, StopEffect, StopOutcome};
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{
     Cursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list, task_output,
@@ -563,22 +565,19 @@ fn task_list_shows_own_tasks_newest_first() {
 
 fn errors_cases() -> Cases {
     let id = || "task_00000001".parse().expect("an id");
-    let of = |tool: &str, error: runtime::Error| Envelope::error(tool, ToolError::from(error));
+    let of = |tool: &str, error: model::Error| Envelope::error(tool, ToolError::from(error));
     let long = ToolError::new(ErrorKind::InternalError, "Pilothouse could not do this.")
         .with_details(serde_json::json!({ "reason": "x".repeat(2000) }));
     vec![
         (
             "outside the workspace",
-            of(
-                "ExecCommand",
-                runtime::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() },
-            ),
+            of("ExecCommand", model::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() }),
         ),
         (
             "no such directory",
             of(
                 "ExecCommand",
-                runtime::Error::WorkdirNotFound {
+                model::Error::WorkdirNotFound {
                     workdir: "missing".into(),
                     reason: "no such directory".into(),
                 },
@@ -588,21 +587,21 @@ fn errors_cases() -> Cases {
             "no such shell",
             of(
                 "ExecCommand",
-                runtime::Error::Spawn {
+                model::Error::Spawn {
                     shell: "/definitely/not/a/real/shell".into(),
                     workdir: "/w".into(),
                     message: "No such file or directory (os error 2)".into(),
                 },
             ),
         ),
-        ("too many", of("ExecCommand", runtime::Error::TaskLimit { limit: 64 })),
-        ("no such task", of("TaskInput", runtime::Error::UnknownTask(id()))),
+        ("too many", of("ExecCommand", model::Error::TaskLimit { limit: 64 })),
+        ("no such task", of("TaskInput", model::Error::UnknownTask(id()))),
         (
             "someone else's task",
-            of("TaskStop", runtime::Error::NotOwner { id: id(), owner: Actor::Agent("codex".into()) }),
+            of("TaskStop", model::Error::NotOwner { id: id(), owner: Actor::Agent("codex".into()) }),
         ),
-        ("a line too long", of("TaskInput", runtime::Error::InputLineTooLong { length: 5000, limit: 4095 })),
-        ("shutting down", of("TaskOutput", runtime::Error::ShuttingDown)),
+        ("a line too long", of("TaskInput", model::Error::InputLineTooLong { length: 5000, limit: 4095 })),
+        ("shutting down", of("TaskOutput", model::Error::ShuttingDown)),
         ("long details", Envelope::error("ExecCommand", long)),
     ]
 }

@@ -3,7 +3,7 @@
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Envelope, ErrorKind, ToolError, compact, length};
-use pilothouse::runtime::TaskStatus;
+use pilothouse::model::TaskStatus;
 use pilothouse::terminal::{Origin, Size, Transcript};
 use pilothouse::tools::{RECEIPT_CHARS, StreamPreview, render};
 use proptest::prelude::*;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, compact, mask};
-use pilothouse::runtime::{Ended, OutputView, TaskStatus, TaskView};
+use pilothouse::model::{Ended, OutputView, TaskStatus, TaskView};
 use pilothouse::terminal::{Origin, Size, clean};
 use pilothouse::tools::{StreamPreview, exec_command, render};
 

@@ -10,7 +10,7 @@ use pilothouse::console::keys::Keymap;
 use pilothouse::console::keys::decode::{Decoded, Decoder};
 use pilothouse::console::msg::Msg;
 use pilothouse::console::theme::{Colours, Theme, ThemeSet, UiSettings};
-use pilothouse::runtime::{Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::KeyPress;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

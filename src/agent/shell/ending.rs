@@ -3,8 +3,8 @@
 
 use super::unwrap::Kind;
 use crate::link::ShellReply;
+use crate::model::Exit;
 use crate::process::Signal;
-use crate::runtime::Exit;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

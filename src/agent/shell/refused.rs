@@ -1,7 +1,7 @@
 //! What follows for a command that a runtime was asked to run, and did not start. Pure.
 
 use crate::envelope::with_causes;
-use crate::runtime::Error;
+use crate::model::Error;
 
 /// The caller's exit code if a person denied its command (`EX_NOPERM`).
 pub(super) const DENIED: u8 = 77;
@@ -83,8 +83,8 @@ impl Ruling {
 mod tests {
     use super::*;
     use crate::envelope::{Actor, TaskId};
+    use crate::model::{QuestionId, Refusal};
     use crate::process::Resource;
-    use crate::runtime::{QuestionId, Refusal};
 
     /// What every refusal must come to: the code without the runtime's word, and with it.
     fn expected(error: &Error) -> (u8, Option<u8>) {

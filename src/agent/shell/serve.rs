@@ -20,10 +20,11 @@ use super::unwrap::Kind;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply};
+use crate::model::{Error, Exit, TaskView};
 use crate::process::{EnclosingTask, Fence, Scope, Signal};
 use crate::runtime::{
-    AgentNotices, Error, ExecOutcome, ExecRequest, Exit, Handle, Input, Leftovers, Native, NativeRequest,
-    Stage, Stop, TaskView, Within,
+    AgentNotices, ExecOutcome, ExecRequest, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop,
+    Within,
 };
 use crate::terminal::Size;
 

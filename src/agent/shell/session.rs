@@ -8,8 +8,9 @@ use tokio::sync::watch;
 
 use super::unwrap::Kind;
 use crate::agent::label;
+use crate::model::{AgentPeer, SHELL_PROFILE};
 use crate::process;
-use crate::runtime::{AgentPeer, Handle, SHELL_PROFILE};
+use crate::runtime::Handle;
 use crate::tools::clients;
 
 /// The maximum number of sessions at once; commands beyond that share one label.

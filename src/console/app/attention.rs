@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::runtime::{
+use crate::model::{
     AgentView, HeldCall, HoldReason, Question, QuestionId, Snapshot, TaskStatus, TaskView, Waiting,
 };
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::envelope::Actor;
-use crate::runtime::{CallSummary, HoldReason, TaskStatus};
+use crate::model::{CallSummary, HoldReason, TaskStatus};
 
 use super::approval::wider_for;
 use super::{App, Column, Layer, Mode, Prompt, Screen, takes_input};

@@ -12,7 +12,7 @@ use super::{App, Layer, Screen, who};
 use crate::console::msg::Effect;
 use crate::console::text::visible;
 use crate::envelope::Actor;
-use crate::runtime::{AgentView, PlaceId};
+use crate::model::{AgentView, PlaceId};
 
 /// The script to run; `SINCE` is replaced by the time. Files are listed by modification time, because git
 /// does not know what had been changed but not committed before the first call. No argument of `find` begins

@@ -9,7 +9,7 @@ use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
 use crate::link::Running;
-use crate::runtime::PlaceId;
+use crate::model::PlaceId;
 
 use super::export::Export;
 use super::task_list::{Arranged, Filter, Whose};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::envelope::{TaskId, preview};
-use crate::runtime::{CallRecord, Stream, TaskView};
+use crate::model::{CallRecord, TaskView};
+use crate::runtime::Stream;
 use crate::tools::Cursor;
 use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 

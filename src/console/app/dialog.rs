@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use ratatui::layout::Rect;
 
 use crate::envelope::TaskId;
-use crate::runtime::{READING, TaskView};
+use crate::model::{READING, TaskView};
 
 use super::layout::{centred, inside};
 use super::stop::{draw_quit, draw_signal, draw_stop, signal};

@@ -7,8 +7,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::envelope::Actor;
-use crate::facts::Waiting;
-use crate::runtime::{AgentView, TaskStatus, TaskView};
+use crate::model::Waiting;
+use crate::model::{AgentView, TaskStatus, TaskView};
 
 use super::chooser::Kind;
 use super::painter::Drawn;

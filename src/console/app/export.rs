@@ -10,7 +10,8 @@ use serde_json::Value;
 use strum::VariantArray as _;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Form, MetricsReport, Slot};
+use crate::model::{CallRecord, MetricsReport, Slot};
+use crate::runtime::Form;
 use crate::terminal::{Cell, CellStyle, Color, Drawing};
 
 use super::chooser::{Choice, Chooser, Item, Kind};

@@ -67,7 +67,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::Shown;
-use crate::runtime::{PlaceId, ProgramView, Snapshot, TaskStatus, TaskView};
+use crate::model::{PlaceId, ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::msg::{Anchor, Effect, PageView};

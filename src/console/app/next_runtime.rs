@@ -9,7 +9,7 @@ use super::view::View;
 use super::watch::Watching;
 use super::{App, Mode};
 use crate::console::text::visible;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 
 impl App {
     /// Shows the next runtime. Its calls and tasks are numbered from 1 again: nothing that was open, selected or written

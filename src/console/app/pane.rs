@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use crate::envelope::TaskId;
-use crate::runtime::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView};
 use crate::terminal::CursorShape;
 
 use super::copy::Copying;

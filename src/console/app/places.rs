@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use jiff::SignedDuration;
 
 use crate::envelope::TaskId;
-use crate::runtime::{TaskStatus, TaskView, Waiting};
+use crate::model::{TaskStatus, TaskView, Waiting};
 
 use super::{App, Layout, Mode};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use crate::envelope::{TaskId, mask};
-use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
+use crate::model::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
 
 use super::terms::Term;
 use super::{App, Layout, Painter, Screen, cut_top, moved, pane, question};
@@ -270,7 +270,7 @@ fn spent(program: &ProgramView) -> Option<String> {
         1 => "1 session".to_owned(),
         many => format!("{many} sessions"),
     };
-    let cost = (program.cost > 0).then(|| format!(" {}", crate::runtime::dollars(program.cost)));
+    let cost = (program.cost > 0).then(|| format!(" {}", crate::model::dollars(program.cost)));
     Some(format!("  {sessions}{}", cost.unwrap_or_default()))
 }
 
@@ -400,7 +400,7 @@ fn step_word(state: StepState) -> &'static str {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
-    use crate::runtime::RunState;
+    use crate::model::RunState;
 
     #[test]
     fn a_program_is_named_by_its_file_alone_or_as_the_command_line_has_it() {

@@ -3,7 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::runtime::CallRecord;
+use crate::model::CallRecord;
 
 use super::find::found;
 use super::receipts::draw;

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::envelope::TaskId;
-use crate::runtime::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
 use super::stop::stop_of;

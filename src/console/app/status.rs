@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::config::Mouse;
 use crate::envelope::Actor;
-use crate::runtime::Notice;
+use crate::model::Notice;
 
 use super::hints::{HINTED, hints};
 use super::search::{Outcome, Search};

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::envelope::{Actor, TaskId};
 use crate::link::ASKED_FOR;
-use crate::runtime::{RunState, TaskView};
+use crate::model::{RunState, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read};
 use super::{App, Layer, Painter, alias, who};

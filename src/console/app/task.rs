@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::envelope::TaskId;
 use crate::link::Request;
-use crate::runtime::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::{App, Layer, Mode, Prompt, Screen, takes_input};

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::envelope::{Actor, ErrorKind};
-use crate::facts::{InputEvidence, Need, Waiting};
-use crate::runtime::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
+use crate::model::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
+use crate::model::{InputEvidence, Need, Waiting};
 
 use super::agents::short_name;
 use super::usual::roughly;

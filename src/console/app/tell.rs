@@ -5,7 +5,8 @@ use tui_input::Input as Editor;
 
 use crate::envelope::Actor;
 use crate::link::Request;
-use crate::runtime::{TaskView, WORDS_CHARS};
+use crate::model::TaskView;
+use crate::runtime::WORDS_CHARS;
 use crate::terminal::KeyPress;
 
 use super::dialog::DIALOG_COLUMNS;

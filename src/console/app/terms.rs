@@ -11,7 +11,7 @@ use super::{App, Column, Layer, Layout, Mode, Painter, Screen};
 use crate::console::keys::Action;
 use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
-use crate::runtime::{QuestionKind, TaskFact};
+use crate::model::{QuestionKind, TaskFact};
 
 /// A term that is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]

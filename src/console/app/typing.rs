@@ -6,9 +6,10 @@ use serde_json::json;
 use tui_input::{Input as Editor, InputRequest};
 
 use crate::envelope::{TaskId, mask};
-use crate::facts::Need;
 use crate::link::Request;
-use crate::runtime::{Input, PlaceId, TaskView};
+use crate::model::Need;
+use crate::model::{PlaceId, TaskView};
+use crate::runtime::Input;
 use crate::terminal::{Key, KeyPress, Size};
 
 use super::approval::card::Writing;

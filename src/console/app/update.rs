@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::link::Request;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
 
 use super::availability::Why;

@@ -10,7 +10,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::TaskId;
-use crate::runtime::{TaskStatus, TaskUsage, TaskView};
+use crate::model::{TaskStatus, TaskView};
+use crate::runtime::TaskUsage;
 
 use super::task_list::Listed;
 use super::{App, Breakpoint, Layout, Screen};

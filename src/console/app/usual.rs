@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use super::App;
 use crate::envelope::TaskId;
+use crate::model::{TaskStatus, TaskView};
 use crate::runtime::past::{Durations, MOST_RUNS, add_run};
-use crate::runtime::{TaskStatus, TaskView};
 
 /// Minimum number of runs for a meaningful median.
 const LEAST_RUNS: usize = 3;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::{TaskId, json_length};
-use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskUsage, TaskView};
+use crate::model::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskView};
+use crate::runtime::TaskUsage;
 
 use super::fleet::names::born;
 use super::picture::Picture;

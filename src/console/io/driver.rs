@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::link::Operator;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 
 use super::clipboard;
 use super::display::{self, Display};

@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Outcome, TaskId};
 use crate::link::{self, Error, Operator, Reply, Request};
-use crate::runtime::{Closing, Input, PlaceId};
+use crate::model::{Closing, PlaceId};
+use crate::runtime::Input;
 use crate::tools::Answer;
 
 use super::clipboard;

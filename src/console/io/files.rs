@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::files;
-use crate::runtime::{CallRecord, Export, Form, TaskView};
+use crate::model::{CallRecord, TaskView};
+use crate::runtime::{Export, Form};
 use crate::terminal::Palette;
 
 use crate::console::app::export::FileName;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 use crate::terminal::Size;
 
 use super::effects::Effects;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::SignedDuration;
 
 use crate::envelope::TaskId;
-use crate::runtime::{Output, Playback, StoredLog, TaskView};
+use crate::model::TaskView;
+use crate::runtime::{Output, Playback, StoredLog};
 use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
 
 use super::driver::Driver;
@@ -263,7 +264,7 @@ fn transcripts(
     streams: Vec<ShownStream>,
     room: &mut u64,
 ) -> Result<Vec<(ShownStream, Transcript)>, String> {
-    let said = |error: crate::runtime::Error| error.to_string();
+    let said = |error: crate::model::Error| error.to_string();
     let output = Output::stored(task).map_err(said)?;
     let mut read = Vec::new();
     for stream_shown in streams {

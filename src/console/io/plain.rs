@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::OnHangup;
 use crate::envelope::SafeText;
 use crate::link::Operator;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 
 use super::leaving::{GIVING_BACK, LEAVING};
 use super::output::{Output, Sink};

@@ -9,9 +9,9 @@ use super::driver::Driver;
 use crate::config::{Faults, Loaded, ProgramSettings};
 use crate::console::msg::Msg;
 use crate::link::Scripts;
+use crate::model::PlaceId;
 use crate::prose::run::Request;
 use crate::prose::vm::Budget;
-use crate::runtime::PlaceId;
 
 /// Capacity of the event channel; the events are discarded, because the screen shows the program.
 const EVENTS: usize = 16;

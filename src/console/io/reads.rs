@@ -11,7 +11,7 @@ use crate::console::msg::Msg;
 use crate::console::plain::{Event, Purpose};
 use crate::envelope::TaskId;
 use crate::link::Operator;
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 
 /// The reads in progress.
 type Reads = JoinSet<Option<Event>>;

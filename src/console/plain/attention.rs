@@ -10,7 +10,7 @@ use crate::console::app::attention::{Subject, Waits, waiting};
 use crate::console::app::question::{self, QuestionDialog};
 use crate::console::app::task_words;
 use crate::link::Request;
-use crate::runtime::{
+use crate::model::{
     AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
 };
 

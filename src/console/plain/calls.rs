@@ -8,7 +8,7 @@ use crate::console::app::call_name;
 use crate::console::msg;
 use crate::console::text::visible;
 use crate::link::Request;
-use crate::runtime::{CallSummary, PlaceState, Slot, Snapshot};
+use crate::model::{CallSummary, PlaceState, Slot, Snapshot};
 
 /// Calls listed.
 const MOST_CALLS: usize = 10;

@@ -5,7 +5,7 @@ use crate::console::app::task_words;
 use std::sync::Arc;
 
 use crate::envelope::Actor;
-use crate::runtime::{
+use crate::model::{
     CallSummary, HeldCall, ProgramView, Snapshot, StepState, StepView, TaskEvent, TaskFact, TaskStatus,
     TaskView,
 };

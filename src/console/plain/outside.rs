@@ -9,7 +9,7 @@ use crate::console::app::usage::Usages;
 use crate::console::app::watch::Watching;
 use crate::console::text::visible;
 use crate::link::ASKED_FOR;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 
 impl Session {
     /// Handles the loss of the runtime. A person can wait for the next one; a script has nothing to wait for.

@@ -7,7 +7,7 @@ use super::steps::reply;
 use crate::console::app::link_word;
 use crate::console::app::typing::start_of;
 use crate::console::text::visible;
-use crate::runtime::{PlaceState, Snapshot};
+use crate::model::{PlaceState, Snapshot};
 
 impl Session {
     /// Lists the places.

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::config::{Prefix, WatchRule};
 use crate::envelope::TaskId;
-use crate::runtime::{Snapshot, TaskView};
+use crate::model::{Snapshot, TaskView};
 
 use super::entered::Entered;
 use super::events::{events, program_runs};

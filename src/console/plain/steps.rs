@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::Request;
-use crate::runtime::{QuestionKind, TaskView};
+use crate::model::{QuestionKind, TaskView};
 
 use super::line::Line;
 use super::menu::{self, Verb};

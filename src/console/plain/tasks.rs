@@ -3,7 +3,7 @@
 use crate::console::app::task_words;
 use jiff::Timestamp;
 
-use crate::runtime::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView};
 
 use super::line::who;
 use crate::console::app::alias;

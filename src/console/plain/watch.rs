@@ -3,7 +3,8 @@
 use crate::config::WatchRule;
 use crate::envelope::TaskId;
 use crate::link::Request;
-use crate::runtime::{TaskUsage, TaskView};
+use crate::model::TaskView;
+use crate::runtime::TaskUsage;
 
 use super::line::Line;
 use super::output::{Purpose, Reading};

@@ -15,7 +15,7 @@ use crate::dispatch::registry;
 use crate::dispatch::response::{Failure, Response};
 use crate::envelope::{mask, one_line};
 use crate::link::Scripts;
-use crate::runtime::{StreamLine, StreamView};
+use crate::model::{StreamLine, StreamView};
 
 /// The number of lines shown.
 const LINES: usize = 40;

@@ -12,8 +12,8 @@ use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::envelope::one_line;
 use crate::link::{Error, Operator};
+use crate::model::{Question, QuestionKind};
 use crate::paths::Places;
-use crate::runtime::{Question, QuestionKind};
 
 /// The maximum length of a prompt in a list, in characters.
 const PROMPT_CHARS: usize = 200;

@@ -11,7 +11,7 @@ use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::{Failure, link_failure};
 use crate::link::{Error, Hello, ListedRuntime, Listing, Role, Running, Scripts, VERSION, dial};
-use crate::runtime::Standing;
+use crate::model::Standing;
 
 /// How long one runtime may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use super::Local;
 use super::cards::{self, Card, CardId, Cards};
 use crate::link::Error;
 use crate::link::protocol::Request;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 
 impl Local {
     /// Issues cards to an embedded console as its snapshots arrive. An attached console gets its cards with the

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::runtime::{HoldReason, QuestionId, READING, Snapshot};
+use crate::model::{HoldReason, QuestionId, READING, Snapshot};
 
 /// The length of a nonce.
 const NONCE: usize = 32;
@@ -142,7 +142,7 @@ pub(super) fn random_nonce() -> String {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
-    use crate::runtime::{GateView, HeldCall};
+    use crate::model::{GateView, HeldCall};
 
     fn call(ticket: u64, reason: HoldReason) -> HeldCall {
         HeldCall {

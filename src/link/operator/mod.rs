@@ -38,9 +38,11 @@ pub(super) use update::{Item, Update};
 use super::protocol::{Reply, Request};
 use super::{Error, Way};
 use crate::envelope::{Actor, TaskId};
+use crate::model;
+use crate::model::{CallRecord, PlaceId, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
-use crate::runtime::{self, CallRecord, Handle, LogPart, PlaceId, Snapshot, TaskView, Viewer};
+use crate::runtime::{self, Handle, LogPart, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
@@ -311,7 +313,7 @@ impl Local {
     async fn handle(&self, request: Request) -> Result<Reply, Error> {
         self.check(&request)?;
         let (Self { runtime, caller, .. }, console) = (self, &*self.console);
-        let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
+        let declined = |error: model::Error| Error::Declined { message: error.to_string() };
         match request {
             Request::Call { tool, input, .. } => {
                 return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await.into()));

@@ -7,7 +7,7 @@ use crate::link::frame::Frame;
 use crate::link::protocol::{Request, ServerMessage};
 use crate::link::way::cure;
 use crate::link::{Error, VERSION};
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 use crate::tools;
 
 /// The first version of the link protocol with pieces of logs. Older runtimes close the connection on a request they

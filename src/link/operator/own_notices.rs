@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Operator;
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 
 impl Operator {
     /// Returns a snapshot of this connection without the notices about this console itself. A runtime on another machine
@@ -32,7 +32,7 @@ fn without(snapshot: &Arc<Snapshot>, own: u32) -> Arc<Snapshot> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::Notice;
+    use crate::model::Notice;
 
     #[test]
     fn a_console_is_not_told_what_it_did_itself() {

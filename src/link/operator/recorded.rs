@@ -7,8 +7,8 @@ use tokio::sync::{Notify, watch};
 
 use crate::link::Error;
 use crate::link::protocol::{Reply, Request};
+use crate::model::{CallRecord, Snapshot};
 use crate::runtime::past::Recording;
-use crate::runtime::{CallRecord, Snapshot};
 
 /// A finished recording.
 #[derive(Clone)]

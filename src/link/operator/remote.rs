@@ -20,7 +20,7 @@ use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
 use crate::link::{Error, Hello, Link, Role, Way};
-use crate::runtime::Snapshot;
+use crate::model::Snapshot;
 use crate::terminal::Contents;
 
 /// Messages that may be queued for writing; beyond this, senders wait.

@@ -21,8 +21,9 @@ use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
+use crate::model::{Closing, Snapshot};
 use crate::process::ConsoleProcess;
-use crate::runtime::{Closing, Handle, Snapshot};
+use crate::runtime::Handle;
 
 /// The minimum interval between two snapshots.
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);

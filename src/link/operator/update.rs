@@ -10,7 +10,7 @@ use crate::envelope::{TaskId, json_length};
 use crate::link::Error;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::ServerMessage;
-use crate::runtime::{
+use crate::model::{
     AgentView, CallSummary, GateView, HeldCall, Notice, ProgramView, Question, QuestionId, Snapshot, TaskView,
 };
 
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::envelope::Actor;
     use crate::link::operator::fleet::tests::running;
-    use crate::runtime::TaskStatus;
+    use crate::model::TaskStatus;
 
     fn task(id: u8, number: u32) -> Arc<TaskView> {
         Arc::new(TaskView { number, ..running(id, "sleep 1") })
@@ -381,7 +381,7 @@ mod tests {
             task: None,
             commands: Vec::new(),
             description: Some(long.clone()),
-            reason: crate::facts::HoldReason::Paused,
+            reason: crate::model::HoldReason::Paused,
             since: jiff::Timestamp::UNIX_EPOCH,
             hash: String::new(),
         };
@@ -499,10 +499,10 @@ mod tests {
             path: "/w/p.prose".into(),
             source: source.into(),
             folder: "/w".into(),
-            state: crate::runtime::RunState::Running,
+            state: crate::model::RunState::Running,
             steps: Vec::new(),
             branches: Vec::new(),
-            loops: vec![crate::runtime::LoopView { lines: crate::runtime::Lines::one(1), pass, max: None }],
+            loops: vec![crate::model::LoopView { lines: crate::model::Lines::one(1), pass, max: None }],
             bindings: Vec::new(),
             sessions: 0,
             cost: 0,

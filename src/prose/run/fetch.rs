@@ -13,10 +13,11 @@ use super::{Request, SharedDisk};
 use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
+use crate::model::PROGRAM_CALL;
 use crate::process::Leftovers;
 use crate::prose::source::Source;
 use crate::prose::vm::module::Library;
-use crate::runtime::{ExecOutcome, ExecRequest, Handle, Marked, PROGRAM_CALL, Step, Stream};
+use crate::runtime::{ExecOutcome, ExecRequest, Handle, Marked, Step, Stream};
 
 /// The timeout of a fetch.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -52,7 +52,8 @@ use crate::clock::Clock;
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::{Actor, Envelope, MASKED, names_secret};
 use crate::journal::{Disk, Durability, Os};
-use crate::runtime::{Handle, PROGRAM_CALL, ProgramError, ProgramView, RunState};
+use crate::model::{PROGRAM_CALL, ProgramError, ProgramView, RunState};
+use crate::runtime::Handle;
 
 /// The minimum interval between publications of a run's view.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::journal::Key;
+use crate::model::dollars;
 use crate::prose::vm::control_flow::{Evaluated, Halt, Thrown};
 use crate::prose::vm::value::Value;
-use crate::runtime::dollars;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,11 +10,12 @@ use super::error::Error;
 use super::journal::RunJournal;
 use crate::config::{Answerer, ExecPolicy};
 
+use crate::model::QuestionKind;
 use crate::prose::answers::Asked;
 use crate::prose::survey::{PossibleQuestion, Survey};
 use crate::prose::vm::module::Library;
 use crate::prose::vm::{AnswerPolicy, failure};
-use crate::runtime::{Handle, QuestionKind};
+use crate::runtime::Handle;
 
 /// Rejects inputs that the program does not have.
 ///

@@ -10,15 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{Exit, TaskFact};
+use crate::model::{Asking, Error, Settled, TaskStatus, TaskView};
+use crate::model::{Exit, TaskFact};
 use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
     CAPTURED_CHARS, CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,
 };
-use crate::runtime::{
-    Asking, Error, ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Settled, Step, Stop, Stream,
-    TaskStatus, TaskView, Until,
-};
+use crate::runtime::{ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Step, Stop, Stream, Until};
 
 /// How long a task may take to end after KILL.
 const GONE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::permission::Asked;
-use crate::runtime::{AnswerValue, QuestionKind};
+use crate::model::{AnswerValue, QuestionKind};
 
 /// The maximum size of a value included in the task text, in bytes; the whole value is in its file.
 const INLINE_BYTES: usize = 64 << 10;

@@ -10,9 +10,9 @@ use super::scope::Bound;
 use super::session_command::Work;
 use crate::config::Answerer;
 use crate::envelope::mask;
+use crate::model::Expected;
 use crate::prose::ast::{Agent, Model, Permission, Rule, Text};
 use crate::prose::session::{self, Asked, Brief, Given, commanded};
-use crate::runtime::Expected;
 
 impl<E: Effects> Vm<E> {
     /// Assigns the condition, choice or value in a question to the answerer that the settings name for it.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::TaskId;
-use crate::runtime::{Answer, Asking, Marked};
+use crate::model::{Answer, Asking};
+use crate::runtime::Marked;
 
 /// The effects of an execution.
 pub trait Effects: Send + Sync {

@@ -10,9 +10,9 @@ use super::scope::{CommandEnd, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::envelope::Actor;
+use crate::model::{AnswerValue, Principal, QuestionKind};
 use crate::prose::ast::{Exec, OnFail, Text};
 use crate::prose::run::journal::{CommandRecord, Key, Row};
-use crate::runtime::{AnswerValue, Principal, QuestionKind};
 
 /// How many lines of stderr, and characters of these, an error quotes.
 const ERROR_LINES: usize = 5;

@@ -7,12 +7,12 @@ use super::scope::{BindingKind, Bound};
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::envelope::{MASKED, names_secret};
+use crate::model::BindingView;
 use crate::prose::run::binding::BindingFile;
 use crate::prose::run::folder::Folder;
 use crate::prose::run::journal::BindingRecord;
 use crate::prose::run::state;
 use crate::prose::source::Span;
-use crate::runtime::BindingView;
 
 /// The position of a statement.
 #[derive(Debug, Clone, Copy)]

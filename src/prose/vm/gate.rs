@@ -9,9 +9,9 @@ use super::effects::{Decision, Effects};
 use super::file::Site;
 use super::value::Value;
 use super::{Frame, Vm};
+use crate::model::{Answer, AnswerValue, QuestionKind};
 use crate::prose::ast::{Gate, OnReject};
 use crate::prose::run::state;
-use crate::runtime::{Answer, AnswerValue, QuestionKind};
 
 /// How a gate was decided.
 enum Verdict {

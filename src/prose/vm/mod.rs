@@ -50,11 +50,11 @@ use self::policy::Turn;
 use self::progress::Progress;
 use self::scope::Scope;
 use crate::config::{ExecPolicy, SessionSettings};
+use crate::model::StepState;
 use crate::prose::answers::Answers;
 use crate::prose::ast::Statement;
 use crate::prose::run::journal::{Key, RunJournal};
 use crate::prose::source::Span;
-use crate::runtime::StepState;
 
 /// The maximum number of commands of one program that run at the same time; others wait.
 const AT_ONCE: usize = 32;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::value::Value;
+use crate::model::Lines;
 use crate::prose::ast::Program;
 use crate::prose::run::folder::Folder;
 use crate::prose::source::{Position, Source, Span};
 use crate::prose::survey::Survey;
-use crate::runtime::Lines;
 
 /// A program that was parsed and checked.
 #[derive(Debug)]

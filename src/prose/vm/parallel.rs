@@ -14,11 +14,11 @@ use super::join::{Standing, Tally};
 use super::scope::{BindingKind, CommandEnd};
 use super::value::Value;
 use super::{Frame, Vm, Walk};
+use crate::model::{BranchView, StepState};
 use crate::prose::ast::{Body, Branch, Join, Parallel, ParallelOnFail};
 use crate::prose::run::journal::Row;
 use crate::prose::run::state;
 use crate::prose::source::Span;
-use crate::runtime::{BranchView, StepState};
 
 /// The results of branches that ended, by number.
 struct Joined {

@@ -11,8 +11,8 @@ use super::effects::{Decision, Effects};
 use super::exec::Command;
 use super::{Frame, Vm};
 use crate::config::ExecPolicy;
+use crate::model::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
 use crate::prose::run::journal::Key;
-use crate::runtime::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
 
 /// The decision about a command under `once`; locked while the question is open.
 pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decision>>>;

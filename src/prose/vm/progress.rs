@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 #[cfg(test)]
 use crate::envelope::Actor;
 use crate::envelope::TaskId;
-use crate::runtime::{
+use crate::model::{
     BindingView, BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView,
 };
 

@@ -7,11 +7,11 @@ use super::file::{Site, binding_view};
 use super::session_command::Work;
 use super::{Frame, Vm};
 use crate::envelope::{Actor, names_secret};
-use crate::prose::answers::{Asked, Reply};
-use crate::prose::run::journal::Row;
-use crate::runtime::{
+use crate::model::{
     Answer, AnswerValue, Asking, Evidence, Expected, Origin, Principal, QuestionKind, StepState,
 };
+use crate::prose::answers::{Asked, Reply};
+use crate::prose::run::journal::Row;
 
 /// The number of values shown with a question that names none.
 const SHOWN: usize = 12;

@@ -15,12 +15,12 @@ use super::scope::{Bound, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::config::SessionSubject;
+use crate::model::QuestionKind;
 use crate::prose::ast::{Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject};
 use crate::prose::run::journal::CommandRecord;
 use crate::prose::run::{folder, state};
 use crate::prose::session::Brief;
 use crate::prose::source::Span;
-use crate::runtime::QuestionKind;
 
 impl<E: Effects> Vm<E> {
     /// Runs a session.

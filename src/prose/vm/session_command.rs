@@ -13,9 +13,9 @@ use super::question::{Put, Query};
 use super::scope::CommandEnd;
 use super::{Frame, Vm};
 use crate::envelope::{Actor, TaskId};
+use crate::model::{Answer, AnswerValue, Asking, Expected, Principal, QuestionKind, dollars};
 use crate::prose::run::journal::{CommandRecord, Row};
 use crate::prose::session::{Brief, Invocation, Reply, Started, preset, reply};
-use crate::runtime::{Answer, AnswerValue, Asking, Expected, Principal, QuestionKind, dollars};
 
 /// The maximum length of a session command's output, in characters: events of its work precede the answer.
 const PRINTED_CHARS: usize = 8 << 20;

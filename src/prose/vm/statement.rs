@@ -8,11 +8,11 @@ use super::file::{Named, Site};
 use super::scope::BindingKind;
 use super::value::{Record, Value};
 use super::{Frame, Vm, Walk};
+use crate::model::StepState;
 use crate::prose::ast::{
     Assignment, Binding, Expr, InputPrompt, Mutability, Output, Statement, StatementKind, Target, Text,
 };
 use crate::prose::run::state;
-use crate::runtime::StepState;
 
 impl<E: Effects> Vm<E> {
     /// Executes a module's program: its statements in order, numbered from 1.

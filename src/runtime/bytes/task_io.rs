@@ -13,11 +13,11 @@ use super::lock;
 use super::ring::Ring;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
+use crate::model::OutputView;
 use crate::process::Pty;
 use crate::runtime::log::{LogFiles, OutputLog};
 use crate::runtime::request::MOST_INPUT;
 use crate::runtime::screen::Screen;
-use crate::runtime::view::OutputView;
 use crate::terminal::{Origin, Size, Stream, Terminal};
 
 /// How much of a task's output is stored.

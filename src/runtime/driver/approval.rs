@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::Driver;
 use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
+use crate::model::Error;
+use crate::model::TaskView;
+use crate::model::{BatchRequest, Decision};
 use crate::process::ConsoleProcess;
-use crate::runtime::Error;
-use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::events::Row;
 use crate::runtime::request::Within;
 use crate::runtime::supervisor::{Action, GateEvent, Verdict};
-use crate::runtime::view::TaskView;
 
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.

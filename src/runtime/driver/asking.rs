@@ -17,7 +17,7 @@ use super::Driver;
 use super::polling::polls_tty;
 use super::waiting::{Groups, TTY_SLEEPS};
 use crate::envelope::TaskId;
-use crate::facts::{InputEvidence, Need, Waiting};
+use crate::model::{InputEvidence, Need, Waiting};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::supervisor::Input;
 

@@ -3,12 +3,12 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{TaskEvent, TaskFact};
+use crate::model::TaskView;
+use crate::model::{TaskEvent, TaskFact};
 use crate::process::{Scope, Signal};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::native::Stage;
 use crate::runtime::supervisor::Input;
-use crate::runtime::view::TaskView;
 
 impl Driver {
     /// Called when a task's shell has ended: its caller learns of that once all earlier output is delivered.

@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::TaskFact;
-use crate::runtime::Error;
+use crate::model::Error;
+use crate::model::TaskFact;
+use crate::model::TaskView;
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
 use crate::runtime::task_folder::{self, TASKS};
-use crate::runtime::view::TaskView;
 
 /// How long programs may take to end after their commands.
 const PROGRAMS_END: Duration = Duration::from_secs(1);

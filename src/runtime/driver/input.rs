@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::RejectionReason;
-use crate::runtime::Error;
+use crate::model::Error;
+use crate::model::RejectionReason;
+use crate::model::TaskView;
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::events::Row;
 use crate::runtime::request::{Input, InputOutcome, InputTarget, MOST_INPUT, Rejection};
 use crate::runtime::supervisor;
-use crate::runtime::view::TaskView;
 use crate::terminal::{self, Modes};
 
 /// The longest line that a terminal in canonical mode accepts; the kernel silently truncates longer ones.

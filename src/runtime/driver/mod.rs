@@ -35,10 +35,10 @@ use tokio::task::JoinSet;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::facts::{Exit, TaskEvent};
+use crate::model::Error;
+use crate::model::{Exit, TaskEvent};
 use crate::process::environment::Environment;
 use crate::process::{ComingHost, ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
-use crate::runtime::Error;
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::ended_outputs::EndedOutputs;
 use crate::runtime::events::Row;

@@ -7,10 +7,10 @@ use super::start::Prepared;
 use super::usage::Known;
 use super::waiting::Found;
 use crate::envelope::{Actor, TaskId};
+use crate::model::Closing;
+use crate::model::Error;
+use crate::model::{BatchRequest, Decision};
 use crate::process::{ConsoleProcess, HostEvent, Running, Scope, Signal};
-use crate::runtime::Error;
-use crate::runtime::approval::{BatchRequest, Decision};
-use crate::runtime::cause::Closing;
 use crate::runtime::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome, Within};
 use crate::runtime::supervisor;
 

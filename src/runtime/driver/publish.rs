@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::journal::Health;
-use crate::runtime::view::{RecordView, Snapshot, TaskView};
+use crate::model::{RecordView, Snapshot, TaskView};
 
 impl Driver {
     /// Publishes the current state.

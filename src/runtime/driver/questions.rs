@@ -9,10 +9,11 @@ use super::Driver;
 use super::order::{Order, Reply};
 use crate::envelope::Actor;
 use crate::journal::Durability;
+use crate::model::{Answer, Asking, Given, QuestionId, Settled};
+use crate::model::{Error, Refusal};
 use crate::process::ConsoleProcess;
 use crate::runtime::events::Row;
-use crate::runtime::question::{Answer, Asking, Fact, Given, Machine, QuestionId, Settled, Told};
-use crate::runtime::{Error, Refusal};
+use crate::runtime::question::{Fact, Machine, Told};
 
 /// An order about questions.
 #[derive(Debug)]

@@ -10,12 +10,13 @@ use super::start_files::{StartFiles, not_entered, root};
 use super::{Driver, streams};
 use crate::envelope::{TaskId, with_causes};
 use crate::journal::Durability;
+use crate::model::Error;
+use crate::model::TaskView;
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
     ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,
     environment, script, workdir,
 };
-use crate::runtime::Error;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, Stage};
@@ -23,7 +24,6 @@ use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Input, NewTask};
 use crate::runtime::task_folder::TaskFolder;
-use crate::runtime::view::TaskView;
 use crate::terminal::Size;
 
 /// A command ready to start: where and how it runs is decided, and its folder and log exist.

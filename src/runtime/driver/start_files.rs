@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::envelope::TaskId;
+use crate::model::Error;
 use crate::process::{Resource, WorkdirError, workdir};
-use crate::runtime::Error;
 use crate::runtime::request::ExecRequest;
 use crate::runtime::shared::Shared;
 use crate::runtime::task_folder::TaskFolder;

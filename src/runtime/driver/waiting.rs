@@ -17,7 +17,7 @@ use super::order::Order;
 use super::polling::polls_tty;
 use super::{Driver, asking};
 use crate::envelope::TaskId;
-use crate::facts::{InputEvidence, Need, Waiting};
+use crate::model::{InputEvidence, Need, Waiting};
 use crate::process::{Host, Standstill};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::log::open_log;

@@ -1,7 +1,7 @@
 //! Agents: who is connected, and what the settings say about them.
 
 use super::Handle;
-use crate::runtime::agent_view::AgentPeer;
+use crate::model::AgentPeer;
 use crate::runtime::events::Row;
 
 /// The lower limit of a receipt's maximum length, in characters.

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
+use crate::model::CallRecord;
+use crate::model::Metrics;
+use crate::model::Standing;
+use crate::model::StreamView;
 use crate::runtime::agent_notices::AgentNotices;
-use crate::runtime::calls::CallRecord;
 use crate::runtime::events::{Answered, Row};
-use crate::runtime::metrics::Metrics;
 use crate::runtime::past;
-use crate::runtime::standing::Standing;
-use crate::runtime::stream::StreamView;
 
 impl Handle {
     /// Records a call before it takes effect and returns its number. `durability` says when its row counts as

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{self, HeldFolder};
 use crate::journal::{self, META_VERSION, Meta};
+use crate::model::Error;
 use crate::process::Identity;
-use crate::runtime::Error;
 use crate::runtime::task_folder::TASKS;
 
 pub(super) fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {

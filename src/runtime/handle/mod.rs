@@ -26,11 +26,12 @@ use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, Meta};
+use crate::model::Closing;
+use crate::model::Error;
+use crate::model::Snapshot;
 use crate::process::environment::Environment;
 use crate::process::{Scope, Signal, Spawner};
-use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
-use crate::runtime::cause::Closing;
 use crate::runtime::driver::{Coming, Driver, Order, Prepared, Reply, prepare, to_past};
 use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, NativeRequest};
@@ -40,7 +41,6 @@ use crate::runtime::request::{
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor;
-use crate::runtime::view::Snapshot;
 use crate::terminal::{Size, Terminal};
 
 /// Orders that may be queued for the driver.

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::Handle;
 use crate::journal::Durability;
-use crate::runtime::Error;
+use crate::model::Error;
 use crate::runtime::events::Row;
 use crate::runtime::outside::{Marks, Taken, tell};
 

@@ -7,12 +7,12 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
+use crate::model::Error;
+use crate::model::ProgramView;
+use crate::model::{Answer, Asking, Given, Question, QuestionId, Settled};
 use crate::process::ConsoleProcess;
-use crate::runtime::Error;
 use crate::runtime::driver::{Order, QuestionOrder, Reply};
 use crate::runtime::events::Row;
-use crate::runtime::program::ProgramView;
-use crate::runtime::question::{Answer, Asking, Given, Question, QuestionId, Settled};
 
 /// The most bytes that a question's texts may have together: what can be sent to a console.
 const QUESTION_BYTES: usize = 512 << 10;

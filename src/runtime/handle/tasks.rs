@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Handle;
 use crate::envelope::TaskId;
-use crate::runtime::Error;
+use crate::model::Error;
+use crate::model::TaskView;
 use crate::runtime::driver::{Known, Order, TaskUsage};
 use crate::runtime::output::{Output, StoredStreams, Stream};
-use crate::runtime::view::TaskView;
 
 impl Handle {
     /// Measures the current resource usage of live tasks; other tasks are left out.

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::journal::{Block, Durability};
-use crate::runtime::{AgentPeer, SHELL_PROFILE};
+use crate::model::{AgentPeer, SHELL_PROFILE};
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &Block) -> Handle {
@@ -127,7 +127,7 @@ async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_reco
     let shown = shows(&handle, |now| now.tasks_left + now.tasks.len() as u64 == TASKS as u64).await;
     assert_eq!((shown.tasks.len(), shown.tasks_left), (500, 1_500));
     assert_eq!(
-        shown.count(crate::runtime::TaskStatus::Failed),
+        shown.count(crate::model::TaskStatus::Failed),
         TASKS as u64,
         "the bar and the farewell count all of them"
     );

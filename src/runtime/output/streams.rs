@@ -2,7 +2,7 @@
 
 use super::{Output, Stream, blocking};
 use crate::envelope::preview::Text;
-use crate::runtime::Error;
+use crate::model::Error;
 
 impl Output {
     /// Returns standard output and standard error, each as [`Output::text`] returns it from its beginning.

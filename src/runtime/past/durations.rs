@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::find::list;
 use crate::journal::{Item, Reader};
-use crate::runtime::TaskStatus;
-use crate::runtime::view::Ended;
+use crate::model::Ended;
+use crate::model::TaskStatus;
 
 /// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;

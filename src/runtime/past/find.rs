@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::reader;
 use crate::envelope::TaskId;
 use crate::journal::{self, Meta, is_held};
+use crate::model::TaskView;
 use crate::runtime::task_folder::TASKS;
-use crate::runtime::view::TaskView;
 
 /// One recording in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

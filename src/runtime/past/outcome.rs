@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::TaskState;
+use crate::model::{Exit, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
-use crate::runtime::state::TaskState;
 
 /// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
@@ -59,8 +59,8 @@ fn event(at: Timestamp, fact: TaskFact) -> TaskEvent {
 mod tests {
     use super::*;
     use crate::envelope::TaskId;
-    use crate::facts::StopSignal;
-    use crate::runtime::view::{OutputView, TaskView};
+    use crate::model::StopSignal;
+    use crate::model::{OutputView, TaskView};
     use crate::terminal::Size;
 
     fn task(tty: bool, events: &[(TaskFact, Actor)]) -> TaskState {

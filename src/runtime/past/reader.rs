@@ -10,18 +10,18 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{RejectionReason, TaskEvent, TaskUpdate};
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
-use crate::runtime::calls::ABANDONED;
-use crate::runtime::calls::CallRecord;
+use crate::model::CallRecord;
+use crate::model::ProgramView;
+use crate::model::TaskState;
+use crate::model::TaskView;
+use crate::model::calls::ABANDONED;
+use crate::model::{RejectionReason, TaskEvent, TaskUpdate};
 use crate::runtime::counters::Counters;
 use crate::runtime::events::{Abandoned, Answered, Row};
 use crate::runtime::outside::{Marks, Outside};
-use crate::runtime::program::ProgramView;
 use crate::runtime::question::Fact;
-use crate::runtime::state::TaskState;
 use crate::runtime::supervisor::GateEvent;
-use crate::runtime::view::TaskView;
 
 /// A recording read back from its rows.
 #[derive(Debug, Clone)]

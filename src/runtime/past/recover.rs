@@ -9,12 +9,12 @@ use super::outcome;
 use super::reader::{self, Recording};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
-use crate::facts::TaskStatus;
 use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
+use crate::model::TaskState;
+use crate::model::TaskStatus;
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
 use crate::runtime::events::{Recovered, Row};
 use crate::runtime::log;
-use crate::runtime::state::TaskState;
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
 const PATIENCE: Duration = Duration::from_secs(3);

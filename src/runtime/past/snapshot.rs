@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
+use crate::model::GateView;
+use crate::model::Metrics;
+use crate::model::TaskState;
+use crate::model::{AgentView, SHELL_PROFILE};
+use crate::model::{CallSummary, Notice, RecordView, Snapshot, TaskView};
+use crate::model::{ProgramView, RunState};
 use crate::process::ExitRecord;
-use crate::runtime::agent_view::{AgentView, SHELL_PROFILE};
-use crate::runtime::approval::GateView;
 use crate::runtime::events::Row;
-use crate::runtime::metrics::Metrics;
-use crate::runtime::program::{ProgramView, RunState};
-use crate::runtime::state::TaskState;
-use crate::runtime::view::{CallSummary, Notice, RecordView, Snapshot, TaskView};
 
 impl Recording {
     /// Returns the console's view of the recording. A task whose end was not recorded is completed from what it left

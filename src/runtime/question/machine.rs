@@ -10,10 +10,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, AnswerValue, Given, Principal, Settled};
-use super::view::{Asking, Comment, Question, QuestionId};
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
+use crate::model::Refusal;
+use crate::model::{Answer, AnswerValue, Given, Principal, Settled};
+use crate::model::{Asking, Comment, Question, QuestionId};
 use crate::process::ConsoleProcess;
 
 /// Settled questions that are remembered, so that a late answer can be told how they were settled.
@@ -22,42 +23,6 @@ const SETTLED_KEPT: usize = 256;
 const COMMENTS: usize = 16;
 /// Length limit of a comment, in characters.
 const COMMENT_CHARS: usize = 2_000;
-
-/// Why an answer was rejected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// No question of this recording has this id.
-    #[error("no question {0} in this recording")]
-    Unknown(QuestionId),
-    /// It was already settled.
-    #[error("question {id} was {how}")]
-    Settled {
-        /// The question.
-        id: QuestionId,
-        /// How it was settled, e.g. `answered by operator`.
-        how: String,
-    },
-    /// Only the operator may answer it.
-    #[error("question {id} is for the operator alone, at a console")]
-    OperatorOnly {
-        /// The question.
-        id: QuestionId,
-    },
-    /// Its program does not allow agents to answer it.
-    #[error("question {id} may not be answered by an agent")]
-    NotForAgents {
-        /// The question.
-        id: QuestionId,
-    },
-    /// The answer does not fit this question, which stays open.
-    #[error("the answer to question {id} has to be {expected}")]
-    DoesNotFit {
-        /// The question.
-        id: QuestionId,
-        /// What an answer may be.
-        expected: String,
-    },
-}
 
 /// A fact recorded about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

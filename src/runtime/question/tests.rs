@@ -5,11 +5,12 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::answer::{AnswerValue, Given, Settled};
-use super::machine::{Fact, Machine, Refusal, Told};
-use super::view::{Asking, Evidence, Origin, QuestionId, QuestionKind};
+use super::machine::{Fact, Machine, Told};
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::model::Refusal;
+use crate::model::{AnswerValue, Given, Settled};
+use crate::model::{Asking, Evidence, Origin, QuestionId, QuestionKind};
 
 fn at(seconds: u64) -> Moment {
     let wall = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::try_from(seconds).expect("small"));

@@ -14,8 +14,8 @@ use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
-use crate::facts::HoldReason;
-use crate::runtime::approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
+use crate::model::HoldReason;
+use crate::model::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 use crate::runtime::request::{ExecRequest, Within};
 
 const EXEC: &str = "ExecCommand";
@@ -387,8 +387,8 @@ fn gate_event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &
 mod tests {
     use super::*;
     use crate::envelope::TaskId;
-    use crate::facts::TaskStatus;
-    use crate::runtime::cause::Closing;
+    use crate::model::Closing;
+    use crate::model::TaskStatus;
     use crate::runtime::request::ExecRequest;
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status};
     use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};
@@ -620,7 +620,7 @@ mod tests {
     #[test]
     fn a_batch_is_asked_about_once_and_not_its_items() {
         let mut supervisor = Supervisor::new(&rules());
-        let item = Some(crate::runtime::BatchItem { index: 1, count: 1 });
+        let item = Some(crate::model::BatchItem { index: 1, count: 1 });
         let request = ExecRequest { item, ..asked("git push", agent()) };
         assert!(supervisor.step(at(0), new_task(request)).contains(&Action::Spawn(id())));
     }

@@ -7,7 +7,7 @@ use super::message::{Action, Timer};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::TaskFact;
+use crate::model::TaskFact;
 
 /// The time between the caller's end and the command's, in which the caller may still report that it wants the
 /// command stopped.
@@ -59,7 +59,7 @@ impl Task {
 mod tests {
     use super::*;
     use crate::config::Limits;
-    use crate::facts::{Exit, TaskStatus};
+    use crate::model::{Exit, TaskStatus};
     use crate::runtime::supervisor::message::Order;
     use crate::runtime::supervisor::tests::{at, end, id, new_task, orders, request, running, status};
     use crate::runtime::supervisor::{Input, Supervisor};

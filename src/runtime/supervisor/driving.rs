@@ -6,7 +6,7 @@ use super::message::{Action, Timer};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::{Need, TaskFact, TaskStatus, TaskUpdate, Waiting};
+use crate::model::{Need, TaskFact, TaskStatus, TaskUpdate, Waiting};
 
 impl Task {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<Action> {

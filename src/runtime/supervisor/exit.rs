@@ -6,9 +6,9 @@ use super::message::{Action, Order};
 use super::task::{Task, millis};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind};
-use crate::facts::{Exit, TaskFact, TaskStatus};
+use crate::model::error::START_UNKNOWN;
+use crate::model::{Exit, TaskFact, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::error::START_UNKNOWN;
 
 impl Task {
     pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<Action> {

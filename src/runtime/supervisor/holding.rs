@@ -4,7 +4,7 @@ use super::message::Action;
 use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::TaskFact;
+use crate::model::TaskFact;
 
 impl Task {
     /// Holds a new task in state `queued`.

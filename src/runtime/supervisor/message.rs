@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{Exit, RejectionReason, StopSignal, TaskEvent, Waiting};
+use crate::model::Closing;
+use crate::model::{Exit, RejectionReason, StopSignal, TaskEvent, Waiting};
 use crate::process::{ConsoleProcess, Leftovers};
-use crate::runtime::cause::Closing;
 use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;
 

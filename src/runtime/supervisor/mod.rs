@@ -26,13 +26,13 @@ use std::time::Duration;
 pub(crate) use message::{Action, GateEvent, Input, NewTask, Order, Timer, Verdict};
 pub(crate) use task::Task;
 
-use super::cause::Closing;
 use super::request::{Rejection, Stop, StopEffect};
-use super::view::{OutputView, TaskView};
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{RejectionReason, StopSignal};
+use crate::model::Closing;
+use crate::model::{OutputView, TaskView};
+use crate::model::{RejectionReason, StopSignal};
 use crate::process::Signal;
 
 /// The state of all tasks of one recording.

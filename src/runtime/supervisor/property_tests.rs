@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::tests::{at, id, new_task, orders, request, status};
 use super::*;
-use crate::facts::{Exit, InputEvidence, Need, StopSignal, TaskEvent, TaskUpdate, Waiting};
-use crate::runtime::approval::Decision;
-use crate::runtime::state::TaskState;
-use crate::runtime::view::{OutputView, TaskView};
+use crate::model::Decision;
+use crate::model::TaskState;
+use crate::model::{Exit, InputEvidence, Need, StopSignal, TaskEvent, TaskUpdate, Waiting};
+use crate::model::{OutputView, TaskView};
 
 #[derive(Debug, Clone)]
 enum Event {

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::envelope::Actor;
-use crate::runtime::approval::{BatchRequest, HeldCommand};
+use crate::model::{BatchRequest, HeldCommand};
 use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;
 

@@ -3,8 +3,8 @@
 
 use super::Supervisor;
 use super::message::NewTask;
-use crate::runtime::Error;
-use crate::runtime::approval::{BatchRequest, HeldCommand};
+use crate::model::Error;
+use crate::model::{BatchRequest, HeldCommand};
 use crate::runtime::request::Within;
 
 /// Bytes of commands that may wait in total: a console receives all of it in one message.

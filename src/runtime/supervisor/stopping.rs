@@ -6,9 +6,9 @@ use super::message::{Action, Order};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::{StopSignal, TaskFact, TaskStatus};
+use crate::model::Closing;
+use crate::model::{StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::cause::Closing;
 use crate::runtime::request::StopEffect;
 
 impl Task {
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
     use crate::clock::Moment;
-    use crate::facts::Exit;
+    use crate::model::Exit;
     use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
     use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
 

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::{HoldReason, RejectionReason, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::TaskState;
+use crate::model::{HoldReason, RejectionReason, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{OutputView, TaskView};
 use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
-use crate::runtime::state::TaskState;
 use crate::runtime::task_list;
-use crate::runtime::view::{OutputView, TaskView};
 use crate::terminal::Size;
 
 /// Keys typed within this time are combined into one event.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::facts::{Exit, StopSignal, TaskStatus};
+use crate::model::Ended;
+use crate::model::{Exit, StopSignal, TaskStatus};
 use crate::process::Leftovers;
 use crate::runtime::request::{ExecRequest, Marked, STEP_GRACE, Step};
-use crate::runtime::view::Ended;
 
 pub(in crate::runtime) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }
@@ -344,12 +344,12 @@ fn a_shutdown_interrupts_what_lives_and_refuses_what_comes() {
     let mut supervisor = running(false, None);
     let actions = supervisor.step(at(5), Input::Shutdown { closing: Closing::Unsaid });
     assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
-    assert!(matches!(refusal(&supervisor), Some(crate::runtime::Error::ShuttingDown)));
+    assert!(matches!(refusal(&supervisor), Some(crate::model::Error::ShuttingDown)));
     end(&mut supervisor, Exit::Signal("SIGTERM".into()));
     assert_eq!(status(&supervisor), TaskStatus::Interrupted);
 }
 
-fn refusal(supervisor: &Supervisor) -> Option<crate::runtime::Error> {
+fn refusal(supervisor: &Supervisor) -> Option<crate::model::Error> {
     let Input::Start(new) = new_task(request(false, None)) else { panic!("a start") };
     supervisor.refusal(&new)
 }
@@ -359,7 +359,7 @@ fn a_task_limit_is_a_limit_on_live_tasks() {
     let mut supervisor = Supervisor::new(&Limits { tasks: 1, ..Limits::default() });
     assert!(refusal(&supervisor).is_none());
     supervisor.step(at(0), new_task(request(false, None)));
-    assert!(matches!(refusal(&supervisor), Some(crate::runtime::Error::TaskLimit { limit: 1 })));
+    assert!(matches!(refusal(&supervisor), Some(crate::model::Error::TaskLimit { limit: 1 })));
     supervisor.step(at(1), Input::StartFailed { id: id(), error: ("k".into(), "m".into()) });
     assert_eq!(status(&supervisor), TaskStatus::Failed);
     assert!(refusal(&supervisor).is_none());

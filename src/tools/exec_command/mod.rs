@@ -20,7 +20,9 @@ use super::receipt::Receipt;
 use super::verb::{Caller, Context, Done, Hints, Verb};
 use super::{input, schema};
 use crate::envelope::ToolError;
-use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskStatus, TaskView};
+use crate::model;
+use crate::model::{TaskStatus, TaskView};
+use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream};
 use crate::terminal::Size;
 
 use result::ExecResult;
@@ -149,7 +151,7 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
         let budget = cx.caller.room.budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
         let outcome = match CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await {
-            Err(runtime::Error::StartUnknown(task)) => return Err(start_unknown(cx.runtime, task).await),
+            Err(model::Error::StartUnknown(task)) => return Err(start_unknown(cx.runtime, task).await),
             outcome => outcome?,
         };
         if matches!(&outcome, ExecOutcome::Completed(task) if task.status == TaskStatus::Cancelled) {
@@ -275,7 +277,7 @@ async fn start_unknown(runtime: &Handle, task: Arc<TaskView>) -> ToolError {
         Err(error) => Some(format!("(cannot be read: {error})")),
     };
     let details = json!({ "task_id": task.id, "output": output });
-    ToolError::from(runtime::Error::StartUnknown(task)).with_details(details)
+    ToolError::from(model::Error::StartUnknown(task)).with_details(details)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ExecCommand;
 use crate::envelope::{Envelope, TaskId};
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{Artifact, LEFT_OUT, Line, Receipt};
 use crate::tools::task::{self, Notes, TaskHandle, WaitsFor};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ExecCommandBatch, receipt};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::runtime::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView};
 use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::Artifact;

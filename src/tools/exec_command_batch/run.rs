@@ -9,10 +9,8 @@ use super::input::{Input, Item};
 use super::receipt::{pointer, receipt, rooms_beside};
 use super::result::{BatchResult, Complete, ItemError, ItemOutcome, SkipReason};
 use crate::envelope::{ErrorKind, ToolError};
-use crate::runtime::{
-    BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream,
-    TaskStatus, TaskView,
-};
+use crate::model::{BatchItem, BatchRequest, Error, HeldCommand, TaskStatus, TaskView};
+use crate::runtime::{ExecOutcome, ExecRequest, Leftovers, Output, Stream};
 use crate::tools::budget::Room;
 use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;

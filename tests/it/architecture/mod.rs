@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 12] = [
     &["link"],
     &["prose", "tools"],
     &["runtime"],
-    &["facts"],
+    &["model"],
     &["journal"],
     &["process"],
     &["terminal"],

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use pilothouse::config::{Env, Limits};
 use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::model::TaskStatus;
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{
-    ExecOutcome, ExecRequest, Handle, Input, Leftovers, Options, Screen, TaskStatus, Until, log_path,
+    ExecOutcome, ExecRequest, Handle, Input, Leftovers, Options, Screen, Until, log_path,
 };
 use pilothouse::terminal::{Color, KeyPress, Origin, Size, Terminal};
 use tempfile::TempDir;

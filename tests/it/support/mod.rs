@@ -21,7 +21,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use pilothouse::clock::Clock;
-use pilothouse::runtime::READING;
+use pilothouse::model::READING;
 
 pub(crate) use agent::{Agent, Answer};
 pub(crate) use console::Console;

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 use tui_input::Input as Editor;
 
-use crate::runtime::{HeldCall, HoldReason};
+use crate::model::{HeldCall, HoldReason};
 
 use super::{preview, title};
 use crate::console::app::dialog::{dialog, has_been_read, places};

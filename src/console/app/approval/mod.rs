@@ -11,7 +11,7 @@ use tui_input::Input as Editor;
 use crate::config::{NoPrefix, Prefix};
 use crate::envelope::Actor;
 use crate::link::Request;
-use crate::runtime::{Decision, HeldCall, HoldReason, Slot, Snapshot};
+use crate::model::{Decision, HeldCall, HoldReason, Slot, Snapshot};
 use crate::terminal::KeyPress;
 
 use super::dialog::scrolled;

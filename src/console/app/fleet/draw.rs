@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::console::app::{Painter, cut_left, cut_top};
 use crate::console::text::{self, Piece, column, piece, visible, width};
 use crate::console::theme::Role;
-use crate::runtime::{PlaceId, PlaceLink, TaskView};
+use crate::model::{PlaceId, PlaceLink, TaskView};
 
 /// Describes the state of a place, unless it is the usual one.
 pub(in crate::console::app) fn standing(painter: &mut Painter<'_>, id: &PlaceId) -> Vec<Piece> {

@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
-use crate::runtime::{
-    CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
+use crate::model::{
+    CallSummary, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
 };
+use crate::runtime::Input;
 
 use super::availability::Why;
 use super::chooser::{Choice, Chooser, Item, Kind};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::console::text;
-use crate::runtime::{PlaceLink, PlaceName, PlaceState, Slot, TaskView};
+use crate::model::{PlaceLink, PlaceName, PlaceState, Slot, TaskView};
 
 /// Returns the key for sorting tasks by age: their number, preceded by their creation time if there are
 /// several places.

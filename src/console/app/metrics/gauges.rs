@@ -3,7 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::runtime::{Gauge, Histogram, Limit, TaskView};
+use crate::model::{Gauge, Histogram, Limit, TaskView};
 
 use super::timed;
 

@@ -4,7 +4,7 @@ pub mod gauges;
 
 use ratatui::layout::Rect;
 
-use crate::runtime::{Histogram, Metrics};
+use crate::model::{Histogram, Metrics};
 
 use super::view::View;
 use super::{Painter, cut_left, cut_top, fleet};

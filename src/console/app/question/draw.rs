@@ -3,7 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::runtime::QuestionKind;
+use crate::model::QuestionKind;
 
 use super::QuestionDialog;
 use crate::console::app::dialog::places;

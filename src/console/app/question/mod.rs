@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tui_input::Input as Editor;
 
 use crate::link::Request;
-use crate::runtime::{AnswerValue, BindingView, Expected, Given, Question, QuestionId, QuestionKind};
+use crate::model::{AnswerValue, BindingView, Expected, Given, Question, QuestionId, QuestionKind};
 use crate::terminal::KeyPress;
 
 use super::dialog::{has_been_read, places, scrolled};

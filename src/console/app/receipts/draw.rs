@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-use crate::runtime::{CallSummary, StreamLine, StreamView, TaskView};
+use crate::model::{CallSummary, StreamLine, StreamView, TaskView};
 
 use super::rows::{CallRow, CallState, outcome, subject};
 use super::sheet::Sheet;

@@ -10,7 +10,7 @@ use sheet::{Link, Sheet};
 
 use crate::envelope::Actor;
 use crate::link::Request;
-use crate::runtime::{CallRecord, CallSummary};
+use crate::model::{CallRecord, CallSummary};
 
 use super::find::Finding;
 use super::{App, Layout, Screen, moved};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::runtime::{CallSummary, TaskStatus, TaskView};
+use crate::model::{CallSummary, TaskStatus, TaskView};
 
 use crate::console::app::task_words::how;
 use crate::console::app::view::View;

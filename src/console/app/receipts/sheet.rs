@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::envelope::{Envelope, compact};
-use crate::runtime::CallRecord;
+use crate::model::CallRecord;
 use crate::tools::{self, Rendered, Source};
 
 use crate::console::app::{App, Column, Layout, Screen, Text};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::runtime::{TaskEvent, TaskFact};
+use crate::model::{TaskEvent, TaskFact};
 use crate::terminal::{Mark, MarkKind};
 
 use super::App;
@@ -277,7 +277,7 @@ impl App {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
-    use crate::facts::{Exit, InputEvidence, Need, Waiting};
+    use crate::model::{Exit, InputEvidence, Need, Waiting};
     use crate::terminal::Stream;
     use proptest::prelude::*;
 

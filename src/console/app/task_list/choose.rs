@@ -8,7 +8,7 @@ use crate::console::app::chooser::{Choice, Chooser, Item, Kind};
 use crate::console::app::{App, Layer};
 use crate::console::text::visible;
 use crate::envelope::Actor;
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 
 /// Maximum number of agents listed, counting their connections.
 const MOST_AGENTS: usize = 64;

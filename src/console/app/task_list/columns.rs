@@ -7,7 +7,7 @@ use crate::console::app::task_words::how;
 use crate::console::app::{Painter, who};
 use crate::console::text::{Piece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 
 /// Width of the initiator's name, in columns.
 pub(super) const WHO: usize = 6;

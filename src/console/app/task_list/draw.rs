@@ -7,7 +7,7 @@ use crate::console::app::{Layout, Painter, columns, command, cut_top, fleet, sho
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, cut, piece, visible};
 use crate::console::theme::Role;
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 
 use super::columns::{ListColumn, by};
 use super::heads::{Batch, Counts, Head, HeadOf};

@@ -3,7 +3,7 @@
 
 use super::filter::Filter;
 use crate::envelope::Actor;
-use crate::runtime::{PlaceId, TaskStatus, TaskView};
+use crate::model::{PlaceId, TaskStatus, TaskView};
 
 /// What a group has in common.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use jiff::SignedDuration;
 
 use crate::envelope::TaskId;
 use crate::link::Request;
-use crate::runtime::TaskView;
+use crate::model::TaskView;
 use crate::terminal::{Key, KeyPress};
 
 use super::receipts::rows::{CallRow, CallState, outcome, task_of};

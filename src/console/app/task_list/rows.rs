@@ -18,7 +18,7 @@ use crate::console::app::fleet::names::born;
 use crate::console::app::task_words::last_sign;
 use crate::console::app::{App, Screen};
 use crate::envelope::{Actor, TaskId};
-use crate::runtime::{PlaceId, Snapshot, TaskStatus, TaskView};
+use crate::model::{PlaceId, Snapshot, TaskStatus, TaskView};
 
 /// A sort order.
 #[derive(

@@ -12,8 +12,8 @@ use super::place::Place;
 use super::{Inner, Operator, PlaceLink, Reach};
 use crate::link::Running;
 use crate::link::running::Arrivals;
+use crate::model::PlaceId;
 use crate::paths::Locks;
-use crate::runtime::PlaceId;
 
 /// Changes that follow each other this closely are treated as one.
 const SETTLING: Duration = Duration::from_millis(20);

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::reach::Far;
 use super::{Inner, MOST_OF_ONE_HOST, Reach, supervise};
 use crate::link::{Error, Listing, RemoteHost};
-use crate::runtime::PlaceId;
+use crate::model::PlaceId;
 
 /// How long after one list the next is requested, unless a place on the machine is lost earlier.
 const AGAIN: Duration = Duration::from_secs(30);

@@ -10,7 +10,8 @@ use crate::files::{HeldFolder, KnownTree};
 use crate::link::Error;
 use crate::link::operator::unexpected;
 use crate::link::protocol::{Reply, Request};
-use crate::runtime::{LogPart, TaskView};
+use crate::model::TaskView;
+use crate::runtime::LogPart;
 
 /// The folder of the copies, which is removed with the console.
 // Its name is the console's process id. Below it are a folder for each place by its number, one in that for each task,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::place::Place;
 use super::totals;
-use crate::runtime::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Slot, Snapshot};
+use crate::model::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Slot, Snapshot};
 
 /// Calls listed, for all places together.
 const MOST_CALLS: usize = 4_000;

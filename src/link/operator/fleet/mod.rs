@@ -28,8 +28,8 @@ use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::link::protocol::Shown;
 use crate::link::{Error, Listing, RemoteHost, Running};
+use crate::model::{PlaceId, PlaceLink, Slot, Snapshot};
 use crate::paths::Locks;
-use crate::runtime::{PlaceId, PlaceLink, Slot, Snapshot};
 use crate::terminal::Contents;
 
 use logs::Copies;

@@ -13,7 +13,7 @@ use super::reach::Reach;
 use super::translate::{Memory, Translation};
 use crate::envelope::TaskId;
 use crate::link::Operator;
-use crate::runtime::{
+use crate::model::{
     AgentView, CallSummary, HeldCall, PlaceId, PlaceLink, PlaceName, PlaceState, ProgramView, Question,
     QuestionId, Slot, Snapshot, TaskView,
 };

@@ -11,7 +11,8 @@ use super::{Fleet, Operator, State};
 use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::protocol::{Reply, Request};
-use crate::runtime::{PlaceId, PlaceLink, Slot, TaskUsage};
+use crate::model::{PlaceId, PlaceLink, Slot};
+use crate::runtime::TaskUsage;
 use crate::tools::Answer;
 
 /// The place that a request is sent to.

@@ -13,7 +13,7 @@ use super::{Inner, Operator, PlaceLink};
 use crate::config::Loaded;
 use crate::link::protocol::Request;
 use crate::link::{Error, Running};
-use crate::runtime::PlaceId;
+use crate::model::PlaceId;
 
 /// The minimum interval between two merged snapshots: places that change within it are merged together.
 const PACE: Duration = Duration::from_millis(30);

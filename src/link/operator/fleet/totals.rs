@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::runtime::{Histogram, Metrics};
+use crate::model::{Histogram, Metrics};
 
 /// Adds the metrics of one place to a total. Limits are specific to each place and are left out; for call durations
 /// the figures of the slowest place are kept, because percentiles cannot be added.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::envelope::Actor;
-use crate::runtime::{
+use crate::model::{
     AgentView, CallRecord, CallSummary, HeldCall, PlaceName, ProgramView, Question, Slot, TaskView,
 };
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Key, Line, Row, RunRow, Written};
+use crate::model::{Answer, AnswerValue};
 use crate::prose::run::error::Error;
 use crate::prose::vm::effects::{Decision, Ran};
-use crate::runtime::{Answer, AnswerValue};
 
 /// The rows of a journal.
 #[derive(Debug, Default)]

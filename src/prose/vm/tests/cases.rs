@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::{Bench, once, walk};
+use crate::model::AnswerValue;
 use crate::prose::vm::value::Value;
-use crate::runtime::AnswerValue;
 
 #[tokio::test]
 async fn statements_run_in_order_and_state_tells_them() {
@@ -309,7 +309,7 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn a_branch_that_was_cut_off_runs_on_no_screen() {
-    use crate::runtime::StepState::{Cancelled, Done, Failed};
+    use crate::model::StepState::{Cancelled, Done, Failed};
     let failing = "parallel:\n  a = exec \"wait 1; exit 3\"\n  b = exec \"hang\"\n  exec \"hang\"\n  c = do:\n    \
                    exec \"hang\"\n";
     let walked = walk(failing).await;

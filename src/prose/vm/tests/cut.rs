@@ -13,13 +13,13 @@ use super::generated::{Generated, Written, programs};
 use super::played::{Outside, Played};
 use super::{files, in_words, progress, root};
 use crate::config::ExecPolicy;
+use crate::model::AnswerValue;
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
 use crate::prose::run::SharedDisk;
 use crate::prose::run::binding::BindingFile;
 use crate::prose::source::Source;
 use crate::prose::vm::{AnswerPolicy, Vm};
-use crate::runtime::AnswerValue;
 
 /// Where a run is interrupted.
 #[derive(Debug, Clone)]

@@ -26,6 +26,7 @@ use super::value::Value;
 use super::{AnswerPolicy, Budget, Frame, Vm};
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
+use crate::model::{Answer, AnswerValue, Asking, Principal, ProgramView, StepState};
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
 use crate::prose::run::SharedDisk;
@@ -35,7 +36,6 @@ use crate::prose::run::state;
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
 use crate::prose::{Profile, check};
-use crate::runtime::{Answer, AnswerValue, Asking, Principal, ProgramView, StepState};
 
 /// Simulates: `echo X` prints, `exit N` fails, `wait N` takes N seconds, `cd X` changes the directory, `hang` never
 /// ends, `crash` interrupts the run, everything else just succeeds.

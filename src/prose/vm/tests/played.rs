@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::Actor;
+use crate::model::{Answer, AnswerValue, Asking, Principal, QuestionKind};
 use crate::prose::vm::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran};
-use crate::runtime::{Answer, AnswerValue, Asking, Principal, QuestionKind};
 
 /// What survives when a process is killed: what its commands did, and what its operator remembers.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::{Bench, Walked};
 use crate::config::ExecPolicy;
-use crate::runtime::AnswerValue;
+use crate::model::AnswerValue;
 
 const THRICE: &str = "repeat 2:\n  exec \"echo a\"\nexec \"echo b\"\n";
 

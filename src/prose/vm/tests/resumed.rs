@@ -2,7 +2,7 @@
 
 use super::Bench;
 use crate::config::ExecPolicy;
-use crate::runtime::AnswerValue;
+use crate::model::AnswerValue;
 
 #[tokio::test(start_paused = true)]
 async fn a_walk_that_was_cut_off_does_nothing_twice() {

@@ -2,7 +2,7 @@
 
 use super::{Bench, Walked, once};
 use crate::config::SessionSettings;
-use crate::runtime::AnswerValue;
+use crate::model::AnswerValue;
 
 fn by(program: &str, typed: &[&str]) -> Bench {
     let mut bench = Bench::new(program);

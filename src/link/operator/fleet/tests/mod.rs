@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::link::protocol::Request;
-use crate::runtime::{CallSummary, Notice, TaskView};
+use crate::model::{CallSummary, Notice, TaskView};
 use world::{Event, Published, World, event, place_id};
 
 proptest! {

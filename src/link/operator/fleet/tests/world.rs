@@ -12,10 +12,11 @@ use crate::link::operator::fleet::reach::Reach;
 use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
 use crate::link::{Address, Running};
-use crate::runtime::{
-    AgentView, AnswerValue, CallSummary, Decision, GateView, Given, HeldCall, HoldReason, Input, OutputView,
+use crate::model::{
+    AgentView, AnswerValue, CallSummary, Decision, GateView, Given, HeldCall, HoldReason, OutputView,
     Question, QuestionId, QuestionKind, TaskStatus, TaskView,
 };
+use crate::runtime::Input;
 use crate::terminal::Size;
 
 const PLACES: usize = 3;

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::agent_view::AgentView;
-use super::approval::GateView;
-use super::metrics::Metrics;
-use super::place::{PlaceLink, PlaceName, Slot};
-use super::program::ProgramView;
-use super::question::Question;
-use super::stream::StreamView;
 use crate::envelope::{Actor, ErrorKind, TaskId};
-use crate::facts::{Exit, HoldReason, TaskEvent, TaskFact, TaskStatus, Waiting};
+use crate::model::AgentView;
+use crate::model::GateView;
+use crate::model::Metrics;
+use crate::model::ProgramView;
+use crate::model::Question;
+use crate::model::StreamView;
+use crate::model::{Exit, HoldReason, TaskEvent, TaskFact, TaskStatus, Waiting};
+use crate::model::{PlaceLink, PlaceName, Slot};
 use crate::terminal::Size;
 
 /// One managed task, or a command still in the foreground of its call.

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Exit, HoldReason, RejectionReason, StopSignal, TaskStatus, Waiting};
 use crate::envelope::Actor;
+use crate::model::{Exit, HoldReason, RejectionReason, StopSignal, TaskStatus, Waiting};
 use crate::terminal::Size;
 
 /// One event of a task.
@@ -289,8 +289,8 @@ impl<'de> Deserialize<'de> for TaskEvent {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::facts::{InputEvidence, Need};
+    use crate::model::task::*;
+    use crate::model::{InputEvidence, Need};
 
     fn waiting(kind: Need, evidence: InputEvidence) -> Waiting {
         Waiting { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }

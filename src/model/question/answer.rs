@@ -5,8 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::view::QuestionKind;
 use crate::envelope::Actor;
+use crate::model::QuestionKind;
 
 /// The value of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

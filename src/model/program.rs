@@ -8,8 +8,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::question::BindingView;
 use crate::envelope::{Actor, TaskId};
+use crate::model::BindingView;
 
 /// Ended programs kept in memory.
 const ENDED_KEPT: usize = 8;
@@ -202,13 +202,13 @@ pub fn dollars(cost: u64) -> String {
 
 /// The programs of a recording: the running ones, and the most recently ended.
 #[derive(Debug, Default)]
-pub(super) struct Programs {
+pub(crate) struct Programs {
     all: VecDeque<Arc<ProgramView>>,
 }
 
 impl Programs {
     /// Updates a program's state; returns whether this is the first or the last update about it.
-    pub(super) fn show(&mut self, view: Arc<ProgramView>) -> bool {
+    pub(crate) fn show(&mut self, view: Arc<ProgramView>) -> bool {
         let known = self.all.iter_mut().find(|known| known.run == view.run);
         let turns = known.as_ref().is_none_or(|known| known.state.is_terminal() != view.state.is_terminal());
         match known {
@@ -224,14 +224,14 @@ impl Programs {
         turns
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<ProgramView>> {
+    pub(crate) fn all(&self) -> Vec<Arc<ProgramView>> {
         self.all.iter().cloned().collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::program::*;
 
     #[test]
     fn amounts_are_written_in_dollars_and_never_as_nothing() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Prefix;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::HoldReason;
+use crate::model::HoldReason;
 
 /// The calls held for the operator, and whether all new calls are held.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

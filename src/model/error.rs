@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::question::Refusal;
-use super::view::TaskView;
 use crate::envelope::{Actor, ErrorKind, TaskId};
+use crate::model::Refusal;
+use crate::model::TaskView;
 use crate::process::Resource;
 
 /// What is known of a command whose host was lost before it reported the start.
@@ -150,7 +150,7 @@ pub enum Error {
 
 impl Error {
     /// Returns the error kind recorded for a task whose command could not be started.
-    pub(super) fn start_kind(&self) -> ErrorKind {
+    pub(crate) fn start_kind(&self) -> ErrorKind {
         match self {
             Self::Exhausted { .. } => ErrorKind::ResourceExhausted,
             Self::WorkdirNotFound { .. } => ErrorKind::WorkdirNotFound,

@@ -51,7 +51,7 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::histogram::*;
 
     #[test]
     fn each_duration_is_in_the_first_bucket_that_holds_it() {

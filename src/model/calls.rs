@@ -9,17 +9,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::stream::StreamView;
-use super::view::CallSummary;
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
+use crate::model::CallSummary;
+use crate::model::StreamView;
 
 /// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
 const WHOLE_BYTES: usize = 32 << 20;
 /// Length limit of a summary, in characters; the summary of an answer just given may be longer.
 const SUMMARY_CHARS: usize = 200;
 /// The status of a call whose client stopped waiting.
-pub(super) const ABANDONED: &str = "abandoned";
+pub(crate) const ABANDONED: &str = "abandoned";
 /// The tool name under which a stream of commands is listed.
 pub const STREAM_CALL: &str = "exec";
 /// The tool name under which a running program is listed.
@@ -51,17 +51,17 @@ pub struct CallRecord {
 
 impl CallRecord {
     /// Returns the status in its envelope.
-    pub(super) fn status(&self) -> Option<&str> {
+    pub(crate) fn status(&self) -> Option<&str> {
         self.envelope.as_ref()?["status"].as_str()
     }
 
     /// Tells whether it is a stream of commands or a program: not a tool call itself, but a source of tool calls.
-    pub(super) fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         matches!(self.tool.as_str(), STREAM_CALL | PROGRAM_CALL)
     }
 
     /// Returns the call's summary; while it has no envelope, the summary is made from its input.
-    pub(super) fn summary(&self, status: Option<String>, task: Option<TaskId>) -> CallSummary {
+    pub(crate) fn summary(&self, status: Option<String>, task: Option<TaskId>) -> CallSummary {
         let said = self.envelope.as_ref().and_then(|envelope| envelope["summary_text"].as_str());
         let line = |text: &str| text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect();
         CallSummary {
@@ -80,14 +80,14 @@ impl CallRecord {
 
 /// Recent calls.
 #[derive(Debug, Default)]
-pub(super) struct RecentCalls {
+pub(crate) struct RecentCalls {
     next: u64,
     capacity: usize,
     calls: VecDeque<Entry>,
     /// Bytes of the ended calls that are kept in full.
     bytes: usize,
     /// Calls started since the last tick.
-    pub(super) begun: u64,
+    pub(crate) begun: u64,
 }
 
 #[derive(Debug)]
@@ -103,12 +103,12 @@ struct Entry {
 }
 
 impl RecentCalls {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self { capacity, ..Self::default() }
     }
 
     /// Adds a call and returns its record.
-    pub(super) fn begin(&mut self, now: Moment, actor: &Actor, tool: &str, input: Value) -> Arc<CallRecord> {
+    pub(crate) fn begin(&mut self, now: Moment, actor: &Actor, tool: &str, input: Value) -> Arc<CallRecord> {
         self.next += 1;
         self.begun += 1;
         let record = Arc::new(CallRecord {
@@ -135,14 +135,14 @@ impl RecentCalls {
     }
 
     /// Notes that a call is on record and may take effect.
-    pub(super) fn admitted(&mut self, now: Moment, seq: u64) {
+    pub(crate) fn admitted(&mut self, now: Moment, seq: u64) {
         if let Some(entry) = self.entry(seq) {
             entry.admitted = Some(now.mono);
         }
     }
 
     /// Completes a call; returns its full record and its admission latency, unless the call is too old to be found.
-    pub(super) fn end(
+    pub(crate) fn end(
         &mut self,
         now: Moment,
         seq: u64,
@@ -185,7 +185,7 @@ impl RecentCalls {
     }
 
     /// Keeps the result of an open call that will not be sent to anyone.
-    pub(super) fn leave_behind(&mut self, seq: u64, envelope: &Envelope, receipt: &str) {
+    pub(crate) fn leave_behind(&mut self, seq: u64, envelope: &Envelope, receipt: &str) {
         if let Some(entry) = self.open(seq)
             && let Some(record) = entry.record.as_mut().map(Arc::make_mut)
         {
@@ -196,7 +196,7 @@ impl RecentCalls {
     }
 
     /// Closes a call whose client stopped waiting; returns its record if it was still open.
-    pub(super) fn abandon(&mut self, now: Moment, seq: u64) -> Option<Arc<CallRecord>> {
+    pub(crate) fn abandon(&mut self, now: Moment, seq: u64) -> Option<Arc<CallRecord>> {
         let entry = self.open(seq)?;
         let duration = millis(now.mono.saturating_sub(entry.begun));
         let record = entry.record.as_mut()?;
@@ -227,7 +227,7 @@ impl RecentCalls {
     }
 
     /// Shows the progress of an open call that is a stream.
-    pub(super) fn progress(&mut self, seq: u64, stream: StreamView) {
+    pub(crate) fn progress(&mut self, seq: u64, stream: StreamView) {
         if let Some(entry) = self.open(seq) {
             let summary = Arc::make_mut(&mut entry.summary);
             summary.summary = stream.standing();
@@ -235,11 +235,11 @@ impl RecentCalls {
         }
     }
 
-    pub(super) fn get(&self, seq: u64) -> Option<Arc<CallRecord>> {
+    pub(crate) fn get(&self, seq: u64) -> Option<Arc<CallRecord>> {
         self.calls.get(self.place(seq)?)?.record.clone()
     }
 
-    pub(super) fn summaries(&self) -> Vec<Arc<CallSummary>> {
+    pub(crate) fn summaries(&self) -> Vec<Arc<CallSummary>> {
         self.calls.iter().map(|entry| entry.summary.clone()).collect()
     }
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::view::Snapshot;
-use crate::facts::Waiting;
+use crate::model::Snapshot;
+use crate::model::Waiting;
 
 /// How much runs and how much waits for the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +53,7 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::standing::*;
 
     #[test]
     fn the_short_form_leaves_out_what_there_is_none_of() {

@@ -107,7 +107,7 @@ impl PlaceLink {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::place::*;
 
     #[test]
     fn a_number_says_whose_it_is_and_which() {

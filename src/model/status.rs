@@ -76,7 +76,7 @@ impl HoldReason {
     }
 
     /// Parses the text shown in the timeline.
-    pub(super) fn of(words: &str) -> Self {
+    pub(crate) fn of(words: &str) -> Self {
         if words == Self::PAUSED { Self::Paused } else { Self::Rule(words.to_owned()) }
     }
 }

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::view::TaskView;
 use crate::envelope::Actor;
-use crate::facts::{StopSignal, TaskFact, TaskStatus};
+use crate::model::TaskView;
+use crate::model::{StopSignal, TaskFact, TaskStatus};
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

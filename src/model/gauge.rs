@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::view::TaskView;
 use crate::config::Limits;
+use crate::model::TaskView;
 
 /// A limit and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub enum Limit {
 
 /// The limits of a runtime that gauges measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Caps {
+pub(crate) struct Caps {
     tasks: u64,
     output_bytes: Option<u64>,
     kept_bytes: u64,
@@ -54,7 +54,7 @@ pub(super) struct Caps {
 }
 
 impl Caps {
-    pub(super) fn of(limits: &Limits) -> Self {
+    pub(crate) fn of(limits: &Limits) -> Self {
         Self {
             tasks: limits.tasks as u64,
             output_bytes: limits.output_bytes,
@@ -64,7 +64,7 @@ impl Caps {
     }
 
     /// Measures the gauges. A limit that applies to nothing (e.g. no task has a timeout) is left out.
-    pub(super) fn measure(&self, tasks: &[Arc<TaskView>], disk_used: u64, now: Timestamp) -> Vec<Gauge> {
+    pub(crate) fn measure(&self, tasks: &[Arc<TaskView>], disk_used: u64, now: Timestamp) -> Vec<Gauge> {
         let live: Vec<&Arc<TaskView>> = tasks.iter().filter(|task| !task.status.is_terminal()).collect();
         let of = |limit, used, cap, task: Option<&TaskView>| Gauge {
             limit,

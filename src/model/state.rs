@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::view::{Ended, Lease, OutputView, StopView, TaskView};
 use crate::envelope::{Actor, ErrorKind};
-use crate::facts::{Exit, StopSignal, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{Ended, Lease, OutputView, StopView, TaskView};
+use crate::model::{Exit, StopSignal, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
 
 /// The exit status of a command that timed out (docs/contract.md#execcommand).
 const TIMED_OUT: i32 = 124;
@@ -70,20 +70,20 @@ impl TaskState {
     }
 
     /// Replaces the view with that of another row; events are kept, as they have rows of their own.
-    pub(super) fn stands(&mut self, view: TaskView) {
+    pub(crate) fn stands(&mut self, view: TaskView) {
         let events = std::mem::take(&mut Arc::make_mut(&mut self.view).events);
         self.view = Arc::new(TaskView { events, ..view });
     }
 
     /// Updates how much the task has written.
-    pub(super) fn measured(&mut self, output: OutputView) {
+    pub(crate) fn measured(&mut self, output: OutputView) {
         if self.view.output != output {
             Arc::make_mut(&mut self.view).output = output;
         }
     }
 
     /// Drops the oldest events, keeping the last `most`.
-    pub(super) fn keep_events(&mut self, most: usize) {
+    pub(crate) fn keep_events(&mut self, most: usize) {
         let excess = self.view.events.len().saturating_sub(most);
         if excess > 0 {
             Arc::make_mut(&mut self.view).events.drain(..excess);

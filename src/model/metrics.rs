@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::gauge::Gauge;
-use super::histogram::Histogram;
+use crate::model::Gauge;
+use crate::model::Histogram;
 
 /// Counters and short histories (docs/contract.md#metrics).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]

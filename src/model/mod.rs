@@ -1,0 +1,49 @@
+//! What crosses the walls between the layers, as plain data: what is seen of tasks, calls, agents, programs and questions,
+//! what may be asked of a runtime, and what happened. No I/O, no clock.
+
+pub(crate) mod agent_view;
+pub(crate) mod approval;
+pub(crate) mod calls;
+pub(crate) mod cause;
+pub(crate) mod error;
+pub(crate) mod gauge;
+pub(crate) mod histogram;
+pub(crate) mod input;
+pub(crate) mod metrics;
+pub(crate) mod place;
+pub(crate) mod program;
+pub(crate) mod question;
+pub(crate) mod standing;
+pub(crate) mod state;
+pub(crate) mod status;
+pub(crate) mod stream;
+pub(crate) mod task;
+pub(crate) mod view;
+
+pub use input::{InputEvidence, Need, RejectionReason, Waiting};
+pub use status::{Exit, HoldReason, StopSignal, TaskStatus};
+pub use task::{TaskEvent, TaskFact, TaskUpdate};
+
+pub use agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
+pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
+pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
+pub use cause::Closing;
+pub use error::Error;
+pub use gauge::{Gauge, Limit};
+pub use histogram::{BOUNDS_MS, Histogram};
+pub use metrics::{Metrics, MetricsReport};
+pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
+pub use program::{
+    BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
+};
+pub use question::{
+    Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Expected, Given, Origin, Principal,
+    Question, QuestionId, QuestionKind, READING, Refusal, Settled,
+};
+pub use standing::Standing;
+pub use state::TaskState;
+pub use stream::{StreamLine, StreamView};
+pub use view::{
+    BatchItem, CallSummary, Ended, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, StopView,
+    TaskView,
+};

@@ -1,0 +1,11 @@
+//! Questions: decisions that a running program needs from someone, and their outcomes, as plain data.
+
+mod answer;
+mod refusal;
+mod view;
+
+pub use answer::{Answer, AnswerValue, Given, Principal, Settled};
+pub use refusal::Refusal;
+pub use view::{
+    Asking, BindingView, Comment, Evidence, Expected, Origin, Question, QuestionId, QuestionKind, READING,
+};
