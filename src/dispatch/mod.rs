@@ -16,6 +16,7 @@ mod cut;
 mod doctor;
 mod dry_run;
 pub mod exec;
+mod format;
 mod forms;
 mod host;
 mod host_install;
@@ -44,6 +45,7 @@ pub use code::{Code, EXITS, Exit, SideEffects, exit_of};
 pub use command::{Command, Danger, Example, Reach, positional};
 pub use context::{Context, link_failure};
 pub use cut::failure as cut_short;
+pub use format::{OWN_KEY, SCHEMA_VERSION, STDIN_BYTES, STDIN_BYTES_VARIABLE};
 pub use forms::Pasted;
 pub use host::{Embedded, Host, KeyRow, Probe, Shell};
 pub use manifest::reference;
@@ -68,12 +70,3 @@ pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<Stri
 pub fn is_data(path: &str) -> bool {
     find(path).is_some_and(|command| command.is_data)
 }
-
-/// The version of the formats that scripts rely on: response, manifest, lines of `exec`.
-pub const SCHEMA_VERSION: &str = "1.0";
-/// The key in `meta` for what only this program says.
-pub const OWN_KEY: &str = "x-pilothouse";
-/// The maximum length of standard input that is read before the first line runs, in bytes.
-pub const STDIN_BYTES: usize = 65_536;
-/// The variable that overrides [`STDIN_BYTES`].
-pub const STDIN_BYTES_VARIABLE: &str = "PILOTHOUSE_MAX_STDIN_BYTES";
