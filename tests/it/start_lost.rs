@@ -131,7 +131,7 @@ fn f54_a_batch_and_a_script_hear_it_too_and_never_with_an_exit_code_that_says_no
     let items = json!({"items": [{"cmd": command("KILL")}, {"cmd": "echo after"}]});
     let ran = agent.call("ExecCommandBatch", &items);
     let [item, after] = [ran.result("/items/0"), ran.result("/items/1")];
-    let error = json!({"kind": "start_unknown", "message": format!("t{KNOWN}")});
+    let error = json!({"kind": "start_unknown", "message": format!("t{KNOWN}"), "retryable": false});
     assert_eq!(
         (&item["status"], &item["error"], &item["stdout_preview"]),
         (&json!("failed"), &error, &json!("begun\n"))
