@@ -119,32 +119,30 @@ impl Asked {
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
         let fds = [self.workdir.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
         let more: Vec<_> = self.descriptors.iter().map(OwnedFd::as_fd).collect();
+        // Before the command can run and have its caller send it a signal. Without one, a signal counts as sent to all.
+        let mut witness = Witness::start().ok();
         match line.ask(&self.request, fds, &more) {
             Ok(()) => {}
             // Nothing was sent.
             Err(error @ Error::Frame { .. }) => return not_run(&with_causes(&error)),
             Err(_) => return lost(&Loss::Unknown),
         }
-        let (mut known, mut witness) = (Loss::Unknown, None);
+        let mut known = Loss::Unknown;
         loop {
             match wait(&mut line, &signals, &mut witness) {
                 Ok(Some(ShellReply::Fenced)) => {
-                    drop(signals);
+                    drop((signals, witness));
                     return real.become_it();
                 }
                 Ok(Some(ShellReply::Refused { message, code: None })) => {
-                    drop(signals);
+                    drop((signals, witness));
                     return self.without_runtime(&message, real);
                 }
                 Ok(Some(ShellReply::Refused { message, code: Some(code) })) => {
                     let _ = print::say(&message);
                     return ExitCode::from(code);
                 }
-                Ok(Some(ShellReply::Started)) => {
-                    known = Loss::Begun;
-                    // Without one, a signal counts as sent to all.
-                    witness = Witness::start().ok();
-                }
+                Ok(Some(ShellReply::Started)) => known = Loss::Begun,
                 Ok(Some(ShellReply::Ended {
                     code: Some(0), unwritten: Some(why), closing: None, ..
                 })) => {
