@@ -11,7 +11,7 @@ use super::reach::{Reached, open_or_join};
 use super::serve;
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
-use crate::config::{Loaded, RuntimeMode, Settings};
+use crate::config::{ConsoleSettings, Loaded, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
 use crate::console::{self, EmbeddedRuntime, Exit, Options};
 use crate::dispatch::cli_only::IDLE_SECONDS;
@@ -42,8 +42,7 @@ async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
         && address.config != start.places.config_dir
     {
         // This person's own approval rules apply, whichever settings the runtime was started with.
-        let own = Loaded::read(&start.places.config_dir, &start.places.workspace);
-        let rules = own.map(|loaded| loaded.settings.approvals).unwrap_or_default();
+        let rules = readable_settings(start).approvals;
         operator.ask(Request::Rules { config: start.places.config_dir.clone(), rules }).await?;
     }
     show(start, operator, Some(start.places.layout())).await.map(leave)
@@ -119,6 +118,7 @@ pub(super) fn closing(shown: &Result<Exit>) -> Closing {
 
 fn options(start: &Start) -> Options {
     let variable = |name: &str| std::env::var_os(name);
+    let settings = readable_settings(start);
     Options {
         config: Some(start.places.config_dir.clone()),
         state: Some(start.places.state_dir.clone()),
@@ -128,30 +128,29 @@ fn options(start: &Start) -> Options {
         capabilities: Capabilities::from_environment(variable),
         spoken: console::Because::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
-        exports: Some(exports(start)),
-        locks: Some(locks(start, false)),
+        exports: Some(exports(start, &settings.console)),
+        locks: Some(locks(start, settings.fleet.here)),
         cwd: Some(start.cwd.clone()),
         ..Options::default()
     }
 }
 
-/// Returns the locks of the runtimes that may be shown: all of this user's, or only those in this runtime folder, if
-/// `here` or the settings say so.
+/// Returns the settings, or those that apply without any if they cannot be read.
+pub(super) fn readable_settings(start: &Start) -> Settings {
+    let loaded = Loaded::read(&start.places.config_dir, &start.places.workspace);
+    loaded.map(|loaded| loaded.settings).unwrap_or_default()
+}
+
+/// Returns the locks of the runtimes that may be shown: all of this user's, or only those in this runtime folder.
 pub(super) fn locks(start: &Start, here: bool) -> Locks {
-    let places = &start.places;
-    let loaded = || Loaded::read(&places.config_dir, &places.workspace);
-    let is_limited = here || loaded().is_ok_and(|loaded| loaded.settings.fleet.here);
-    let folder = places.runtime_dir.parent().filter(|_| is_limited);
-    places.locks().only_in(folder)
+    start.places.locks().only_in(start.places.runtime_dir.parent().filter(|_| here))
 }
 
 /// Returns the folder for exports: beside the recordings unless the settings specify one, and never in an agent's
 /// repository.
-fn exports(start: &Start) -> PathBuf {
-    let places = &start.places;
-    let loaded = Loaded::read(&places.config_dir, &places.workspace).ok();
-    let named = loaded.map(|loaded| loaded.settings.console.exports).filter(|named| !named.is_empty());
-    named.map_or_else(|| places.state_dir.join("exports"), |named| places.state_dir.join(named))
+fn exports(start: &Start, settings: &ConsoleSettings) -> PathBuf {
+    let named = Some(settings.exports.as_str()).filter(|named| !named.is_empty());
+    start.places.state_dir.join(named.unwrap_or("exports"))
 }
 
 pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {

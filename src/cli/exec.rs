@@ -13,8 +13,10 @@ use super::print;
 use super::run::input;
 use super::signals::EndSignals;
 use super::stdout::Lines;
-use crate::dispatch::exec::{Ended, ExecInput, Feed, Options, run as run_stream, stdin_limit};
-use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE, cut_short};
+use crate::dispatch::exec::{
+    Ended, ExecInput, Feed, Options, STDIN_BYTES_VARIABLE, run as run_stream, stdin_limit,
+};
+use crate::dispatch::{Code, Context, Failure, Host, Response, cut_short};
 use crate::tools::CutShort;
 
 /// Runs the stream.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use color_eyre::eyre::Result;
 
 use super::Start;
-use super::console::{leave, locks, show};
+use super::console::{leave, locks, readable_settings, show};
 use super::remote::{self, Destination};
 use crate::dispatch::cli_only::FleetInput;
 use crate::link::{Fleet, Operator, remove_left_copies};
@@ -25,7 +25,7 @@ pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
         let listed = host.clone().asking().runtimes().await;
         hosts.push((host, to, listed));
     }
-    let locks = locks(start, input.here);
+    let locks = locks(start, input.here || readable_settings(start).fleet.here);
     let fleet = Fleet::of_this_machine(&locks, Some(start.places.config_dir.clone()));
     let copies = start.places.state_dir.join("far");
     remove_left_copies(&copies);

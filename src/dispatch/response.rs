@@ -10,6 +10,10 @@ use super::code::{self, Code};
 use crate::envelope::{ErrorKind, TaskId, ToolError, one_line, with_causes};
 use crate::tools;
 
+/// The version of the formats that scripts rely on: response, manifest, lines of `exec`.
+pub const SCHEMA_VERSION: &str = "1.0";
+/// The key in `meta` for what only this program says.
+pub const OWN_KEY: &str = "x-pilothouse";
 /// The maximum length of a failure on one line, in characters.
 const LINE_CHARS: usize = 300;
 
@@ -326,12 +330,12 @@ impl Response {
         put("_line", line.map(|line| json!(line)));
         put("duration_ms", Some(json!(duration_ms)));
         put("exit_code", Some(json!(self.exit_code())));
-        put("schema_version", Some(json!(super::SCHEMA_VERSION)));
+        put("schema_version", Some(json!(SCHEMA_VERSION)));
         put("call", call.map(|call| json!(call)));
         put("effect", effect.map(|effect| json!(effect)));
         put("not_modified", not_modified.then(|| json!(true)));
         put("truncated", self.is_truncated().then(|| json!(true)));
-        put(super::OWN_KEY, own_facts.clone());
+        put(OWN_KEY, own_facts.clone());
         Value::Object(meta)
     }
 

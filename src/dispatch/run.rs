@@ -13,7 +13,7 @@ use super::dry_run;
 use super::response::{Failure, Meta, Response};
 use crate::clock::Clock;
 use crate::envelope::{Envelope, Outcome, compact};
-use crate::tools::{Answer, Cut, Tool, render, render_for_a_shell};
+use crate::tools::{self, Answer, Cut, Tool};
 
 /// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
 const LINE_BYTES: usize = (1 << 20) - (64 << 10);
@@ -125,20 +125,11 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
             (None, None) => Response::success(data.clone(), String::new()),
         },
     };
-    response.text = for_a_shell(&answer);
+    response.text = tools::for_a_shell(&answer.envelope, &answer.receipt);
     response.meta = Meta { call, effect, ..Meta::default() };
     response.task = answer.task;
     response.warnings = cut_streams(response.data());
     response
-}
-
-/// Returns an answer's receipt as a person at a shell reads it, with what was added to it.
-fn for_a_shell(answer: &Answer) -> String {
-    let whole = render(&answer.envelope);
-    match answer.receipt.as_str().strip_prefix(whole.as_str()) {
-        Some(added) => format!("{}{added}", render_for_a_shell(&answer.envelope).as_str()),
-        None => answer.receipt.clone().into(),
-    }
 }
 
 /// Compacts an envelope until its JSON has at most `bytes` bytes. Output with many multi-byte characters may be

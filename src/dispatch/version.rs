@@ -32,7 +32,7 @@ impl Local for Version {
         Ok(Output {
             name: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
-            schema_version: super::SCHEMA_VERSION,
+            schema_version: super::response::SCHEMA_VERSION,
         })
     }
 

@@ -11,8 +11,7 @@ use serde_json::Value;
 
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
-use crate::model::CallSummary;
-use crate::model::StreamView;
+use crate::model::{CallSummary, StreamView};
 
 /// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
 const WHOLE_BYTES: usize = 32 << 20;

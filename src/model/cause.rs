@@ -5,8 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::Actor;
-use crate::model::TaskView;
-use crate::model::{StopSignal, TaskFact, TaskStatus};
+use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

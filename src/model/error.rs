@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
-use crate::model::Refusal;
-use crate::model::TaskView;
+use crate::model::{Refusal, TaskView};
 use crate::process::Resource;
 
 /// What is known of a command whose host was lost before it reported the start.

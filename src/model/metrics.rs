@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Gauge;
-use crate::model::Histogram;
+use crate::model::{Gauge, Histogram};
 
 /// Counters and short histories (docs/contract.md#metrics).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Snapshot;
-use crate::model::Waiting;
+use crate::model::{Snapshot, Waiting};
 
 /// How much runs and how much waits for the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::{Actor, ErrorKind};
-use crate::model::{Ended, Lease, OutputView, StopView, TaskView};
-use crate::model::{Exit, StopSignal, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{
+    Ended, Exit, Lease, OutputView, StopSignal, StopView, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
+    TaskView,
+};
 
 /// The exit status of a command that timed out (docs/contract.md#execcommand).
 const TIMED_OUT: i32 = 124;

@@ -9,14 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
-use crate::model::AgentView;
-use crate::model::GateView;
-use crate::model::Metrics;
-use crate::model::ProgramView;
-use crate::model::Question;
-use crate::model::StreamView;
-use crate::model::{Exit, HoldReason, TaskEvent, TaskFact, TaskStatus, Waiting};
-use crate::model::{PlaceLink, PlaceName, Slot};
+use crate::model::{
+    AgentView, Exit, GateView, HoldReason, Metrics, PlaceLink, PlaceName, ProgramView, Question, Slot,
+    StreamView, TaskEvent, TaskFact, TaskStatus, Waiting,
+};
 use crate::terminal::Size;
 
 /// One managed task, or a command still in the foreground of its call.

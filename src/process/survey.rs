@@ -65,48 +65,54 @@ impl Survey {
     pub(super) fn begin(&mut self, now: Duration, family: impl FnOnce() -> Vec<Process>) {
         if self.used_at.is_none() {
             let family = family();
-            let part = self.part_of(now, &family);
-            self.note(now, &family, &part);
+            let snapshot = self.snapshot(now, &family);
+            self.note(now, &family, &snapshot);
         }
     }
 
-    fn note(&mut self, now: Duration, family: &[Process], part: &BTreeSet<i32>) {
+    /// Keeps what the next snapshot is compared with; returns the processes that are part of the command.
+    fn note(&mut self, now: Duration, family: &[Process], snapshot: &Snapshot) -> BTreeSet<i32> {
+        let part = snapshot.part_of_command();
         self.used = family.iter().map(|process| (process.identity(), process.cpu_ticks)).collect();
         self.used_at = Some(now);
-        self.part = members(family, part).map(Process::identity).collect();
+        self.part = members(family, &part).map(Process::identity).collect();
+        if !part.is_empty() {
+            self.interval = if snapshot.readers().is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
+        }
+        part
     }
 
     /// Finds the processes of the family that are still part of the command; `None` if there are none.
     pub(super) fn look(&mut self, now: Duration, family: impl Fn() -> Vec<Process>) -> Option<AtWork> {
-        let (mut seen, mut part) = (Vec::new(), BTreeSet::new());
+        let mut seen = family();
+        let mut snapshot = self.snapshot(now, &seen);
         for _ in 0..tree::MAX_LOOKS {
-            seen = family();
-            part = self.part_of(now, &seen);
-            // One that ran meanwhile may have closed what it read just before it was inspected, or have started another.
-            if !part.is_empty() || tree::are_same(&seen, &family()) {
+            if !snapshot.part_of_command().is_empty() {
                 break;
             }
+            // One that ran meanwhile may have closed what it read just before it was inspected, or have started another.
+            let again = family();
+            if tree::are_same(&seen, &again) {
+                break;
+            }
+            seen = again;
+            snapshot = self.snapshot(now, &seen);
         }
-        self.note(now, &seen, &part);
+        let part = self.note(now, &seen, &snapshot);
         (!part.is_empty())
             .then(|| AtWork { names: tree::names(members(&seen, &part)), again: now + self.interval })
     }
 
-    /// Finds the processes of `family` that are part of the command, and when to look again.
-    fn part_of(&mut self, now: Duration, family: &[Process]) -> BTreeSet<i32> {
+    /// Inspects the processes of `family`, and who else writes to what they read.
+    fn snapshot(&mut self, now: Duration, family: &[Process]) -> Snapshot {
         let alive = family.iter().filter(|process| !process.zombie);
         let mut snapshot = Snapshot {
             processes: alive.map(|process| self.inspect(process, now)).collect(),
             ..Snapshot::default()
         };
         // Usually nothing outside writes to the pipes of a command, so that is only looked for where it matters.
-        let candidates = snapshot.part_of_command();
-        if candidates.is_empty() {
-            return candidates;
-        }
-        snapshot.written_outside = self.written_outside(snapshot.read_by(&candidates));
-        self.interval = if snapshot.readers().is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
-        snapshot.part_of_command()
+        snapshot.written_outside = self.written_outside(snapshot.read_by(&snapshot.part_of_command()));
+        snapshot
     }
 
     fn inspect(&self, process: &Process, now: Duration) -> Remaining {

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::envelope::{Actor, SafeText, TaskId, mask};
-use crate::model::TaskView;
-use crate::model::{TaskEvent, TaskFact};
+use crate::model::{TaskEvent, TaskFact, TaskView};
 
 /// Length limit of the notices paragraph, in characters (docs/contract.md#since-your-last-call).
 pub const PARAGRAPH_CHARS: usize = 600;

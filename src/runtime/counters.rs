@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::events::{Answered, Row};
 use super::question::Fact;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Metrics;
-use crate::model::Principal;
-use crate::model::TaskView;
 use crate::model::calls::ABANDONED;
-use crate::model::{CallRecord, PROGRAM_CALL};
-use crate::model::{RejectionReason, TaskEvent, TaskFact};
+use crate::model::{
+    CallRecord, Metrics, PROGRAM_CALL, Principal, RejectionReason, TaskEvent, TaskFact, TaskView,
+};
 
 /// Seconds of history.
 const HISTORY: usize = 60;

@@ -13,10 +13,7 @@ use super::supervisor::GateEvent;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::Repaired;
-use crate::model::CallRecord;
-use crate::model::ProgramView;
-use crate::model::TaskView;
-use crate::model::{RejectionReason, TaskEvent};
+use crate::model::{CallRecord, ProgramView, RejectionReason, TaskEvent, TaskView};
 
 /// One row of the journal.
 #[derive(Debug, Serialize)]

@@ -8,9 +8,7 @@ use super::log::StoredLog;
 use super::playback::Playback;
 use crate::envelope::Actor;
 use crate::envelope::mask;
-use crate::model::CallRecord;
-use crate::model::TaskView;
-use crate::model::{Exit, TaskEvent, TaskFact};
+use crate::model::{CallRecord, Exit, TaskEvent, TaskFact, TaskView};
 use crate::terminal::{Cast, CastEvent, CastVersion, Drawing, LogBytes, Palette, Size};
 
 /// Rows read per page of history.

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use crate::model::Metrics;
 use crate::model::metrics::Activity;
-use crate::model::{BOUNDS_MS, Histogram};
+use crate::model::{BOUNDS_MS, Histogram, Metrics};
 
 /// Writes the metrics, one family after the other.
 #[must_use]

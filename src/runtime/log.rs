@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::tail::Tail;
 use crate::files::{self, Access, Links};
-use crate::model::Error;
-use crate::model::{OutputView, TaskView};
+use crate::model::{Error, OutputView, TaskView};
 use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
 
 /// Bytes after which a new mark is written even if the stream stays the same.

@@ -1,7 +1,6 @@
 //! Where agents are paused: in a single runtime, or at some of the places of a console.
 
-use crate::model::PlaceLink;
-use crate::model::Snapshot;
+use crate::model::{PlaceLink, Snapshot};
 
 impl Snapshot {
     /// Returns at how many places agents are paused, and how many can be seen; a single runtime is one.

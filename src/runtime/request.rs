@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchItem, TaskView};
-use crate::model::{RejectionReason, StopSignal};
+use crate::model::{BatchItem, RejectionReason, StopSignal, TaskView};
 use crate::process::Leftovers;
 use crate::terminal::{KeyPress, Size};
 

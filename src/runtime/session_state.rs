@@ -6,10 +6,9 @@ use jiff::Timestamp;
 
 use super::agent_notices::AgentNotices;
 use super::counters::Counters;
-use crate::model::Notice;
 use crate::model::calls::RecentCalls;
 use crate::model::program::Programs;
-use crate::model::{AgentPeer, AgentView, SHELL_PROFILE};
+use crate::model::{AgentPeer, AgentView, Notice, SHELL_PROFILE};
 
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;

@@ -20,10 +20,8 @@ use crate::clock::Clock;
 use crate::config::{ApprovalRule, Audit, Env, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
-use crate::model::Error;
-use crate::model::Gauge;
 use crate::model::gauge::Caps;
-use crate::model::{Snapshot, TaskView};
+use crate::model::{Error, Gauge, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
 
 /// The number of tasks found in recordings that are kept in memory.

@@ -4,8 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::envelope::TaskId;
-use crate::model::TaskStatus;
-use crate::model::{Snapshot, TaskView};
+use crate::model::{Snapshot, TaskStatus, TaskView};
 
 /// Ended tasks kept in memory.
 const KEPT: usize = 500;

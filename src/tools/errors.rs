@@ -6,8 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::envelope::{ErrorKind, ToolError, one_line, with_causes};
-use crate::model;
-use crate::model::Refusal;
+use crate::model::{self, Refusal};
 use crate::runtime::Resource;
 
 /// The maximum length of a path inside a sentence, in characters.

@@ -44,6 +44,6 @@ pub use preview::{Cursor, StreamPreview};
 pub use receipt::{Rendered, Source};
 pub use schema::{input as input_schema, result as output_schema};
 pub use schemas::schemas;
-pub use table::{TOOLS, Tool, find, render, render_for_a_shell, render_with_sources};
+pub use table::{TOOLS, Tool, find, for_a_shell, render, render_with_sources};
 pub use task::duration;
 pub use verb::{Caller, Hints};

@@ -15,6 +15,8 @@ use crate::envelope::{SafeText, ToolError, one_line};
 
 /// Replaces output that an envelope no longer contains because it was compacted.
 pub(super) const LEFT_OUT: &str = "(left out)";
+/// What the line begins with that names the tool to call next.
+pub(super) const NEXT: &str = "Next: ";
 /// The size of a line ending, or of a blank line.
 const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
 /// The maximum length of a line that is not output, in characters.
@@ -215,13 +217,13 @@ impl Receipt {
 
     /// Adds what to do next.
     pub(super) fn next(self, step: &str) -> Self {
-        self.block([format!("Next: {step}")])
+        self.block([format!("{NEXT}{step}")])
     }
 
     /// Leaves out what to do next: a person at a shell calls no tools.
     pub(super) fn without_next(mut self) -> Self {
         let is_next =
-            |block: &Block| matches!(&block.parts[..], [Part::Line(line)] if line.text.starts_with("Next: "));
+            |block: &Block| matches!(&block.parts[..], [Part::Line(line)] if line.text.starts_with(NEXT));
         self.blocks.pop_if(|block| is_next(block));
         self
     }

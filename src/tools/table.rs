@@ -95,10 +95,16 @@ pub fn render_with_sources(envelope: &Envelope) -> Rendered {
     receipt_of(envelope).render()
 }
 
-/// Renders an envelope for a person at a shell: the receipt without the tools to call next.
+/// Returns a receipt as a person at a shell reads it: without the tools to call next, and with what was added to it
+/// after it was rendered from the envelope.
 #[must_use]
-pub fn render_for_a_shell(envelope: &Envelope) -> SafeText {
-    receipt_of(envelope).without_next().render().text
+pub fn for_a_shell(envelope: &Envelope, receipt: &SafeText) -> String {
+    // Most receipts name nothing to do next, and need not be rendered again.
+    let rendered = receipt.as_str().contains(receipt::NEXT).then(|| render(envelope));
+    match rendered.and_then(|whole| receipt.as_str().strip_prefix(whole.as_str())) {
+        Some(added) => format!("{}{added}", receipt_of(envelope).without_next().render().text),
+        None => receipt.as_str().to_owned(),
+    }
 }
 
 fn receipt_of(envelope: &Envelope) -> Receipt {

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::model;
-use crate::model::{HoldReason, TaskStatus, TaskView};
-use crate::model::{Need, TaskFact};
+use crate::model::{self, HoldReason, Need, TaskFact, TaskStatus, TaskView};
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;

@@ -21,10 +21,10 @@ use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::theme::{ThemeSet, UiSettings};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::model::{
-    AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, Lease, Limit, Metrics, Notice, OutputView,
-    RecordView, Snapshot, StopView, TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, InputEvidence, Lease, Limit, Metrics, Need,
+    Notice, OutputView, RecordView, RejectionReason, Snapshot, StopView, TaskEvent, TaskFact, TaskStatus,
+    TaskView, Waiting,
 };
-use pilothouse::model::{InputEvidence, Need, RejectionReason};
 use pilothouse::terminal::{Contents, KeyPress, Origin, Size, Terminal};
 
 /// The sizes at which every screen and dialog is tested.

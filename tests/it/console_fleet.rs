@@ -8,10 +8,9 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::link::{Address, Request, Running};
 use pilothouse::model::{
-    AgentView, CallRecord, CallSummary, Metrics, PlaceId, PlaceLink, PlaceName, PlaceState, Slot, Snapshot,
-    TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, InputEvidence, Metrics, Need, PlaceId, PlaceLink, PlaceName,
+    PlaceState, Slot, Snapshot, TaskStatus, TaskView, Waiting,
 };
-use pilothouse::model::{InputEvidence, Need};
 
 use crate::console_fixture::{ago, console, ended, now, obstacle, press, record, shown, task};
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use pilothouse::console::app::{App, Layer, Mode};
 use pilothouse::console::msg::Msg;
-use pilothouse::model::Waiting;
-use pilothouse::model::{InputEvidence, Need};
+use pilothouse::model::{InputEvidence, Need, Waiting};
 use pilothouse::terminal::KeyPress;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};

@@ -9,8 +9,7 @@ use pilothouse::console::app::replay::Reel;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
-use pilothouse::model::TaskEvent;
-use pilothouse::model::{RejectionReason, TaskFact};
+use pilothouse::model::{RejectionReason, TaskEvent, TaskFact};
 use pilothouse::terminal::{Contents, Mark, MarkKind, Origin, Size, Stream, Terminal};
 
 use crate::console_fixture::{SIZES, console, draw, id, now, obstacle, press, select, shown, snapshot};

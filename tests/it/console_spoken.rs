@@ -9,11 +9,10 @@ use pilothouse::console::plain::{Circumstances, Effect, Entered, Event, Purpose,
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, Lines, LoopView, PlaceId,
-    PlaceLink, PlaceState, ProgramView, Question, QuestionKind, RunState, Slot, Snapshot, StepState,
-    TaskEvent, TaskStatus, TaskView, Waiting,
+    AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, InputEvidence, Lines,
+    LoopView, Need, PlaceId, PlaceLink, PlaceState, ProgramView, Question, QuestionKind, RunState, Slot,
+    Snapshot, StepState, TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
 };
-use pilothouse::model::{InputEvidence, Need, TaskFact};
 
 use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
 use crate::console_fleet::{fleet, lost, name, place};

@@ -8,8 +8,9 @@ use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::model::{Ended, Notice, Snapshot, TaskStatus, Waiting};
-use pilothouse::model::{InputEvidence, Need, StopSignal, TaskFact};
+use pilothouse::model::{
+    Ended, InputEvidence, Need, Notice, Snapshot, StopSignal, TaskFact, TaskStatus, Waiting,
+};
 use pilothouse::runtime::Input;
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 

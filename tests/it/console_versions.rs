@@ -9,10 +9,9 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::model::TaskFact;
 use pilothouse::model::{
     GateView, HeldCall, HoldReason, PlaceLink, PlaceState, Question, QuestionKind, Slot, Snapshot, TaskEvent,
-    TaskStatus, TaskView,
+    TaskFact, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{ago, console, ended, obstacle, press, shown};

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::Exit;
-use pilothouse::model::{TaskStatus, TaskView};
+use pilothouse::model::{Exit, TaskStatus, TaskView};
 use pilothouse::process::script;
 use pilothouse::runtime::{ExecOutcome, ExecRequest, Handle, Leftovers, Marked, Step, Stop, Stream, Until};
 

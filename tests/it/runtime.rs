@@ -8,8 +8,7 @@ use pilothouse::config::Limits;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::journal;
-use pilothouse::model::{Error, RejectionReason, TaskStatus, TaskView};
-use pilothouse::model::{InputEvidence, Need};
+use pilothouse::model::{Error, InputEvidence, Need, RejectionReason, TaskStatus, TaskView};
 use pilothouse::process::environment::Environment;
 use pilothouse::runtime::{
     ExecOutcome, ExecRequest, Handle, Input, Leftovers, Stop, StopEffect, Stream, Until,

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::RejectionReason;
-use pilothouse::model::{InputEvidence, Need, TaskFact, Waiting};
+use pilothouse::model::{InputEvidence, Need, RejectionReason, TaskFact, Waiting};
 use pilothouse::runtime::{Input, StoredLog, Stream};
 
 use crate::runtime::{Bench, agent};

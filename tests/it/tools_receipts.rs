@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
-use pilothouse::model;
 use pilothouse::model::{
-    Closing, Ended, Lease, OutputView, RejectionReason, Snapshot, StopView, TaskEvent, TaskStatus, TaskView,
-    Waiting,
+    self, Closing, Ended, InputEvidence, Lease, Need, OutputView, RejectionReason, Snapshot, StopView,
+    TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
 };
-use pilothouse::model::{InputEvidence, Need, TaskFact};
 use pilothouse::runtime::{InputOutcome, InputTarget, Rejection, StopEffect, StopOutcome};
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{

@@ -1,5 +1,5 @@
-//! What the caller of a command is told when it ends: how it ended, and on one line what a person did or wrote. A command
-//! that a person ended differs from a plain run anyway, so that its output may say why. Pure.
+//! The outcome of a command as its caller sees it: how it ended, and one line about what a person did or wrote. Such a
+//! line is only added to a command that did not end as in a plain run anyway. Pure.
 
 use super::unwrap::Kind;
 use crate::link::ShellReply;

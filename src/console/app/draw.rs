@@ -7,8 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::envelope::Actor;
-use crate::model::Waiting;
-use crate::model::{AgentView, TaskStatus, TaskView};
+use crate::model::{AgentView, TaskStatus, TaskView, Waiting};
 
 use super::chooser::Kind;
 use super::painter::Drawn;

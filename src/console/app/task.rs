@@ -78,8 +78,8 @@ impl App {
         }
     }
 
-    /// Enters input mode for a task started here or entered before it ran, once it takes input, unless the user has moved on to
-    /// something else.
+    /// Enters input mode for a task started here or entered before it ran, once it takes input, unless the user has
+    /// moved on to something else.
     pub(super) fn enter_started(&mut self) {
         let Some(task) = self.to_enter.as_ref().and_then(|id| self.view.task(id)).cloned() else { return };
         if task.status == TaskStatus::Queued {

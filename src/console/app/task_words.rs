@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::{Actor, ErrorKind};
-use crate::model::{Ended, HoldReason, TaskFact, TaskStatus, TaskView};
-use crate::model::{InputEvidence, Need, Waiting};
+use crate::model::{Ended, HoldReason, InputEvidence, Need, TaskFact, TaskStatus, TaskView, Waiting};
 
 use super::agents::short_name;
 use super::usual::roughly;

@@ -3,8 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::model::InputEvidence;
-use crate::model::{HoldReason, TaskEvent, TaskFact, TaskView};
+use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskFact, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
 use super::task_words::{needs, short, told};

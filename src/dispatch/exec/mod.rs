@@ -19,7 +19,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 pub use line::is_path;
 pub use line_options::LINE_FLAGS;
 pub use options::{Exec, ExecInput, Options};
-pub use source::{Feed, stdin_limit};
+pub use source::{Feed, STDIN_BYTES, STDIN_BYTES_VARIABLE, stdin_limit};
 
 use self::line::{Line, Read};
 use self::tally::Tally;

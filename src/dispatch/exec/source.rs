@@ -12,9 +12,12 @@ use tokio::net::unix::pipe::OpenOptions;
 use super::line::MAX_LINE;
 use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
-use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 use crate::files::{self, Access, Links};
 
+/// The maximum length of standard input that is read before the first line runs, in bytes.
+pub const STDIN_BYTES: usize = 65_536;
+/// The variable that overrides [`STDIN_BYTES`].
+pub const STDIN_BYTES_VARIABLE: &str = "PILOTHOUSE_MAX_STDIN_BYTES";
 /// The number of bytes read from a file at once.
 const CHUNK: usize = 64 << 10;
 

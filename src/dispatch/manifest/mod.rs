@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use super::code::{EXITS, exit_of};
 use super::command::{Command, Example, Local, Reach};
 use super::context::Context;
+use super::exec::STDIN_BYTES;
 use super::registry::COMMANDS;
-use super::response::Failure;
-use super::{SCHEMA_VERSION, STDIN_BYTES};
+use super::response::{Failure, SCHEMA_VERSION};
 
 pub use reference::reference;
 

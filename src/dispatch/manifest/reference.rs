@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::dispatch::code::{EXITS, exit_of};
 use crate::dispatch::command::{Command, Example, Reach};
+use crate::dispatch::exec::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 use crate::dispatch::registry::COMMANDS;
-use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 
 const HEAD: &str = "\
 # The command line

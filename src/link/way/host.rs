@@ -12,7 +12,7 @@ const LONGEST_SOCKET: usize = 104 - 17;
 /// Length of the file name of a master's socket, which is a hash of 40 digits.
 const SOCKET_NAME: usize = "/cm-".len() + 40;
 /// A script that looks for the program where `host install` puts it and then in the usual places, and executes it. One
-/// that cannot be executed is told from none.
+/// that exists but cannot be executed has an exit code of its own.
 const FIND: &str = concat!(
     "f=; for p in \"$HOME/.local/share/pilothouse/",
     env!("CARGO_PKG_VERSION"),

@@ -10,8 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
-use crate::model::Lines;
-use crate::model::PlaceName;
+use crate::model::{Lines, PlaceName};
 
 /// An answer that follows its question sooner than this was not meant for it: a person had typed it before, or just
 /// as the question appeared.

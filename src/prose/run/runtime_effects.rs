@@ -10,8 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Asking, Error, Settled, TaskStatus, TaskView};
-use crate::model::{Exit, TaskFact};
+use crate::model::{Asking, Error, Exit, Settled, TaskFact, TaskStatus, TaskView};
 use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
     CAPTURED_CHARS, CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,

@@ -3,8 +3,7 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::TaskView;
-use crate::model::{TaskEvent, TaskFact};
+use crate::model::{TaskEvent, TaskFact, TaskView};
 use crate::process::{Scope, Signal};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::native::Stage;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Error;
-use crate::model::RejectionReason;
-use crate::model::TaskView;
+use crate::model::{Error, RejectionReason, TaskView};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::events::Row;
 use crate::runtime::request::{Input, InputOutcome, InputTarget, MOST_INPUT, Rejection};

@@ -35,8 +35,7 @@ use tokio::task::JoinSet;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::model::Error;
-use crate::model::{Exit, TaskEvent};
+use crate::model::{Error, Exit, TaskEvent};
 use crate::process::environment::Environment;
 use crate::process::{ComingHost, ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};

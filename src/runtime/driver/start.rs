@@ -10,8 +10,7 @@ use super::start_files::{StartFiles, not_entered, root};
 use super::{Driver, streams};
 use crate::envelope::{TaskId, with_causes};
 use crate::journal::Durability;
-use crate::model::Error;
-use crate::model::TaskView;
+use crate::model::{Error, TaskView};
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
     ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,

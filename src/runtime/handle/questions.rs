@@ -7,9 +7,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
-use crate::model::Error;
-use crate::model::ProgramView;
-use crate::model::{Answer, Asking, Given, Question, QuestionId, Settled};
+use crate::model::{Answer, Asking, Error, Given, ProgramView, Question, QuestionId, Settled};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::{Order, QuestionOrder, Reply};
 use crate::runtime::events::Row;

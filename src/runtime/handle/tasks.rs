@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Handle;
 use crate::envelope::TaskId;
-use crate::model::Error;
-use crate::model::TaskView;
+use crate::model::{Error, TaskView};
 use crate::runtime::driver::{Known, Order, TaskUsage};
 use crate::runtime::output::{Output, StoredStreams, Stream};
 

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use super::find::list;
 use crate::journal::{Item, Reader};
-use crate::model::Ended;
-use crate::model::TaskStatus;
+use crate::model::{Ended, TaskStatus};
 
 /// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;

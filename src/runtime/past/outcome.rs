@@ -4,8 +4,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::model::TaskState;
-use crate::model::{Exit, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{Exit, TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate};
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
 
 /// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).
@@ -59,8 +58,7 @@ fn event(at: Timestamp, fact: TaskFact) -> TaskEvent {
 mod tests {
     use super::*;
     use crate::envelope::TaskId;
-    use crate::model::StopSignal;
-    use crate::model::{OutputView, TaskView};
+    use crate::model::{OutputView, StopSignal, TaskView};
     use crate::terminal::Size;
 
     fn task(tty: bool, events: &[(TaskFact, Actor)]) -> TaskState {

@@ -11,12 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
-use crate::model::CallRecord;
-use crate::model::ProgramView;
-use crate::model::TaskState;
-use crate::model::TaskView;
 use crate::model::calls::ABANDONED;
-use crate::model::{RejectionReason, TaskEvent, TaskUpdate};
+use crate::model::{CallRecord, ProgramView, RejectionReason, TaskEvent, TaskState, TaskUpdate, TaskView};
 use crate::runtime::counters::Counters;
 use crate::runtime::events::{Abandoned, Answered, Row};
 use crate::runtime::outside::{Marks, Outside};

@@ -7,12 +7,10 @@ use jiff::Timestamp;
 use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
-use crate::model::GateView;
-use crate::model::Metrics;
-use crate::model::TaskState;
-use crate::model::{AgentView, SHELL_PROFILE};
-use crate::model::{CallSummary, Notice, RecordView, Snapshot, TaskView};
-use crate::model::{ProgramView, RunState};
+use crate::model::{
+    AgentView, CallSummary, GateView, Metrics, Notice, ProgramView, RecordView, RunState, SHELL_PROFILE,
+    Snapshot, TaskState, TaskView,
+};
 use crate::process::ExitRecord;
 use crate::runtime::events::Row;
 

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
-use crate::model::Refusal;
-use crate::model::{Answer, AnswerValue, Given, Principal, Settled};
-use crate::model::{Asking, Comment, Question, QuestionId};
+use crate::model::{
+    Answer, AnswerValue, Asking, Comment, Given, Principal, Question, QuestionId, Refusal, Settled,
+};
 use crate::process::ConsoleProcess;
 
 /// Settled questions that are remembered, so that a late answer can be told how they were settled.

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::machine::{Fact, Machine, Told};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::Refusal;
-use crate::model::{AnswerValue, Given, Settled};
-use crate::model::{Asking, Evidence, Origin, QuestionId, QuestionKind};
+use crate::model::{
+    AnswerValue, Asking, Evidence, Given, Origin, QuestionId, QuestionKind, Refusal, Settled,
+};
 
 fn at(seconds: u64) -> Moment {
     let wall = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::try_from(seconds).expect("small"));

@@ -14,8 +14,7 @@ use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
-use crate::model::HoldReason;
-use crate::model::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
+use crate::model::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
 use crate::runtime::request::{ExecRequest, Within};
 
 const EXEC: &str = "ExecCommand";
@@ -387,8 +386,7 @@ fn gate_event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &
 mod tests {
     use super::*;
     use crate::envelope::TaskId;
-    use crate::model::Closing;
-    use crate::model::TaskStatus;
+    use crate::model::{Closing, TaskStatus};
     use crate::runtime::request::ExecRequest;
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status};
     use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};

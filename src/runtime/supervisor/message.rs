@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Closing;
-use crate::model::{Exit, RejectionReason, StopSignal, TaskEvent, Waiting};
+use crate::model::{Closing, Exit, RejectionReason, StopSignal, TaskEvent, Waiting};
 use crate::process::{ConsoleProcess, Leftovers};
 use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;

@@ -30,9 +30,7 @@ use super::request::{Rejection, Stop, StopEffect};
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Closing;
-use crate::model::{OutputView, TaskView};
-use crate::model::{RejectionReason, StopSignal};
+use crate::model::{Closing, OutputView, RejectionReason, StopSignal, TaskView};
 use crate::process::Signal;
 
 /// The state of all tasks of one recording.

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::tests::{at, id, new_task, orders, request, status};
 use super::*;
-use crate::model::Decision;
-use crate::model::TaskState;
-use crate::model::{Exit, InputEvidence, Need, StopSignal, TaskEvent, TaskUpdate, Waiting};
-use crate::model::{OutputView, TaskView};
+use crate::model::{
+    Decision, Exit, InputEvidence, Need, OutputView, StopSignal, TaskEvent, TaskState, TaskUpdate, TaskView,
+    Waiting,
+};
 
 #[derive(Debug, Clone)]
 enum Event {

@@ -3,8 +3,7 @@
 
 use super::Supervisor;
 use super::message::NewTask;
-use crate::model::Error;
-use crate::model::{BatchRequest, HeldCommand};
+use crate::model::{BatchRequest, Error, HeldCommand};
 use crate::runtime::request::Within;
 
 /// Bytes of commands that may wait in total: a console receives all of it in one message.

@@ -6,8 +6,7 @@ use super::message::{Action, Order};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::Closing;
-use crate::model::{StopSignal, TaskFact, TaskStatus};
+use crate::model::{Closing, StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
 use crate::runtime::request::StopEffect;
 

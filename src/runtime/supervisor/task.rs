@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::TaskState;
-use crate::model::{HoldReason, RejectionReason, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
-use crate::model::{OutputView, TaskView};
+use crate::model::{
+    HoldReason, OutputView, RejectionReason, TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate, TaskView,
+};
 use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
 use crate::runtime::task_list;
 use crate::terminal::Size;

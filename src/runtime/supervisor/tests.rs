@@ -6,8 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::model::Ended;
-use crate::model::{Exit, StopSignal, TaskStatus};
+use crate::model::{Ended, Exit, StopSignal, TaskStatus};
 use crate::process::Leftovers;
 use crate::runtime::request::{ExecRequest, Marked, STEP_GRACE, Step};
 

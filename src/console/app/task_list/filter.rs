@@ -7,8 +7,7 @@ use crate::console::app::task_words::how;
 use crate::console::app::{alias, who};
 use crate::console::text::finding::Words;
 use crate::envelope::Actor;
-use crate::model::Need;
-use crate::model::{PlaceId, TaskStatus, TaskView};
+use crate::model::{Need, PlaceId, TaskStatus, TaskView};
 
 /// A filter by state or kind of initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
