@@ -165,7 +165,7 @@ impl Outside {
     }
 
     async fn follow(self, runtime: Handle, close: CancellationToken) {
-        let telling = runtime.tell_of_outside(self.path.to_path_buf(), &self.reached);
+        let telling = runtime.tell_of_unrecorded(self.path.to_path_buf(), &self.reached);
         close.run_until_cancelled(telling).await;
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io::Write as _;
 
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -177,15 +176,6 @@ fn hashed(line: &[u8]) -> Option<(&[u8], Hash)> {
 fn valid(line: &[u8]) -> Option<(Header, Hash)> {
     let (_, hash) = hashed(line)?;
     Some((serde_json::from_slice(line).ok()?, hash))
-}
-
-/// Parses the data of a valid line's row.
-pub(super) fn data<T: DeserializeOwned>(line: &[u8]) -> serde_json::Result<T> {
-    #[derive(Deserialize)]
-    struct Said<T> {
-        data: T,
-    }
-    serde_json::from_slice::<Said<T>>(line).map(|said| said.data)
 }
 
 #[cfg(test)]

@@ -34,16 +34,28 @@ impl Record {
     /// # Errors
     /// If the data does not decode as `T`, or a file does not have the expected contents.
     pub fn data<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, Error> {
+        #[derive(Deserialize)]
+        struct Row<T> {
+            data: T,
+        }
+        self.row(recording).map(|Row { data }| data)
+    }
+
+    /// Decodes the row's `kind` and `data`, as [`data`](Self::data) does.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data).
+    pub fn row<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, Error> {
         let seq = self.header.seq;
         let decode = |source| Error::Decode { seq, source };
         let parts = self.parts().map_err(decode)?;
         if parts.is_empty() {
-            return chain::data(&self.line).map_err(decode);
+            return serde_json::from_slice(&self.line).map_err(decode);
         }
-        let mut data: Value = chain::data(&self.line).map_err(decode)?;
-        parts::restore(recording, &mut data, &parts)
+        let mut row: Value = serde_json::from_slice(&self.line).map_err(decode)?;
+        parts::restore(recording, &mut row["data"], &parts)
             .map_err(|path| Error::Part { seq, path: PathBuf::from(path) })?;
-        serde_json::from_value(data).map_err(decode)
+        serde_json::from_value(row).map_err(decode)
     }
 
     /// Returns the line as stored in the journal, without its line feed.

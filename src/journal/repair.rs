@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -24,7 +24,7 @@ use crate::files::{self, Access, OWN};
 const TORN_BYTES: u64 = 64 << 20;
 
 /// What a repair found and did.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repaired {
     /// The problems found.
     pub problems: Vec<Problem>,

@@ -24,6 +24,12 @@ pub const STREAM_CALL: &str = "exec";
 /// The tool name under which a running program is listed.
 pub const PROGRAM_CALL: &str = "run";
 
+/// Tells whether a call of this name is a stream of commands or a program: not a tool call itself, but a source of tool
+/// calls.
+pub(crate) fn is_stream(tool: &str) -> bool {
+    matches!(tool, STREAM_CALL | PROGRAM_CALL)
+}
+
 /// One tool call in full: its input, the canonical envelope, and the receipt exactly as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
@@ -52,11 +58,6 @@ impl CallRecord {
     /// Returns the status in its envelope.
     pub(crate) fn status(&self) -> Option<&str> {
         self.envelope.as_ref()?["status"].as_str()
-    }
-
-    /// Tells whether it is a stream of commands or a program: not a tool call itself, but a source of tool calls.
-    pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.tool.as_str(), STREAM_CALL | PROGRAM_CALL)
     }
 
     /// Returns the call's summary; while it has no envelope, the summary is made from its input.

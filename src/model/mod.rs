@@ -6,6 +6,8 @@ pub(crate) mod approval;
 pub(crate) mod calls;
 pub(crate) mod cause;
 pub(crate) mod error;
+pub(crate) mod fact;
+pub(crate) mod gate;
 pub(crate) mod gauge;
 pub(crate) mod histogram;
 pub(crate) mod input;
@@ -18,6 +20,7 @@ pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod stream;
 pub(crate) mod task;
+pub(crate) mod unrecorded;
 pub(crate) mod view;
 
 pub use input::{InputEvidence, Need, RejectionReason, Waiting};
@@ -29,6 +32,8 @@ pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
 pub use cause::Closing;
 pub use error::Error;
+pub(crate) use fact::{AbandonedCall, AgentConnection, AnsweredCall, Fact, FactKind, RecoveredTask};
+pub(crate) use gate::{GateEvent, GateEventKind};
 pub use gauge::{Gauge, Limit};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use metrics::{Metrics, MetricsReport};
@@ -36,6 +41,7 @@ pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
     BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
 };
+pub(crate) use question::QuestionFact;
 pub use question::{
     Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Expected, Given, Origin, Principal,
     Question, QuestionId, QuestionKind, READING, Refusal, Settled,
@@ -43,6 +49,8 @@ pub use question::{
 pub use standing::Standing;
 pub use state::TaskState;
 pub use stream::{StreamLine, StreamView};
+pub use unrecorded::UnrecordedCommand;
+pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{
     BatchItem, CallSummary, Ended, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, StopView,
     TaskView,

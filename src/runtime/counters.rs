@@ -1,13 +1,12 @@
 //! Counts rows of the record, both as they are written and as they are read back. Pure.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
-use super::events::{Answered, Row};
-use super::question::Fact;
 use crate::envelope::{Actor, TaskId};
-use crate::model::calls::ABANDONED;
+use crate::model::calls::{ABANDONED, is_stream};
 use crate::model::{
-    CallRecord, Metrics, PROGRAM_CALL, Principal, RejectionReason, TaskEvent, TaskFact, TaskView,
+    AnsweredCall, Fact, Metrics, PROGRAM_CALL, Principal, QuestionFact, RejectionReason, TaskEvent, TaskFact,
+    TaskView,
 };
 
 /// Seconds of history.
@@ -28,8 +27,8 @@ pub(super) struct Counters {
     durations: BTreeMap<String, VecDeque<u64>>,
     /// Tasks whose last row is still to come.
     open: BTreeMap<TaskId, OpenTask>,
-    /// The calls of running programs.
-    programs: BTreeSet<u64>,
+    /// Calls not answered yet.
+    calls_open: BTreeMap<u64, OpenCall>,
     /// Number of live tasks.
     live: u64,
     /// Bytes read from ended tasks, and how many of those were dropped.
@@ -38,6 +37,14 @@ pub(super) struct Counters {
     bytes: VecDeque<u64>,
     /// Bytes counted up to the last tick.
     bytes_seen: u64,
+}
+
+/// What has to be known of a call when it ends.
+#[derive(Debug, Clone)]
+struct OpenCall {
+    /// A longer name is cut where it is still too long to be counted by itself.
+    tool: String,
+    actor: Actor,
 }
 
 /// What has to be known of a task when its command starts.
@@ -49,58 +56,74 @@ struct OpenTask {
 
 impl Counters {
     /// Counts a row.
-    pub(super) fn count(&mut self, row: &Row<'_>) {
-        match row {
-            Row::Call(record) if record.tool == PROGRAM_CALL => {
-                self.programs.insert(record.seq);
+    pub(super) fn count(&mut self, fact: &Fact<'_>) {
+        match fact {
+            Fact::Call(record) => {
+                let tool =
+                    record.tool.get(..record.tool.floor_char_boundary(TOOL_BYTES + 4)).unwrap_or_default();
+                let call = OpenCall { tool: tool.to_owned(), actor: record.actor.clone() };
+                self.calls_open.insert(record.seq, call);
             }
-            Row::Answer(Answered { record, .. }) => self.call(record, record.status().unwrap_or(ABANDONED)),
-            Row::Abandoned(record) => self.call(record, ABANDONED),
-            Row::Queued { task } | Row::Start { task, .. } => self.asked(task),
-            Row::Task { task, event } => self.happened(task, event),
-            Row::Ended { task, first_byte_ms } => self.ended(task, *first_byte_ms),
-            Row::Refused { reason, .. } => self.refused(*reason),
+            Fact::Answer(AnsweredCall { record, .. }) => {
+                self.calls_open.remove(&record.seq);
+                let status = record.status().unwrap_or(ABANDONED);
+                self.call((&record.tool, &record.actor), status, record.duration_ms);
+                if let Some(receipt) = &record.receipt
+                    && matches!(record.actor, Actor::Agent(_))
+                    && !is_stream(&record.tool)
+                    && status != ABANDONED
+                {
+                    self.metrics.output_chars_sent += receipt.chars().count() as u64;
+                    self.metrics.output_bytes_sent += receipt.len() as u64;
+                }
+            }
+            Fact::Abandoned(call) => {
+                if let Some(OpenCall { tool, actor }) = self.calls_open.remove(&call.seq) {
+                    self.call((&tool, &actor), ABANDONED, call.duration_ms);
+                }
+            }
+            Fact::Queued { task } | Fact::Start { task, .. } => self.asked(task),
+            Fact::Task { task, event } => self.happened(task, event),
+            Fact::Ended { task, first_byte_ms } => self.ended(task, *first_byte_ms),
+            Fact::Refused { reason, .. } => self.refused(*reason),
             // A decision about a task is also an event of the task, and counted there.
-            Row::Gate(event) if event.actor == Actor::Operator && event.task.is_none() => {
+            Fact::Gate(event) if event.actor == Actor::Operator && event.task.is_none() => {
                 self.operator(event.what.into());
             }
-            Row::Question(Fact::Answered { answer, .. })
-                if answer.principal == Principal::Actor(Actor::Operator) =>
-            {
-                self.operator("answer");
-            }
+            Fact::Question(question) => match &**question {
+                QuestionFact::Answered { answer, .. }
+                    if answer.principal == Principal::Actor(Actor::Operator) =>
+                {
+                    self.operator("answer");
+                }
+                _ => {}
+            },
             _ => {}
         }
     }
 
     /// Counts a call that was answered or abandoned. Only an agent's counts as a tool call; the operator's actions are
     /// counted by their effect on tasks as well, a stream and a program by their duration and their commands.
-    fn call(&mut self, record: &CallRecord, status: &str) {
-        self.programs.remove(&record.seq);
-        let tool = self.counted_as(&record.tool).to_owned();
+    fn call(&mut self, (tool, actor): (&str, &Actor), status: &str, duration_ms: Option<u64>) {
+        let name = self.counted_as(tool).to_owned();
         let metrics = &mut self.metrics;
-        let is_answered = status != ABANDONED;
-        let is_agents = matches!(record.actor, Actor::Agent(_));
-        if is_answered && (is_agents || record.is_stream()) {
-            let durations = self.durations.entry(tool.clone()).or_default();
+        let is_agents = matches!(actor, Actor::Agent(_));
+        if status != ABANDONED && (is_agents || is_stream(tool)) {
+            let durations = self.durations.entry(name.clone()).or_default();
             if durations.len() == DURATIONS_KEPT {
                 durations.pop_front();
             }
-            durations.extend(record.duration_ms);
+            durations.extend(duration_ms);
         }
-        if record.is_stream() {
+        if is_stream(tool) {
             return;
         }
-        metrics.by.entry(kind_of(&record.actor).to_owned()).or_default().calls += 1;
+        metrics.by.entry(kind_of(actor).to_owned()).or_default().calls += 1;
         if !is_agents {
             return;
         }
-        *metrics.tool_calls.entry(tool.clone()).or_default().entry(status.to_owned()).or_default() += 1;
-        metrics.tool_ms.entry(tool).or_default().add(record.duration_ms.unwrap_or_default());
-        if let Some(receipt) = record.receipt.as_ref().filter(|_| is_answered) {
-            metrics.output_chars_sent += receipt.chars().count() as u64;
-            metrics.output_bytes_sent += receipt.len() as u64;
-        }
+        *metrics.tool_calls.entry(name.clone()).or_default().entry(status.to_owned()).or_default() += 1;
+        metrics.tool_ms.entry(name).or_default().add(duration_ms.unwrap_or_default());
     }
 
     /// Returns the name a call is counted under; bounded, because clients can make up any number of tool names.
@@ -113,7 +136,8 @@ impl Counters {
 
     /// Counts a task when its first row arrives.
     fn asked(&mut self, task: &TaskView) {
-        let by = if self.programs.contains(&task.call) { "program" } else { kind_of(&task.started_by) };
+        let is_programs = self.calls_open.get(&task.call).is_some_and(|call| call.tool == PROGRAM_CALL);
+        let by = if is_programs { "program" } else { kind_of(&task.started_by) };
         let open = OpenTask { is_batch_item: task.item.is_some(), by };
         if self.open.insert(task.id.clone(), open).is_none() {
             self.live += 1;
@@ -243,9 +267,12 @@ fn push(history: &mut VecDeque<u64>, value: u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use serde_json::json;
 
     use super::*;
+    use crate::model::{AbandonedCall, CallRecord};
 
     #[test]
     fn names_that_clients_make_up_take_a_bounded_part_of_memory() {
@@ -255,7 +282,16 @@ mod tests {
                 "seq": 1, "at": "2026-01-01T00:00:00Z", "actor": "agent:x", "tool": tool, "input": {},
                 "envelope": null, "receipt": null, "duration_ms": 1,
             });
-            counters.call(&serde_json::from_value(record).expect("a call"), status);
+            let record: CallRecord = serde_json::from_value(record).expect("a call");
+            counters.count(&Fact::Call(Cow::Borrowed(&record)));
+            match status {
+                ABANDONED => counters.count(&Fact::Abandoned(AbandonedCall::of(&record))),
+                status => {
+                    let record = CallRecord { envelope: Some(json!({ "status": status })), ..record };
+                    let record = Cow::Owned(record);
+                    counters.count(&Fact::Answer(AnsweredCall { record, latency_ms: None, task: None }));
+                }
+            }
         };
         call("TaskList", "success");
         for number in 0..1_000 {

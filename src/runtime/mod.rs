@@ -5,7 +5,6 @@ mod bytes;
 mod counters;
 mod driver;
 mod ended_outputs;
-mod events;
 mod export;
 mod exposition;
 mod handle;
@@ -13,7 +12,6 @@ mod log;
 mod log_copy;
 mod native;
 mod output;
-mod outside;
 pub mod past;
 mod pause;
 mod playback;
@@ -26,6 +24,7 @@ mod supervisor;
 mod tail;
 mod task_folder;
 mod task_list;
+mod unrecorded;
 
 pub use crate::process::{Leftovers, Resource};
 pub use agent_notices::{PARAGRAPH_CHARS, WORDS_CHARS};
@@ -38,10 +37,10 @@ pub use log::{StoredLog, log_path, open_log, read_marks};
 pub use log_copy::{LogPart, LogPiece};
 pub use native::{Native, NativeRequest, Stage};
 pub use output::{HeldLine, LinePart, Output, Piece, StoredStreams, Stream};
-pub use outside::{Mark, leave_mark, untold};
 pub use playback::Playback;
 pub use request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, Marked, Rejection, STEP_GRACE,
     Step, Stop, StopEffect, StopOutcome, Until, Within,
 };
 pub use screen::Screen;
+pub use unrecorded::{leave_mark, untold};

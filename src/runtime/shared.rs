@@ -1,6 +1,7 @@
 //! The state that the handle and the driver share: the tasks' byte paths, the session's state, the published
 //! snapshot.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +12,6 @@ use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use super::bytes::{Pump, TaskIo, Viewers};
-use super::events::Row;
 use super::past::{self, Recovery};
 use super::session_state::SessionState;
 use super::task_folder::SpareFolders;
@@ -21,7 +21,7 @@ use crate::config::{ApprovalRule, Audit, Env, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::model::gauge::Caps;
-use crate::model::{Error, Gauge, Snapshot, TaskView};
+use crate::model::{Error, Fact, Gauge, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
 
 /// The number of tasks found in recordings that are kept in memory.
@@ -154,16 +154,16 @@ impl Shared {
     }
 
     /// Records a row without waiting.
-    pub(super) fn note(&self, row: &Row<'_>) {
+    pub(super) fn note(&self, row: &Fact<'_>) {
         self.put(row, Durability::Written);
     }
 
     /// Records a row that may be lost in a power failure.
-    pub(super) fn note_late(&self, row: &Row<'_>) {
+    pub(super) fn note_late(&self, row: &Fact<'_>) {
         self.put(row, Durability::Late);
     }
 
-    fn put(&self, row: &Row<'_>, durability: Durability) {
+    fn put(&self, row: &Fact<'_>, durability: Durability) {
         self.session().counters.count(row);
         if let Err(error) = self.journal.note(row, durability) {
             report(&error);
@@ -171,7 +171,7 @@ impl Shared {
     }
 
     /// Queues a row for the record, before every later one, waiting only for room.
-    pub(super) async fn enqueue(&self, row: &Row<'_>, durability: Durability) {
+    pub(super) async fn enqueue(&self, row: &Fact<'_>, durability: Durability) {
         self.session().counters.count(row);
         if let Err(error) = self.journal.enqueue(row, durability).await {
             report(&error);
@@ -182,7 +182,7 @@ impl Shared {
     ///
     /// # Errors
     /// If the row could not be written and what it announces must therefore not happen.
-    pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) -> Result<(), Error> {
+    pub(super) async fn write(&self, row: &Fact<'_>, durability: Durability) -> Result<(), Error> {
         self.session().counters.count(row);
         let Err(error) = self.journal.append(row, durability).await else { return Ok(()) };
         report(&error);
@@ -204,7 +204,11 @@ impl Shared {
     pub(super) fn tend(&self) {
         let recoveries = past::recover(&self.recording, &self.workspace, &self.clock);
         for Recovery { recording, repaired, tasks } in &recoveries {
-            self.note(&Row::Recovery { recording, repaired, tasks });
+            self.note(&Fact::Recovery {
+                recording: recording.into(),
+                repaired: Cow::Borrowed(repaired),
+                tasks: tasks.into(),
+            });
         }
         let now = self.clock.now().wall;
         if let Some(text) = past::notice(&recoveries) {

@@ -520,7 +520,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
     wait_until("nobody is told again", || told(&["status"]).lines().count() == 6);
 
     // A command that could not reach a running runtime is reported as soon as another one reaches it.
-    let mark = pilothouse::runtime::Mark {
+    let mark = pilothouse::model::UnrecordedCommand {
         at: pilothouse::clock::Clock::start().now().wall,
         agent: None,
         session: None,

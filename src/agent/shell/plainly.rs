@@ -8,8 +8,9 @@ use super::unwrap::Kind;
 use crate::clock::Clock;
 use crate::files::create_folder;
 use crate::link::{Holder, ShellRequest};
+use crate::model::UnrecordedCommand;
 use crate::paths::Places;
-use crate::runtime::{Mark, leave_mark};
+use crate::runtime::leave_mark;
 
 /// Leaves the mark of a command that is about to run in `workdir` without a runtime, and says why it does.
 ///
@@ -22,7 +23,7 @@ pub fn runs_plainly(
     why: &str,
 ) -> Result<(), String> {
     let agent = request.agent.as_deref().and_then(|agent| agent.parse::<Kind>().ok());
-    let mark = Mark {
+    let mark = UnrecordedCommand {
         at: Clock::start().now().wall,
         agent: request.agent.clone(),
         session: request.session.clone(),

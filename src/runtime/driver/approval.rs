@@ -1,15 +1,15 @@
 //! The driver's handling of approvals: who waits for one, who gets a reply, and what is recorded.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Driver;
 use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchRequest, Decision, Error, TaskView};
+use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, TaskView};
 use crate::process::ConsoleProcess;
-use crate::runtime::events::Row;
 use crate::runtime::request::Within;
-use crate::runtime::supervisor::{Action, GateEvent, Verdict};
+use crate::runtime::supervisor::{Action, Verdict};
 
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.
@@ -67,7 +67,7 @@ impl Driver {
         if let Some(view) = self.view(id) {
             // Its events have rows of their own.
             let task = TaskView { events: Vec::new(), ..Arc::unwrap_or_clone(view) };
-            self.shared.note(&Row::Queued { task: &task });
+            self.shared.note(&Fact::Queued { task: Cow::Borrowed(&task) });
         }
     }
 
@@ -83,7 +83,7 @@ impl Driver {
         if let Some(console) = &event.console {
             self.shared.notice_of(console, told(event, console));
         }
-        self.shared.note(&Row::Gate(event));
+        self.shared.note(&Fact::Gate(Cow::Borrowed(event)));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The end of a task and of the driver: who gets an answer, what is recorded, what is freed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,8 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, TaskFact, TaskView};
+use crate::model::{Error, Fact, TaskFact, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
-use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
 use crate::runtime::task_folder::{self, TASKS};
@@ -60,7 +60,7 @@ impl Driver {
         // A held command waited for a person, which must not count as latency.
         let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
-        self.shared.note(&Row::Ended { task: &view, first_byte_ms });
+        self.shared.note(&Fact::Ended { task: Cow::Borrowed(&view), first_byte_ms });
         if view.promoted && view.output.bytes > 0 {
             // The output of a foreground command is in its answer.
             let folder = view.folder.clone();
@@ -102,7 +102,7 @@ impl Driver {
         let excess = self.outputs.take_excess(self.shared.limits.record.keep_live_bytes, now);
         let Some(EndedOutput { id: last, .. }) = excess.last() else { return };
         let bytes = excess.iter().map(|output| output.bytes).sum();
-        self.shared.note(&Row::OutputsRemoved { tasks: excess.len(), last, bytes });
+        self.shared.note(&Fact::OutputsRemoved { tasks: excess.len(), last: Cow::Borrowed(last), bytes });
         let tasks = self.shared.recording.join(TASKS);
         self.jobs.spawn_blocking(move || {
             for EndedOutput { id, .. } in excess {
@@ -149,7 +149,7 @@ impl Driver {
         self.publish();
         self.jobs.shutdown().await;
         self.spawner.drained().await;
-        let closed = Row::Closed { recovered: false };
+        let closed = Fact::Closed { recovered: false };
         // If this fails, closing the journal tries once more.
         let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;
         let shared = self.shared.clone();

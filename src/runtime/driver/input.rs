@@ -1,13 +1,13 @@
 //! Sends input to a task: the supervisor admits it, the terminal's modes determine its encoding, and the input queue
 //! takes it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, RejectionReason, TaskView};
+use crate::model::{Error, Fact, RejectionReason, TaskView};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::events::Row;
 use crate::runtime::request::{Input, InputOutcome, InputTarget, MOST_INPUT, Rejection};
 use crate::runtime::supervisor;
 use crate::terminal::{self, Modes};
@@ -30,7 +30,7 @@ pub(super) fn input(
     let Some(task) = driver.supervisor.get(id) else {
         let ended = driver.tasks.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
         let reason = RejectionReason::TaskNotRunning;
-        driver.shared.note(&Row::Refused { task: id, actor: by, reason });
+        driver.shared.note(&Fact::Refused { task: Cow::Borrowed(id), actor: Cow::Borrowed(by), reason });
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty || task.side_terminal, task.request.accepts_input);

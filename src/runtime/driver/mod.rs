@@ -26,6 +26,7 @@ pub(super) use start::{Coming, Prepared, prepare};
 pub(super) use usage::Known;
 pub use usage::TaskUsage;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,12 +36,11 @@ use tokio::task::JoinSet;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::model::{Error, Exit, TaskEvent};
+use crate::model::{Error, Exit, Fact, TaskEvent};
 use crate::process::environment::Environment;
 use crate::process::{ComingHost, ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::ended_outputs::EndedOutputs;
-use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, Stage};
 use crate::runtime::request::{ExecOutcome, StopOutcome};
 use crate::runtime::shared::Shared;
@@ -236,7 +236,8 @@ impl Driver {
                 let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
             }
             Order::Rename { id, name } => {
-                self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
+                let label = name.as_deref().map(Cow::Borrowed);
+                self.shared.note_late(&Fact::Named { task: Cow::Borrowed(&id), name: label });
                 if let Some(task) = self.view(&id) {
                     self.shared.session().agent_notices.renamed(&task, name.as_deref());
                 }
@@ -320,7 +321,7 @@ impl Driver {
         if let Some(task) = self.supervisor.get(id) {
             self.shared.session().agent_notices.happened(task.view(), event);
         }
-        self.shared.note(&Row::Task { task: id, event });
+        self.shared.note(&Fact::Task { task: Cow::Borrowed(id), event: Cow::Borrowed(event) });
     }
 
     /// Spawns work outside the loop; it is awaited on shutdown.

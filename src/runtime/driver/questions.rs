@@ -1,5 +1,6 @@
 //! Carries out the decisions of the question state machine: records facts and answers waiting callers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use tokio::sync::oneshot;
@@ -9,10 +10,9 @@ use super::Driver;
 use super::order::{Order, Reply};
 use crate::envelope::Actor;
 use crate::journal::Durability;
-use crate::model::{Answer, Asking, Error, Given, QuestionId, Refusal, Settled};
+use crate::model::{Answer, Asking, Error, Fact, Given, QuestionFact, QuestionId, Refusal, Settled};
 use crate::process::ConsoleProcess;
-use crate::runtime::events::Row;
-use crate::runtime::question::{Fact, Machine, Told};
+use crate::runtime::question::{Machine, Told};
 
 /// An order about questions.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Driver {
     /// Settles the questions that have timed out.
     pub(super) fn late_questions(&mut self) {
         for fact in self.questions.machine.due(self.now()) {
-            if let Fact::TimedOut { id, .. } = &fact {
+            if let QuestionFact::TimedOut { id, .. } = &fact {
                 self.record(id.clone(), fact);
             }
         }
@@ -116,10 +116,10 @@ impl Driver {
     }
 
     /// Records a fact outside the loop, then continues with the question.
-    fn record(&mut self, id: QuestionId, fact: Fact) {
+    fn record(&mut self, id: QuestionId, fact: QuestionFact) {
         let (shared, own) = (self.shared.clone(), self.own.clone());
         self.job(async move {
-            let written = shared.write(&Row::Question(&fact), Durability::Synced).await;
+            let written = shared.write(&Fact::Question(Cow::Borrowed(&fact)), Durability::Synced).await;
             // Once the driver is gone, nobody waits any more.
             let _ = own.send(Order::Question(QuestionOrder::Recorded { id, written })).await;
         });
@@ -152,7 +152,7 @@ impl Driver {
 
     fn withdraw(&mut self, id: &QuestionId) {
         if let Some(fact) = self.questions.machine.withdraw(self.now(), id) {
-            self.shared.note(&Row::Question(&fact));
+            self.shared.note(&Fact::Question(Cow::Borrowed(&fact)));
         }
         if let Some(asker) = self.questions.askers.remove(id) {
             // The asker is already gone, unless the runtime itself withdraws the question.
@@ -160,10 +160,10 @@ impl Driver {
         }
     }
 
-    fn note_fact(&self, said: Result<Fact, Refusal>, reply: Reply<()>) {
+    fn note_fact(&self, said: Result<QuestionFact, Refusal>, reply: Reply<()>) {
         match said {
             Ok(fact) => {
-                self.shared.note(&Row::Question(&fact));
+                self.shared.note(&Fact::Question(Cow::Borrowed(&fact)));
                 let _ = reply.send(Ok(()));
             }
             Err(refusal) => refuse(reply, refusal),

@@ -1,5 +1,6 @@
 //! Starts a command: resolves where and how it runs, creates its folder, records the intent and spawns it.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -10,14 +11,13 @@ use super::start_files::{StartFiles, not_entered, root};
 use super::{Driver, streams};
 use crate::envelope::{TaskId, with_causes};
 use crate::journal::Durability;
-use crate::model::{Error, TaskView};
+use crate::model::{Error, Fact, TaskView};
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
     ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,
     environment, script, workdir,
 };
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
-use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, Stage};
 use crate::runtime::request::{ExecOutcome, ExecRequest, Marked, Within};
 use crate::runtime::shared::Shared;
@@ -311,7 +311,7 @@ impl Intent {
 
     async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) -> Result<(), Error> {
         let names = env.iter().filter_map(|(name, _)| name.to_str()).collect();
-        shared.write(&Row::Start { task: &self.view, env: names }, Durability::Synced).await
+        shared.write(&Fact::Start { task: Cow::Borrowed(&self.view), env: names }, Durability::Synced).await
     }
 }
 

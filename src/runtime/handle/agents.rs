@@ -1,8 +1,7 @@
 //! Agents: who is connected, and what the settings say about them.
 
 use super::Handle;
-use crate::model::AgentPeer;
-use crate::runtime::events::Row;
+use crate::model::{AgentConnection, AgentPeer, Fact};
 
 /// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;
@@ -60,7 +59,14 @@ impl Handle {
 
     fn agent(&self, label: &str, peer: &AgentPeer, connected: bool) {
         let AgentPeer { client, pid, uid, profile } = peer;
-        let row = Row::Agent { label, client, pid: *pid, uid: *uid, profile, connected };
+        let row = Fact::Agent(AgentConnection {
+            label: label.into(),
+            client: client.as_str().into(),
+            pid: *pid,
+            uid: Some(*uid),
+            profile: Some((*profile).into()),
+            connected,
+        });
         self.shared.note_late(&row);
         self.shared.nudge.notify_one();
     }

@@ -1,5 +1,6 @@
 //! `Handle` methods for calls and streams: recording and counting them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,8 @@ use serde_json::{Value, json};
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
-use crate::model::{CallRecord, Metrics, Standing, StreamView};
+use crate::model::{AbandonedCall, AnsweredCall, CallRecord, Fact, Metrics, Standing, StreamView};
 use crate::runtime::agent_notices::AgentNotices;
-use crate::runtime::events::{Answered, Row};
 use crate::runtime::past;
 
 impl Handle {
@@ -30,8 +30,10 @@ impl Handle {
         self.shared.nudge.notify_one();
         // Whatever must not happen unrecorded checks for itself with `check`.
         match durability {
-            Durability::Synced => drop(self.shared.write(&Row::Call(&record), durability).await),
-            _ => self.shared.enqueue(&Row::Call(&record), durability).await,
+            Durability::Synced => {
+                drop(self.shared.write(&Fact::Call(Cow::Borrowed(&record)), durability).await)
+            }
+            _ => self.shared.enqueue(&Fact::Call(Cow::Borrowed(&record)), durability).await,
         }
         self.shared.session().calls.admitted(self.shared.clock.now(), record.seq);
         record.seq
@@ -51,7 +53,11 @@ impl Handle {
         let ended = self.shared.session().calls.end(now, seq, task, envelope, (receipt, notices));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
-            let row = Row::Answer(Answered { record: &record, latency_ms, task });
+            let row = Fact::Answer(AnsweredCall {
+                record: Cow::Borrowed(&record),
+                latency_ms,
+                task: task.map(Cow::Borrowed),
+            });
             // The action was carried out, so it is answered all the same; the console shows that the answer is not
             // recorded.
             let _ = self.shared.write(&row, Durability::Written).await;
@@ -76,7 +82,11 @@ impl Handle {
         let ended = self.shared.session().calls.end(now, seq, None, envelope, (receipt, Vec::new()));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
-            self.shared.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
+            self.shared.note(&Fact::Answer(AnsweredCall {
+                record: Cow::Borrowed(&record),
+                latency_ms,
+                task: None,
+            }));
         }
     }
 
@@ -93,7 +103,7 @@ impl Handle {
         };
         if let Some(record) = record {
             self.shared.nudge.notify_one();
-            self.shared.note(&Row::Abandoned(&record));
+            self.shared.note(&Fact::Abandoned(AbandonedCall::of(&record)));
         }
     }
 

@@ -8,10 +8,9 @@ use super::Handle;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
 use crate::envelope::mask;
-use crate::model::{BatchRequest, Decision, Error};
+use crate::model::{BatchRequest, Decision, Error, Fact};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::Order;
-use crate::runtime::events::Row;
 use crate::runtime::request::ExecRequest;
 use crate::runtime::supervisor::Input;
 
@@ -41,7 +40,7 @@ impl Handle {
         if rules.is_empty() {
             return;
         }
-        self.shared.note(&Row::Rules { config, rules });
+        self.shared.note(&Fact::Rules { config: config.into(), rules: rules.into() });
         self.shared.handed.send_if_modified(|handed| {
             let before = handed.len();
             let new = rules.iter().filter(|rule| !handed.contains(rule)).cloned().collect::<Vec<_>>();

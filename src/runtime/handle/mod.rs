@@ -6,11 +6,11 @@ mod environment;
 mod folder;
 mod gate;
 mod notices;
-mod outside;
 mod questions;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod unrecorded;
 
 pub use notices::AgentNotices;
 
@@ -26,12 +26,12 @@ use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, Meta};
+use crate::model::Fact;
 use crate::model::{Closing, Error, Snapshot};
 use crate::process::environment::Environment;
 use crate::process::{Scope, Signal, Spawner};
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::driver::{Coming, Driver, Order, Prepared, Reply, prepare, to_past};
-use crate::runtime::events::Row;
 use crate::runtime::native::{Caller, NativeRequest};
 use crate::runtime::request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
@@ -115,10 +115,10 @@ impl Handle {
         let environment = Environment::new(options.env.changed(options.environment), None);
         let shared =
             Shared::new(clock, options.env, journal, (viewers, pump), (first, options.limits), nudge);
-        shared.note(&Row::Recording {
-            workspace: &shared.workspace,
+        shared.note(&Fact::Recording {
+            workspace: shared.workspace.as_path().into(),
             pid: std::process::id(),
-            program: env!("CARGO_PKG_VERSION"),
+            program: env!("CARGO_PKG_VERSION").into(),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
         let spawner = Arc::new(options.spawner);

@@ -1,15 +1,15 @@
 //! `Handle` methods for the notices that an agent gets with its next answer (docs/contract.md#since-your-last-call).
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::Handle;
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::Durability;
-use crate::model::Error;
+use crate::model::{Error, Fact};
 use crate::process::ConsoleProcess;
 use crate::runtime::agent_notices::{PARAGRAPH_CHARS, SEPARATOR, Taken, WORDS_CHARS};
-use crate::runtime::events::Row;
 use crate::runtime::shared::Shared;
 
 /// The start of the paragraph part about what happened without the agent.
@@ -74,7 +74,8 @@ impl Handle {
         if let Some(reason) = wrong {
             return Err(Error::NotSent { reason });
         }
-        let row = Row::Words { actor: &Actor::Operator, to: label, text: text.as_str().into() };
+        let row =
+            Fact::Words { actor: Cow::Owned(Actor::Operator), to: label.into(), text: text.as_str().into() };
         self.shared.write(&row, Durability::Synced).await?;
         self.shared.session().words(label, &text);
         self.notice_of(from, format!("told {label}: {text}"));

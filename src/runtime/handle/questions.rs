@@ -1,5 +1,6 @@
 //! `Handle` methods for programs and the questions they ask.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -7,10 +8,9 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
-use crate::model::{Answer, Asking, Error, Given, ProgramView, Question, QuestionId, Settled};
+use crate::model::{Answer, Asking, Error, Fact, Given, ProgramView, Question, QuestionId, Settled};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::{Order, QuestionOrder, Reply};
-use crate::runtime::events::Row;
 
 /// The most bytes that a question's texts may have together: what can be sent to a console.
 const QUESTION_BYTES: usize = 512 << 10;
@@ -87,7 +87,7 @@ impl Handle {
     pub fn show_program(&self, view: Arc<ProgramView>) {
         let turns = self.shared.session().programs.show(view.clone());
         if turns {
-            self.shared.note(&Row::Program { program: &view });
+            self.shared.note(&Fact::Program { program: Cow::Borrowed(&view) });
         }
         self.shared.nudge.notify_one();
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::journal::{Block, Durability};
-use crate::model::{AgentPeer, SHELL_PROFILE};
+use crate::model::{AgentConnection, AgentPeer, SHELL_PROFILE};
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &Block) -> Handle {
@@ -53,14 +53,14 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     assert!(handle.shared.check().is_ok(), "what comes is not refused, it waits too");
     // More rows than there is room for: `note` does not block, and the driver still takes orders.
     for _ in 0..10_000 {
-        handle.shared.note(&Row::Agent {
-            label: "a",
-            client: "c",
+        handle.shared.note(&Fact::Agent(AgentConnection {
+            label: "a".into(),
+            client: "c".into(),
             pid: 1,
-            uid: 0,
-            profile: "receipt",
+            uid: Some(0),
+            profile: Some("receipt".into()),
             connected: true,
-        });
+        }));
     }
     handle.notice("still here", false);
     shows(&handle, |now| now.notices.iter().any(|notice| notice.text == "still here")).await;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::find::list;
 use crate::journal::{Item, Reader};
-use crate::model::{Ended, TaskStatus};
+use crate::model::{Ended, FactKind, TaskStatus};
 
 /// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;
@@ -40,7 +40,7 @@ pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
                 return all;
             }
             let Item::Record(record) = item else { continue };
-            if record.header.kind != "ended" {
+            if !FactKind::Ended.is(&record.header.kind) {
                 continue;
             }
             if let Ok(Row { task }) = record.data::<Row>(&recording.folder) {

@@ -3,12 +3,12 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::reader;
 use crate::envelope::TaskId;
 use crate::journal::{self, Meta, is_held};
-use crate::model::TaskView;
+use crate::model::{Fact, FactKind, TaskView};
 use crate::runtime::task_folder::TASKS;
 
 /// One recording in a list.
@@ -55,19 +55,13 @@ impl Listed {
         if self.live {
             return State::Live;
         }
-        let last = journal::last(&self.folder).filter(|last| last.header.kind == "closed");
-        match last.map(|last| last.data::<Closed>(&self.folder)) {
-            Some(Ok(Closed { recovered: true })) => State::Recovered,
+        let last = journal::last(&self.folder).filter(|last| FactKind::Closed.is(&last.header.kind));
+        match last.map(|last| last.row(&self.folder)) {
+            Some(Ok(Fact::Closed { recovered: true })) => State::Recovered,
             Some(_) => State::Closed,
             None => State::Unfinished,
         }
     }
-}
-
-#[derive(Deserialize)]
-struct Closed {
-    #[serde(default)]
-    recovered: bool,
 }
 
 /// The result of looking up a recording by name.

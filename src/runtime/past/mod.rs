@@ -10,7 +10,7 @@ mod snapshot;
 
 pub use durations::{Durations, MOST_RUNS, add_run, durations};
 pub use find::{Finding, Listed, State, list, resolve};
-pub use reader::{PastAgent, PastCall, PastEvent, Recording, read};
+pub use reader::{PastCall, PastEvent, Recording, read};
 pub use retention::forget_looks;
 
 pub(super) use find::task as find_task;

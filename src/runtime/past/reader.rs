@@ -4,20 +4,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 
 use jiff::Timestamp;
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Serialize};
 
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::TaskId;
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
 use crate::model::calls::ABANDONED;
-use crate::model::{CallRecord, ProgramView, RejectionReason, TaskEvent, TaskState, TaskUpdate, TaskView};
+use crate::model::{
+    AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, ProgramView, TaskEvent,
+    TaskState, TaskUpdate, TaskView,
+};
 use crate::runtime::counters::Counters;
-use crate::runtime::events::{Abandoned, Answered, Row};
-use crate::runtime::outside::{Marks, Outside};
-use crate::runtime::question::Fact;
-use crate::runtime::supervisor::GateEvent;
+use crate::runtime::unrecorded::UnrecordedCommands;
 
 /// A recording read back from its rows.
 #[derive(Debug, Clone)]
@@ -35,7 +34,7 @@ pub struct Recording {
     /// Its programs, in their last known state.
     pub programs: Vec<ProgramView>,
     /// Connections and disconnections of agents.
-    pub agents: Vec<PastAgent>,
+    pub(super) agents: Vec<AgentConnection<'static>>,
     /// When its last row was written.
     pub last_at: Option<Timestamp>,
     /// Number of rows.
@@ -43,7 +42,7 @@ pub struct Recording {
     /// Present if its last row says that it was closed: whether that was done after its runtime had died.
     pub closed: Option<bool>,
     /// Commands that ran without a runtime before it.
-    pub(super) outside: Marks,
+    pub(super) unrecorded: UnrecordedCommands,
     /// Everything that is not as it was written.
     pub problems: Vec<Problem>,
     /// The counters computed from its rows.
@@ -51,19 +50,15 @@ pub struct Recording {
 }
 
 /// One call of a recording.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PastCall {
     /// The call, as far as it was answered.
-    #[serde(flatten)]
     pub record: CallRecord,
     /// Milliseconds from the call until it could take effect.
-    #[serde(default)]
     pub latency_ms: Option<u64>,
     /// The task it concerned.
-    #[serde(default)]
     pub task: Option<TaskId>,
     /// Its client stopped waiting.
-    #[serde(default)]
     pub abandoned: bool,
 }
 
@@ -75,35 +70,12 @@ impl PastCall {
 }
 
 /// An event of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastEvent {
     /// The task.
     pub task: TaskId,
     /// The event.
-    #[serde(flatten)]
     pub event: TaskEvent,
-}
-
-/// An agent connected or disconnected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PastAgent {
-    /// When.
-    #[serde(default)]
-    pub at: Option<Timestamp>,
-    /// Its label.
-    pub label: String,
-    /// Its name and version.
-    pub client: String,
-    /// Process id of its shim.
-    pub pid: u32,
-    /// The user it ran as; missing in recordings made before it was recorded.
-    #[serde(default)]
-    pub uid: Option<u32>,
-    /// The format of its results.
-    #[serde(default)]
-    pub profile: Option<String>,
-    /// Whether it connected (or else disconnected).
-    pub connected: bool,
 }
 
 /// Reads a recording. Whatever cannot be read is left out and listed among the problems.
@@ -126,14 +98,15 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
 /// # Errors
 /// If its folder cannot be listed.
 pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>, Error> {
-    const KINDS: [&str; 5] = ["queued", "start", "task", "ended", "named"];
+    use FactKind::{Ended, Named, Queued, Start, Task};
+    const KINDS: [FactKind; 5] = [Queued, Start, Task, Ended, Named];
     let mut recording = Recording::of(folder);
     let name = memchr::memmem::Finder::new(id.as_str());
     // If a row was too large for its line, its task is stored in a file.
     let spilled = memchr::memmem::Finder::new("\"parts\":[{");
     for item in Reader::open(folder)? {
         if let Item::Record(record) = item
-            && KINDS.contains(&record.header.kind.as_str())
+            && KINDS.iter().any(|kind| kind.is(&record.header.kind))
             && (name.find(record.line()).is_some() || spilled.find(record.line()).is_some())
         {
             recording.read_row(&record);
@@ -148,13 +121,13 @@ pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>,
 /// # Errors
 /// If its folder cannot be listed.
 pub(in crate::runtime) fn read_call(folder: &Path, seq: u64) -> Result<Option<CallRecord>, Error> {
-    const KINDS: [&str; 3] = ["call", "answer", "abandoned"];
+    const KINDS: [FactKind; 3] = [FactKind::Call, FactKind::Answer, FactKind::Abandoned];
     let mut recording = Recording::of(folder);
     let name = format!("\"seq\":{seq}");
     let name = memchr::memmem::Finder::new(&name);
     for item in Reader::open(folder)? {
         if let Item::Record(record) = item
-            && KINDS.contains(&record.header.kind.as_str())
+            && KINDS.iter().any(|kind| kind.is(&record.header.kind))
             && name.find(record.line()).is_some()
         {
             recording.read_row(&record);
@@ -176,7 +149,7 @@ impl Recording {
             last_at: None,
             rows: 0,
             closed: None,
-            outside: Marks::default(),
+            unrecorded: UnrecordedCommands::default(),
             problems: Vec::new(),
             counters: Counters::default(),
         }
@@ -194,67 +167,71 @@ impl Recording {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    /// Reads a row. One that cannot be decoded is skipped and reported; one of a kind that this program does not know is
+    /// skipped.
     fn read_row(&mut self, record: &Record) {
         self.rows += 1;
         self.last_at = Some(record.header.ts);
         self.closed = None;
-        match record.header.kind.as_str() {
-            "call" => self.with(record, |recording, record| {
-                recording.counters.count(&Row::Call(&record));
+        if FactKind::from_str(&record.header.kind).is_err() {
+            return;
+        }
+        match record.row(&self.folder) {
+            Ok(fact) => self.apply(fact),
+            Err(error) => {
+                let seq = record.header.seq;
+                tracing::warn!(%error, seq, "a row has data this program does not know");
+                self.problems.extend(matches!(error, journal::Error::Part { .. }).then(|| Problem {
+                    kind: journal::ProblemKind::Changed,
+                    first: seq,
+                    last: seq,
+                    segment: "parts".to_owned(),
+                    offset: 0,
+                }));
+            }
+        }
+    }
+
+    fn apply(&mut self, fact: Fact<'static>) {
+        self.counters.count(&fact);
+        match fact {
+            Fact::Call(record) => {
+                let record = record.into_owned();
                 let call = PastCall { record, latency_ms: None, task: None, abandoned: false };
-                recording.calls.insert(call.record.seq, call);
-            }),
-            "answer" => self.with(record, |recording, call: PastCall| {
-                let PastCall { record, latency_ms, task, .. } = &call;
-                let (latency_ms, task) = (*latency_ms, task.as_ref());
-                recording.counters.count(&Row::Answer(Answered { record, latency_ms, task }));
-                recording.calls.insert(call.record.seq, call);
-            }),
-            "abandoned" => self.with(record, |recording, row: Abandoned<'static>| {
-                let Some(call) = recording.calls.get_mut(&row.seq) else { return };
+                self.calls.insert(call.record.seq, call);
+            }
+            Fact::Answer(AnsweredCall { record, latency_ms, task }) => {
+                let (record, task) = (record.into_owned(), task.map(Cow::into_owned));
+                self.calls.insert(record.seq, PastCall { record, latency_ms, task, abandoned: false });
+            }
+            Fact::Abandoned(AbandonedCall { seq, envelope, receipt, duration_ms }) => {
+                let Some(call) = self.calls.get_mut(&seq) else { return };
                 call.abandoned = true;
-                call.record.envelope = row.envelope.map(Cow::into_owned);
-                call.record.receipt = row.receipt.map(Cow::into_owned);
-                call.record.duration_ms = row.duration_ms;
-                recording.counters.count(&Row::Abandoned(&call.record));
-            }),
-            "queued" | "start" => self.with(record, |recording, Whole { task, .. }: Whole| {
-                recording.counters.count(&Row::Queued { task: &task });
-                recording.stands(task);
-            }),
-            "ended" => self.with(record, |recording, Whole { task, first_byte_ms, .. }: Whole| {
-                recording.counters.count(&Row::Ended { task: &task, first_byte_ms });
-                recording.stands(task);
-            }),
-            "task" => self.with(record, |recording, row: PastEvent| {
-                recording.update(&row.task, TaskUpdate::Event(row.event.clone()));
-                recording.counters.count(&Row::Task { task: &row.task, event: &row.event });
-                recording.events.push(row);
-            }),
-            "refused" => self.with(record, |recording, Refused { task, actor, reason }: Refused| {
-                recording.counters.count(&Row::Refused { task: &task, actor: &actor, reason });
-            }),
-            "gate" => self.with(record, |recording, event: GateEvent| {
-                recording.counters.count(&Row::Gate(&event));
-            }),
-            "question" => self.with(record, |recording, fact: Fact| {
-                recording.counters.count(&Row::Question(&fact));
-            }),
-            "named" => self.with(record, |recording, row: Named| {
-                recording.update(&row.task, TaskUpdate::Named(row.name));
-            }),
-            "agent" => self.with(record, |recording, agent: PastAgent| {
-                recording.agents.push(PastAgent { at: Some(record.header.ts), ..agent });
-            }),
-            "program" => self.with(record, |recording, row: Ran| {
-                match recording.programs.iter_mut().find(|program| program.run == row.program.run) {
-                    Some(program) => *program = row.program,
-                    None => recording.programs.push(row.program),
+                call.record.envelope = envelope.map(Cow::into_owned);
+                call.record.receipt = receipt.map(Cow::into_owned);
+                call.record.duration_ms = duration_ms;
+            }
+            Fact::Queued { task } | Fact::Start { task, .. } | Fact::Ended { task, .. } => {
+                self.stands(task.into_owned());
+            }
+            Fact::Task { task, event } => {
+                let (task, event) = (task.into_owned(), event.into_owned());
+                self.update(&task, TaskUpdate::Event(event.clone()));
+                self.events.push(PastEvent { task, event });
+            }
+            Fact::Named { task, name } => self.update(&task, TaskUpdate::Named(name.map(Cow::into_owned))),
+            Fact::Agent(connection) => self.agents.push(connection),
+            Fact::Program { program } => {
+                match self.programs.iter_mut().find(|known| known.run == program.run) {
+                    Some(known) => *known = program.into_owned(),
+                    None => self.programs.push(program.into_owned()),
                 }
-            }),
-            "outside" => self.with(record, |recording, row: Outside| recording.outside.add(row)),
-            "closed" => self.with(record, |recording, row: Closed| recording.closed = Some(row.recovered)),
-            _ => {}
+            }
+            Fact::Unrecorded(row) => self.unrecorded.add(row.into_owned()),
+            Fact::Closed { recovered } => self.closed = Some(recovered),
+            Fact::Recording { .. } | Fact::Refused { .. } | Fact::Gate(_) | Fact::Question(_) => {}
+            Fact::Words { .. } | Fact::Rules { .. } | Fact::Recovery { .. } => {}
+            Fact::Pruned { .. } | Fact::OutputsRemoved { .. } => {}
         }
     }
 
@@ -272,56 +249,4 @@ impl Recording {
             task.apply(update);
         }
     }
-
-    /// Decodes the data of a row; a row that cannot be decoded is skipped and reported.
-    fn with<T: DeserializeOwned>(&mut self, record: &Record, take: impl FnOnce(&mut Self, T)) {
-        match record.data(&self.folder) {
-            Ok(row) => take(self, row),
-            Err(error) => {
-                let seq = record.header.seq;
-                tracing::warn!(%error, seq, "a row has data this program does not know");
-                self.problems.extend(matches!(error, journal::Error::Part { .. }).then(|| Problem {
-                    kind: journal::ProblemKind::Changed,
-                    first: seq,
-                    last: seq,
-                    segment: "parts".to_owned(),
-                    offset: 0,
-                }));
-            }
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Whole {
-    task: TaskView,
-    #[serde(default)]
-    #[expect(dead_code, reason = "names of variables, on record for people")]
-    env: IgnoredAny,
-    #[serde(default)]
-    first_byte_ms: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Ran {
-    program: ProgramView,
-}
-
-#[derive(Deserialize)]
-struct Refused {
-    task: TaskId,
-    actor: Actor,
-    reason: RejectionReason,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    task: TaskId,
-    name: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Closed {
-    #[serde(default)]
-    recovered: bool,
 }

@@ -1,6 +1,7 @@
 //! Recovers recordings whose runtime had died (docs/decisions/09-recovery-by-proof.md): repairs them, decides how
 //! their tasks ended, and ends processes that still run if they provably belong to them. Blocks.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,9 +11,8 @@ use super::reader::{self, Recording};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
-use crate::model::{TaskState, TaskStatus};
+use crate::model::{Fact, RecoveredTask, TaskState, TaskStatus};
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
-use crate::runtime::events::{Recovered, Row};
 use crate::runtime::log;
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub(in crate::runtime) struct Recovery {
     pub(in crate::runtime) recording: String,
     pub(in crate::runtime) repaired: Repaired,
-    pub(in crate::runtime) tasks: Vec<Recovered>,
+    pub(in crate::runtime) tasks: Vec<RecoveredTask>,
 }
 
 /// Recovers every recording of the workspace whose runtime had died; `own` is never touched.
@@ -52,13 +52,13 @@ fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
     }
     let (journal, repaired) = repair(&listed.folder, clock.clone())?;
     let tasks = settle(&recording, &journal, clock);
-    put(&journal, &Row::Closed { recovered: true });
+    put(&journal, &Fact::Closed { recovered: true });
     journal.close();
     Ok(Some(Recovery { recording: listed.name.clone(), repaired, tasks }))
 }
 
 /// Decides how each unfinished task ended, and records that.
-fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
+fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<RecoveredTask> {
     let open: Vec<&TaskState> = recording.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let ids: Vec<TaskId> = open.iter().map(|task| task.id.clone()).collect();
     let orphans = end_orphaned(recording.meta.as_ref(), ids);
@@ -70,11 +70,11 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
         let now = clock.now().wall;
         let mut task = task.clone();
         for event in outcome::complete(&mut task, left.as_ref(), &orphans.survivors, now) {
-            put(journal, &Row::Task { task: &task.id, event: &event });
+            put(journal, &Fact::Task { task: Cow::Borrowed(&task.id), event: Cow::Borrowed(&event) });
         }
         task.measured(log::measure(&task.folder, task.output));
-        put(journal, &Row::Ended { task: &task, first_byte_ms: None });
-        Recovered {
+        put(journal, &Fact::Ended { task: Cow::Borrowed(&task), first_byte_ms: None });
+        RecoveredTask {
             task: task.id.clone(),
             status: task.status,
             found: orphans.names,
@@ -94,7 +94,7 @@ fn end_orphaned(meta: Option<&Meta>, tasks: Vec<TaskId>) -> Vec<Orphans> {
     }
 }
 
-fn put(journal: &Journal, row: &Row<'_>) {
+fn put(journal: &Journal, row: &Fact<'_>) {
     if let Err(error) = journal.note(row, Durability::Written) {
         tracing::error!(%error, "a recovered row is not on record");
     }
@@ -102,7 +102,7 @@ fn put(journal: &Journal, row: &Row<'_>) {
 
 /// Returns a one-line notice of what was recovered, for the person.
 pub(in crate::runtime) fn notice(recoveries: &[Recovery]) -> Option<String> {
-    let tasks: Vec<&Recovered> = recoveries.iter().flat_map(|recovery| &recovery.tasks).collect();
+    let tasks: Vec<&RecoveredTask> = recoveries.iter().flat_map(|recovery| &recovery.tasks).collect();
     let interrupted = tasks.iter().filter(|task| task.status == TaskStatus::Interrupted).count();
     let ended: usize = tasks.iter().map(|task| task.found.len()).sum();
     let latest = recoveries.last()?;

@@ -11,7 +11,7 @@ use super::find::list;
 use crate::config;
 use crate::files::{HeldFolder, KnownTree};
 use crate::journal::{Durability, Head, Item, Journal, Meta, Reader, is_held, is_of_journal};
-use crate::runtime::events::Row;
+use crate::model::{Fact, FactKind};
 use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
 /// One finished recording.
@@ -113,9 +113,10 @@ fn has_run(recording: &Path) -> bool {
 /// Removes a finished recording that contains only reads: no command ran, and no other recording was removed or
 /// recovered. Blocks.
 pub fn forget_looks(recording: &Path) {
-    const LOOKS: [&str; 5] = ["recording", "call", "answer", "abandoned", "closed"];
+    use FactKind::{Abandoned, Answer, Call, Closed, Recording};
+    const LOOKS: [FactKind; 5] = [Recording, Call, Answer, Abandoned, Closed];
     let is_look = |item: Item| match item {
-        Item::Record(record) => LOOKS.contains(&record.header.kind.as_str()),
+        Item::Record(record) => LOOKS.iter().any(|kind| kind.is(&record.header.kind)),
         Item::Problem(_) => false,
     };
     let only_looks = || Reader::open(recording).is_ok_and(|mut rows| rows.all(is_look));
@@ -135,12 +136,12 @@ fn remove(recording: &Finished, journal: &Journal, reason: &str) -> io::Result<(
     }
     let mut removable = Removable::find(&recording.folder)?;
     let head = Head::read(&recording.folder);
-    let row = Row::Pruned {
-        recording: &recording.name,
+    let row = Fact::Pruned {
+        recording: recording.name.as_str().into(),
         seq: head.map_or(0, |head| head.seq),
         hash: head.map(|head| head.hash),
         bytes: recording.bytes,
-        reason,
+        reason: reason.into(),
     };
     journal.note(&row, Durability::Synced).map_err(io::Error::other)?;
     let gone = PathBuf::from(format!("{REMOVED}{}", recording.name));
@@ -299,7 +300,7 @@ mod tests {
         }
         let journal = Journal::create(&folder, &meta, crate::clock::Clock::start(), Default::default());
         let journal = journal.expect("a journal");
-        let row = Row::Recording { workspace: Path::new("/w"), pid, program: "1" };
+        let row = Fact::Recording { workspace: Path::new("/w").into(), pid, program: "1".into() };
         journal.note(&row, Durability::Synced).expect("noted");
         journal.close();
         folder

@@ -1,5 +1,6 @@
 //! Builds a console's view of a recording: the snapshot its runtime would publish now. Pure.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,11 +9,10 @@ use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::model::{
-    AgentView, CallSummary, GateView, Metrics, Notice, ProgramView, RecordView, RunState, SHELL_PROFILE,
-    Snapshot, TaskState, TaskView,
+    AbandonedCall, AgentView, CallSummary, Fact, GateView, Metrics, Notice, ProgramView, RecordView,
+    RunState, SHELL_PROFILE, Snapshot, TaskState, TaskView,
 };
 use crate::process::ExitRecord;
-use crate::runtime::events::Row;
 
 impl Recording {
     /// Returns the console's view of the recording. A task whose end was not recorded is completed from what it left
@@ -49,8 +49,8 @@ impl Recording {
             if agents.iter().all(|agent| agent.label != past.label) {
                 let of = |call: &&PastCall| matches!(&call.record.actor, Actor::Agent(label) if *label == past.label);
                 agents.push(AgentView {
-                    label: past.label.clone(),
-                    client: past.client.clone(),
+                    label: past.label.clone().into_owned(),
+                    client: past.client.clone().into_owned(),
                     pid: past.pid,
                     connected: false,
                     first_call: self.calls.values().filter(of).map(|call| call.record.at).next(),
@@ -66,16 +66,19 @@ impl Recording {
 
     /// Returns a notice about what ran outside the record before this recording, and one for each problem.
     fn notices(&self, at: Timestamp) -> Vec<Notice> {
-        let texts = self.outside.notice().into_iter().chain(self.problems.iter().map(ToString::to_string));
+        let texts = self.unrecorded.notice().into_iter().chain(self.problems.iter().map(ToString::to_string));
         (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text, from: None }).collect()
     }
 
     fn metrics(&self, tasks: &[Arc<TaskView>]) -> Metrics {
         let mut counters = self.counters.clone();
         let open = |call: &&PastCall| call.record.envelope.is_none() && !call.abandoned;
-        self.calls.values().filter(open).for_each(|call| counters.count(&Row::Abandoned(&call.record)));
+        self.calls
+            .values()
+            .filter(open)
+            .for_each(|call| counters.count(&Fact::Abandoned(AbandonedCall::of(&call.record))));
         for task in tasks.iter().filter(|task| self.counters.is_open(&task.id)) {
-            counters.count(&Row::Ended { task, first_byte_ms: None });
+            counters.count(&Fact::Ended { task: Cow::Borrowed(task), first_byte_ms: None });
         }
         counters.live(std::iter::empty());
         counters.shown()

@@ -7,15 +7,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::model::{
-    Answer, AnswerValue, Asking, Comment, Given, Principal, Question, QuestionId, Refusal, Settled,
+    Answer, AnswerValue, Asking, Comment, Given, Principal, Question, QuestionFact, QuestionId, Refusal,
+    Settled,
 };
-use crate::process::ConsoleProcess;
 
 /// Settled questions that are remembered, so that a late answer can be told how they were settled.
 const SETTLED_KEPT: usize = 256;
@@ -23,65 +20,6 @@ const SETTLED_KEPT: usize = 256;
 const COMMENTS: usize = 16;
 /// Length limit of a comment, in characters.
 const COMMENT_CHARS: usize = 2_000;
-
-/// A fact recorded about a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
-pub(in crate::runtime) enum Fact {
-    /// It was asked.
-    Asked {
-        /// The question.
-        question: Arc<Question>,
-    },
-    /// It was answered.
-    Answered {
-        /// The question.
-        id: QuestionId,
-        /// The answer; for a masked text, only its length.
-        answer: Answer,
-        /// The console in which the operator gave the answer, if any.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        console: Option<ConsoleProcess>,
-    },
-    /// It was not answered in time.
-    TimedOut {
-        /// The question.
-        id: QuestionId,
-        /// When it timed out.
-        at: Timestamp,
-    },
-    /// The asker no longer waits.
-    Withdrawn {
-        /// The question.
-        id: QuestionId,
-        /// When it was withdrawn.
-        at: Timestamp,
-    },
-    /// Someone commented on it.
-    Commented {
-        /// The question.
-        id: QuestionId,
-        /// The comment.
-        comment: Comment,
-    },
-    /// The operator allowed agents to answer it, or no longer does.
-    Agents {
-        /// The question.
-        id: QuestionId,
-        /// Whether they may.
-        may: bool,
-    },
-}
-
-impl Fact {
-    /// Adds the console in which an answer was given.
-    pub(in crate::runtime) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
-        match self {
-            Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
-            other => other,
-        }
-    }
-}
 
 /// Who gets a reply once a fact is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +60,7 @@ enum State {
 
 impl Machine {
     /// Adds a question. It is open once the returned fact is recorded.
-    pub(in crate::runtime) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> Fact {
+    pub(in crate::runtime) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> QuestionFact {
         self.numbers += 1;
         let Asking { origin, asked_by, kind, text, evidence, within, agents, expected } = asking;
         let question = Arc::new(Question {
@@ -142,7 +80,7 @@ impl Machine {
         });
         let due = within.map(|within| now.mono.saturating_add(within));
         self.open.insert(id, Entry { question: question.clone(), due, state: State::Announced });
-        Fact::Asked { question: Arc::new(masked(&question)) }
+        QuestionFact::Asked { question: Arc::new(masked(&question)) }
     }
 
     /// Accepts an answer. It is final once the returned fact is recorded.
@@ -155,7 +93,7 @@ impl Machine {
         by: &Actor,
         id: &QuestionId,
         given: Given,
-    ) -> Result<Fact, Refusal> {
+    ) -> Result<QuestionFact, Refusal> {
         let entry = self.entry(id)?;
         entry.admit(by)?;
         if !entry.question.kind.accepts(&given.value) || (given.value == AnswerValue::Abort && !is_person(by))
@@ -167,7 +105,7 @@ impl Machine {
         let answer = Answer { value, principal: Principal::Actor(by.clone()), at: now.wall, note };
         let recorded = answer.as_recorded(&entry.question.kind);
         entry.state = State::Settling(Settled::Answered(answer));
-        Ok(Fact::Answered { id: id.clone(), answer: recorded, console: None })
+        Ok(QuestionFact::Answered { id: id.clone(), answer: recorded, console: None })
     }
 
     /// Adds a comment to a question.
@@ -180,7 +118,7 @@ impl Machine {
         by: &Actor,
         id: &QuestionId,
         text: &str,
-    ) -> Result<Fact, Refusal> {
+    ) -> Result<QuestionFact, Refusal> {
         let entry = self.entry(id)?;
         let comment = Comment { by: by.clone(), at: now.wall, text: cut(text) };
         let comments = &mut Arc::make_mut(&mut entry.question).comments;
@@ -188,40 +126,44 @@ impl Machine {
             comments.remove(0);
         }
         comments.push(comment.clone());
-        Ok(Fact::Commented { id: id.clone(), comment })
+        Ok(QuestionFact::Commented { id: id.clone(), comment })
     }
 
     /// Allows agents to answer a question, or no longer.
     ///
     /// # Errors
     /// If the question is not open, or only the operator may answer it.
-    pub(in crate::runtime) fn let_agents(&mut self, id: &QuestionId, may: bool) -> Result<Fact, Refusal> {
+    pub(in crate::runtime) fn let_agents(
+        &mut self,
+        id: &QuestionId,
+        may: bool,
+    ) -> Result<QuestionFact, Refusal> {
         let entry = self.entry(id)?;
         if entry.question.kind.is_operators() {
             return Err(Refusal::OperatorOnly { id: id.clone() });
         }
         Arc::make_mut(&mut entry.question).agents = may;
-        Ok(Fact::Agents { id: id.clone(), may })
+        Ok(QuestionFact::Agents { id: id.clone(), may })
     }
 
     /// Withdraws a question because the asker is gone. An answer that is already being recorded stands.
-    pub(in crate::runtime) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<Fact> {
+    pub(in crate::runtime) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<QuestionFact> {
         let is_final = matches!(self.open.get(id)?.state, State::Settling(_));
         if is_final {
             return None;
         }
         self.open.remove(id);
         self.remember(id.clone(), "withdrawn");
-        Some(Fact::Withdrawn { id: id.clone(), at: now.wall })
+        Some(QuestionFact::Withdrawn { id: id.clone(), at: now.wall })
     }
 
     /// Settles every question whose deadline has passed.
-    pub(in crate::runtime) fn due(&mut self, now: Moment) -> Vec<Fact> {
+    pub(in crate::runtime) fn due(&mut self, now: Moment) -> Vec<QuestionFact> {
         let late = |entry: &Entry| entry.state == State::Open && entry.due.is_some_and(|due| due <= now.mono);
         let late = self.open.iter_mut().filter(|(_, entry)| late(entry));
         let settle = |(id, entry): (&QuestionId, &mut Entry)| {
             entry.state = State::Settling(Settled::TimedOut { at: now.wall });
-            Fact::TimedOut { id: id.clone(), at: now.wall }
+            QuestionFact::TimedOut { id: id.clone(), at: now.wall }
         };
         late.map(settle).collect()
     }

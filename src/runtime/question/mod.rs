@@ -8,4 +8,4 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-pub(super) use machine::{Fact, Machine, Told};
+pub(super) use machine::{Machine, Told};

@@ -5,11 +5,11 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::machine::{Fact, Machine, Told};
+use super::machine::{Machine, Told};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{
-    AnswerValue, Asking, Evidence, Given, Origin, QuestionId, QuestionKind, Refusal, Settled,
+    AnswerValue, Asking, Evidence, Given, Origin, QuestionFact, QuestionId, QuestionKind, Refusal, Settled,
 };
 
 fn at(seconds: u64) -> Moment {
@@ -68,7 +68,7 @@ fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> Machi
 fn an_answer_is_final_once_it_is_on_record() {
     let mut machine = open_question(yes_no(), None, false);
     let fact = machine.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Yes)).expect("taken");
-    assert!(matches!(fact, Fact::Answered { .. }));
+    assert!(matches!(fact, QuestionFact::Answered { .. }));
     let again = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
     assert_eq!(again, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
     let Told::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
@@ -136,7 +136,7 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
     assert!(matches!(machine.recorded(&id(1), true), Told::Asker(Settled::Answered(_))));
 
     let mut machine = self::open_question(gate(), Some(60), false);
-    assert!(matches!(machine.due(at(60))[..], [Fact::TimedOut { .. }]));
+    assert!(matches!(machine.due(at(60))[..], [QuestionFact::TimedOut { .. }]));
     assert!(machine.due(at(61)).is_empty(), "once");
     let late = machine.answer(at(61), &Actor::Operator, &id(1), given(AnswerValue::Approve));
     assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "not answered in time".into() }));
@@ -145,7 +145,7 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
 #[test]
 fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
     let mut machine = open_question(yes_no(), Some(5), true);
-    assert!(matches!(machine.withdraw(at(1), &id(1)), Some(Fact::Withdrawn { .. })));
+    assert!(matches!(machine.withdraw(at(1), &id(1)), Some(QuestionFact::Withdrawn { .. })));
     assert_eq!(machine.withdraw(at(1), &id(1)), None);
     assert!(machine.due(at(9)).is_empty() && machine.questions().is_empty());
     let late = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::Yes));

@@ -8,13 +8,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Supervisor;
-use super::message::{Action, Behind, GateEvent, GateEventKind, NewTask, Verdict};
+use super::message::{Action, Behind, NewTask, Verdict};
 use super::request_hash::{hash_of, hash_of_batch};
 use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
-use crate::model::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
+use crate::model::{
+    BatchRequest, Decision, GateEvent, GateEventKind, GateView, HeldCall, HeldCommand, HoldReason,
+};
 use crate::runtime::request::{ExecRequest, Within};
 
 const EXEC: &str = "ExecCommand";

@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Closing, Exit, RejectionReason, StopSignal, TaskEvent, Waiting};
-use crate::process::{ConsoleProcess, Leftovers};
+use crate::model::{Closing, Exit, GateEvent, RejectionReason, StopSignal, TaskEvent, Waiting};
+use crate::process::Leftovers;
 use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;
 
@@ -200,36 +197,6 @@ pub(crate) enum Action {
 pub(crate) enum Verdict {
     Go,
     Denied { note: String },
-    Pending,
-}
-
-/// An event of the approval gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct GateEvent {
-    pub(crate) at: Timestamp,
-    pub(crate) actor: Actor,
-    pub(crate) what: GateEventKind,
-    pub(crate) call: Option<u64>,
-    pub(crate) task: Option<TaskId>,
-    /// The hash of the request that the answer is bound to.
-    pub(crate) hash: Option<String>,
-    pub(crate) note: String,
-    /// The console that the operator used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) console: Option<ConsoleProcess>,
-}
-
-/// The kind of an event of the approval gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub(crate) enum GateEventKind {
-    Paused,
-    Resumed,
-    Rules,
-    Held,
-    Approved,
-    Denied,
     Pending,
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use message::{Action, GateEvent, Input, NewTask, Order, Timer, Verdict};
+pub(crate) use message::{Action, Input, NewTask, Order, Timer, Verdict};
 pub(crate) use task::Task;
 
 use super::request::{Rejection, Stop, StopEffect};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 
-use super::{Mark, Marks};
+use super::{UnrecordedCommand, UnrecordedCommands};
 use crate::clock::Clock;
 use crate::files::{self, Access, OWN};
 
@@ -33,7 +33,7 @@ const RECORDED: &str = "recorded";
 ///
 /// # Errors
 /// If the mark cannot be left; nobody would learn of the command then.
-pub fn leave_mark(path: &Path, mark: Mark) -> io::Result<()> {
+pub fn leave_mark(path: &Path, mark: UnrecordedCommand) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         match DirBuilder::new().mode(0o700).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -78,8 +78,10 @@ pub fn untold(path: &Path) -> u64 {
 ///
 /// # Errors
 /// If they cannot be read or forgotten.
-pub(in crate::runtime) fn tell(path: &Path) -> io::Result<Marks> {
-    let Some(mut recorded) = Taken::open(&aside(path, RECORDED))? else { return Ok(Marks::default()) };
+pub(in crate::runtime) fn tell(path: &Path) -> io::Result<UnrecordedCommands> {
+    let Some(mut recorded) = Taken::open(&aside(path, RECORDED))? else {
+        return Ok(UnrecordedCommands::default());
+    };
     let marks = recorded.read()?;
     fs::remove_file(recorded.path)?;
     Ok(marks)
@@ -123,7 +125,7 @@ impl Taken {
         let is_mine = file.metadata()?.uid() == rustix::process::geteuid().as_raw();
         let mut begun = vec![0; usize::try_from(READ_BYTES).unwrap_or_default()];
         let read = file.read_at(&mut begun, 0)?;
-        if !is_mine || !Marks::is_ours(begun.get(..read).unwrap_or_default()) {
+        if !is_mine || !UnrecordedCommands::is_ours(begun.get(..read).unwrap_or_default()) {
             return Err(io::Error::other("it is not a file of such marks"));
         }
         Ok(Some(Self { file, path: path.to_owned() }))
@@ -133,20 +135,20 @@ impl Taken {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(in crate::runtime) fn read(&mut self) -> io::Result<Marks> {
+    pub(in crate::runtime) fn read(&mut self) -> io::Result<UnrecordedCommands> {
         let mut bytes = Vec::new();
         (&self.file).take(READ_BYTES).read_to_end(&mut bytes)?;
-        Ok(Marks::parse(&bytes))
+        Ok(UnrecordedCommands::parse(&bytes))
     }
 
     /// Removes the file once its marks are recorded, and keeps the marks until they are shown to a person.
     ///
     /// # Errors
     /// If the marks cannot be kept or the file cannot be removed.
-    pub(in crate::runtime) fn keep(self, marks: &Marks) -> io::Result<()> {
+    pub(in crate::runtime) fn keep(self, marks: &UnrecordedCommands) -> io::Result<()> {
         let mut all = match Self::open(&aside(&self.path, RECORDED))? {
             Some(mut recorded) => recorded.read()?,
-            None => Marks::default(),
+            None => UnrecordedCommands::default(),
         };
         marks.rows().for_each(|row| all.add(row));
         let lines = all.lines()?;
@@ -176,7 +178,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::runtime::outside::tests::mark;
+    use crate::runtime::unrecorded::tests::mark;
 
     struct Place {
         _folder: tempfile::TempDir,
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(count(&mut taken), 3);
         let told = || tell(&place.path).expect("reads").count();
         assert_eq!(told(), 0);
-        let of = |cmd| Marks::parse(&serde_json::to_vec(&mark("claude", cmd)).expect("JSON"));
+        let of = |cmd| UnrecordedCommands::parse(&serde_json::to_vec(&mark("claude", cmd)).expect("JSON"));
         taken.keep(&of("one")).expect("kept");
         let mut taken = place.take().expect("the other file");
         assert_eq!(count(&mut taken), 1);
@@ -310,7 +312,7 @@ mod tests {
         place.leave("two");
         fs::write(aside(&place.path, RECORDED), "my notes\n").expect("written");
         let taken = place.take().expect("a file");
-        assert!(taken.keep(&Marks::default()).is_err(), "nothing is replaced either");
+        assert!(taken.keep(&UnrecordedCommands::default()).is_err(), "nothing is replaced either");
         assert_eq!(fs::read(aside(&place.path, RECORDED)).expect("it stays"), b"my notes\n");
     }
 }

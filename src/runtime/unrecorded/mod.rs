@@ -5,11 +5,8 @@
 
 mod file;
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
 use super::agent_notices::short;
-use crate::envelope::mask;
+use crate::model::{UnrecordedCommand, UnrecordedRow};
 
 pub use file::{leave_mark, untold};
 
@@ -17,81 +14,27 @@ pub(super) use file::{Taken, tell};
 
 /// The number of commands kept with a description; others are only counted.
 const DESCRIBED: usize = 200;
-/// Length limit of a kept command, in characters.
-const CMD_CHARS: usize = 1_000;
-/// Length limit of the other kept texts, in characters.
-const TEXT_CHARS: usize = 300;
-/// How much of a command is scanned for secrets to mask, in characters.
-const MASKED_CHARS: usize = 8_000;
 /// How many commands a notice names, and the length limit of each, in characters.
 const NAMED: usize = 3;
 const NAME_CHARS: usize = 60;
 /// Length limit of an agent's name in a notice, in characters.
 const AGENT_CHARS: usize = 20;
 
-/// The mark left by a command that ran without a runtime.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// When the command started.
-    pub at: Timestamp,
-    /// The agent that ran the command, by the name of its program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    /// Distinguishes this session of the agent from others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// The directory it started in.
-    pub workdir: String,
-    /// The command as the model wrote it.
-    pub cmd: String,
-    /// Why no runtime was available.
-    pub why: String,
-}
-
-impl Mark {
-    /// Returns the mark with its texts cut to size and the secrets in its command masked.
-    #[must_use]
-    pub fn kept(self) -> Self {
-        let cut = |text: String, most: usize| match text.char_indices().nth(most) {
-            Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
-            None => text,
-        };
-        Self {
-            at: self.at,
-            agent: self.agent.map(|agent| cut(agent, TEXT_CHARS)),
-            session: self.session.map(|session| cut(session, TEXT_CHARS)),
-            workdir: cut(self.workdir, TEXT_CHARS),
-            cmd: cut(mask(&cut(self.cmd, MASKED_CHARS)).into_owned(), CMD_CHARS),
-            why: cut(self.why, TEXT_CHARS),
-        }
-    }
-}
-
-/// The row for commands that ran outside the record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Outside {
-    /// One command.
-    Command(Mark),
-    /// A number of commands of which nothing else is known.
-    More { more: u64 },
-}
-
-/// Marks that were read, in the order they were left.
+/// UnrecordedCommands that were read, in the order they were left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Marks {
-    marks: Vec<Mark>,
+pub(super) struct UnrecordedCommands {
+    marks: Vec<UnrecordedCommand>,
     /// Number of commands of which nothing else is known.
     more: u64,
 }
 
-impl Marks {
+impl UnrecordedCommands {
     /// Parses the lines of a file: each line counts as at least one command, whatever it contains.
     fn parse(bytes: &[u8]) -> Self {
         let mut marks = Self::default();
         let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
         for line in lines.filter(|_| !bytes.is_empty()) {
-            marks.add(serde_json::from_slice(line).unwrap_or(Outside::More { more: 1 }));
+            marks.add(serde_json::from_slice(line).unwrap_or(UnrecordedRow::More { more: 1 }));
         }
         marks
     }
@@ -100,7 +43,7 @@ impl Marks {
     fn is_ours(bytes: &[u8]) -> bool {
         let mut said =
             bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();
-        said.peek().is_none() || said.any(|line| serde_json::from_slice::<Outside>(line).is_ok())
+        said.peek().is_none() || said.any(|line| serde_json::from_slice::<UnrecordedRow>(line).is_ok())
     }
 
     /// Returns lines that parse as these marks.
@@ -114,18 +57,18 @@ impl Marks {
     }
 
     /// Adds the contents of a row or a line.
-    pub(super) fn add(&mut self, outside: Outside) {
+    pub(super) fn add(&mut self, outside: UnrecordedRow) {
         match outside {
-            Outside::Command(mark) if self.marks.len() < DESCRIBED => self.marks.push(mark.kept()),
-            Outside::Command(_) => self.more = self.more.saturating_add(1),
-            Outside::More { more } => self.more = self.more.saturating_add(more),
+            UnrecordedRow::Command(mark) if self.marks.len() < DESCRIBED => self.marks.push(mark.kept()),
+            UnrecordedRow::Command(_) => self.more = self.more.saturating_add(1),
+            UnrecordedRow::More { more } => self.more = self.more.saturating_add(more),
         }
     }
 
     /// Returns the rows for these marks.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Outside> {
-        let more = (self.more > 0).then_some(Outside::More { more: self.more });
-        self.marks.iter().cloned().map(Outside::Command).chain(more)
+    pub(super) fn rows(&self) -> impl Iterator<Item = UnrecordedRow> {
+        let more = (self.more > 0).then_some(UnrecordedRow::More { more: self.more });
+        self.marks.iter().cloned().map(UnrecordedRow::Command).chain(more)
     }
 
     /// Returns the number of commands.
@@ -161,12 +104,14 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::unrecorded::{CMD_CHARS, TEXT_CHARS};
 
-    pub(super) fn mark(agent: &str, cmd: &str) -> Mark {
-        Mark {
+    pub(super) fn mark(agent: &str, cmd: &str) -> UnrecordedCommand {
+        UnrecordedCommand {
             at: Timestamp::UNIX_EPOCH,
             agent: Some(agent.to_owned()),
             session: None,
@@ -176,14 +121,14 @@ mod tests {
         }
     }
 
-    fn file(marks: &[Mark]) -> Vec<u8> {
+    fn file(marks: &[UnrecordedCommand]) -> Vec<u8> {
         let lines = marks.iter().map(|mark| serde_json::to_string(mark).expect("JSON") + "\n");
         lines.collect::<String>().into_bytes()
     }
 
     #[test]
     fn one_line_names_the_first_commands_and_counts_the_others() {
-        let notice = |marks: &[Mark]| Marks::parse(&file(marks)).notice();
+        let notice = |marks: &[UnrecordedCommand]| UnrecordedCommands::parse(&file(marks)).notice();
         assert_eq!(notice(&[]), None);
         let (one, two) = (mark("claude", "npm test"), mark("gemini", "make\nmake install"));
         let because = "ran outside the record, because no runtime was available";
@@ -191,24 +136,24 @@ mod tests {
             notice(std::slice::from_ref(&one)),
             Some(format!("1 command of claude {because}: `npm test`"))
         );
-        let many = [one.clone(), two, one.clone(), one.clone(), Mark { agent: None, ..one }];
+        let many = [one.clone(), two, one.clone(), one.clone(), UnrecordedCommand { agent: None, ..one }];
         assert_eq!(
             notice(&many),
             Some(format!(
                 "5 commands of claude, gemini {because}: `npm test`, `make make install`, `npm test`, 2 more"
             ))
         );
-        assert_eq!(Marks::parse(b"\n\n").notice(), Some(format!("2 commands {because}")));
+        assert_eq!(UnrecordedCommands::parse(b"\n\n").notice(), Some(format!("2 commands {because}")));
     }
 
     #[test]
     fn a_line_that_says_nothing_is_a_command_all_the_same() {
         let mut lines = file(&[mark("claude", "ls")]);
         lines.extend(b"\n{\"at\":3}\n\xff\xfe\n{\"at\":\"2026-01-01T00:00:00Z\",\"cm");
-        let marks = Marks::parse(&lines);
+        let marks = UnrecordedCommands::parse(&lines);
         assert_eq!((marks.count(), marks.marks.len()), (5, 1));
-        assert_eq!(Marks::parse(&marks.lines().expect("JSON")), marks);
-        let many = Marks::parse(&file(&vec![mark("claude", "ls"); DESCRIBED + 3]));
+        assert_eq!(UnrecordedCommands::parse(&marks.lines().expect("JSON")), marks);
+        let many = UnrecordedCommands::parse(&file(&vec![mark("claude", "ls"); DESCRIBED + 3]));
         assert_eq!((many.marks.len(), many.more), (DESCRIBED, 3));
     }
 
@@ -218,8 +163,9 @@ mod tests {
         assert_eq!(long.cmd.chars().count(), CMD_CHARS);
         assert!(long.cmd.starts_with("API_TOKEN=[masked] run "), "{}", long.cmd);
         // A mark written by another program is cut and masked in the same way when it is read.
-        let written = Mark { why: "x".repeat(5_000), ..mark("a", "export API_TOKEN=hunter2-door") };
-        let read = Marks::parse(&file(&[written]));
+        let written =
+            UnrecordedCommand { why: "x".repeat(5_000), ..mark("a", "export API_TOKEN=hunter2-door") };
+        let read = UnrecordedCommands::parse(&file(&[written]));
         assert_eq!(read.marks[0].cmd, "export API_TOKEN=[masked]");
         assert_eq!(read.marks[0].why.len(), TEXT_CHARS);
     }
@@ -230,8 +176,8 @@ mod tests {
             marks in prop::collection::vec((".{0,80}", "(?s).{0,200}"), 0..8),
             noise in prop::collection::vec(any::<u8>(), 0..64),
         ) {
-            let marks: Vec<Mark> = marks.iter().map(|(agent, cmd)| mark(agent, cmd)).collect();
-            let notice = Marks::parse(&[file(&marks), noise].concat()).notice().unwrap_or_default();
+            let marks: Vec<UnrecordedCommand> = marks.iter().map(|(agent, cmd)| mark(agent, cmd)).collect();
+            let notice = UnrecordedCommands::parse(&[file(&marks), noise].concat()).notice().unwrap_or_default();
             prop_assert!(crate::envelope::SafeText::is_line(&notice), "{notice:?}");
             prop_assert!(notice.chars().count() < 2_000, "{}", notice.chars().count());
         }

@@ -1,5 +1,6 @@
 //! `Handle` methods for commands that ran without a runtime.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,9 +10,8 @@ use tokio::task::spawn_blocking;
 
 use super::Handle;
 use crate::journal::Durability;
-use crate::model::Error;
-use crate::runtime::events::Row;
-use crate::runtime::outside::{Marks, Taken, tell};
+use crate::model::{Error, Fact};
+use crate::runtime::unrecorded::{Taken, UnrecordedCommands, tell};
 
 /// A console open for a shorter time has shown nobody anything, e.g. that of `serve --stop`.
 const READING: Duration = Duration::from_secs(1);
@@ -19,9 +19,9 @@ const READING: Duration = Duration::from_secs(1);
 impl Handle {
     /// Records the commands that left a mark in the file at `path`, now and whenever the runtime was `reached`, and
     /// tells the person about them in a single notice as soon as a console is open.
-    pub async fn tell_of_outside(self, path: PathBuf, reached: &Notify) {
+    pub async fn tell_of_unrecorded(self, path: PathBuf, reached: &Notify) {
         loop {
-            if let Err(error) = self.record_outside(&path).await {
+            if let Err(error) = self.record_unrecorded(&path).await {
                 tracing::warn!(%error, "commands that ran without a runtime are not on record");
             }
             tokio::select! {
@@ -50,13 +50,13 @@ impl Handle {
         }
     }
 
-    async fn record_outside(&self, path: &Path) -> Result<(), Error> {
+    async fn record_unrecorded(&self, path: &Path) -> Result<(), Error> {
         let failed = || Error::io("take", path);
         loop {
             let of = path.to_owned();
             let taken = blocking(move || Taken::take(&of)).await.map_err(failed())?;
             let Some(mut taken) = taken else { return Ok(()) };
-            let mut all = Marks::default();
+            let mut all = UnrecordedCommands::default();
             loop {
                 let read = blocking(move || taken.read().map(|marks| (taken, marks))).await;
                 let (again, marks) = read.map_err(failed())?;
@@ -65,7 +65,7 @@ impl Handle {
                     break;
                 }
                 for row in marks.rows() {
-                    self.shared.write(&Row::Outside(&row), Durability::Written).await?;
+                    self.shared.write(&Fact::Unrecorded(Cow::Borrowed(&row)), Durability::Written).await?;
                     all.add(row);
                 }
             }

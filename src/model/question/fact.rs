@@ -1,0 +1,68 @@
+//! What happened to a question.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Answer, Comment, Question, QuestionId};
+use crate::process::ConsoleProcess;
+
+/// A fact recorded about a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum QuestionFact {
+    /// It was asked.
+    Asked {
+        /// The question.
+        question: Arc<Question>,
+    },
+    /// It was answered.
+    Answered {
+        /// The question.
+        id: QuestionId,
+        /// The answer; for a masked text, only its length.
+        answer: Answer,
+        /// The console in which the operator gave the answer, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        console: Option<ConsoleProcess>,
+    },
+    /// It was not answered in time.
+    TimedOut {
+        /// The question.
+        id: QuestionId,
+        /// When it timed out.
+        at: Timestamp,
+    },
+    /// The asker no longer waits.
+    Withdrawn {
+        /// The question.
+        id: QuestionId,
+        /// When it was withdrawn.
+        at: Timestamp,
+    },
+    /// Someone commented on it.
+    Commented {
+        /// The question.
+        id: QuestionId,
+        /// The comment.
+        comment: Comment,
+    },
+    /// The operator allowed agents to answer it, or no longer does.
+    Agents {
+        /// The question.
+        id: QuestionId,
+        /// Whether they may.
+        may: bool,
+    },
+}
+
+impl QuestionFact {
+    /// Adds the console in which an answer was given.
+    pub(crate) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
+        match self {
+            Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
+            other => other,
+        }
+    }
+}
