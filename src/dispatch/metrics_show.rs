@@ -1,14 +1,13 @@
 //! `metrics show`: the counters of the workspace's runtime.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::command::{Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
-use crate::model::{Gauge, Histogram, MetricsReport};
+use crate::model::counter::{COUNTERS, Counter, CounterValue};
+use crate::model::{Gauge, Histogram, Metrics, MetricsReport};
 use crate::runtime::prometheus;
 
 /// An output format that only this command has.
@@ -48,40 +47,8 @@ impl Local for MetricsShow {
 /// Formats the counters for a person, one per line.
 fn table(output: &MetricsReport) -> String {
     let metrics = &output.metrics;
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: &dyn ToString| rows.push((name.to_owned(), value.to_string()));
-    row("exec_command_items", &metrics.exec_command_items);
-    row("batched_exec_command_items", &metrics.batched_exec_command_items);
-    row("shell_commands", &output.shell_commands);
-    row("model_rounds_saved", &output.model_rounds_saved);
-    row("promotions", &metrics.promotions);
-    row("tasks_started", &metrics.tasks_started);
-    row("tasks_peak", &metrics.tasks_peak);
-    row("output_bytes_in", &metrics.output_bytes_in);
-    row("output_bytes_sent", &metrics.output_bytes_sent);
-    row("output_chars_sent", &metrics.output_chars_sent);
-    row("output_bytes_dropped", &metrics.output_bytes_dropped);
-    row("screen_resets", &metrics.screen_resets);
-    for (name, activity) in &metrics.by {
-        row(&format!("calls {name}"), &activity.calls);
-        row(&format!("commands {name}"), &activity.commands);
-        row(&format!("batched {name}"), &activity.batched);
-    }
-    for (tool, statuses) in &metrics.tool_calls {
-        statuses.iter().for_each(|(status, count)| row(&format!("tool_calls {tool} {status}"), count));
-    }
-    let families = [
-        ("tasks", &metrics.tasks_live),
-        ("tasks_ended", &metrics.tasks_ended),
-        ("operator_actions", &metrics.operator_actions),
-        ("input_refused", &metrics.input_refused),
-    ];
-    for (name, counts) in families {
-        counts.iter().for_each(|(what, count)| row(&format!("{name} {what}"), count));
-    }
-    rows.extend(durations("tool_ms", &metrics.tool_ms));
-    rows.extend(durations("task_ms", &metrics.task_ms));
-    rows.extend(durations("wait_ms", &metrics.wait_ms));
+    let mut rows: Vec<(String, String)> =
+        COUNTERS.iter().flat_map(|counter| rows_of(counter, metrics)).collect();
     rows.extend(metrics.gauges.iter().map(limit));
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let lines = rows.iter().map(|(name, value)| format!("{name:<width$}  {value}"));
@@ -93,21 +60,50 @@ fn limit(gauge: &Gauge) -> (String, String) {
     (format!("limit {}", gauge.limit.as_str()), format!("{} of {}{task}", gauge.used, gauge.cap))
 }
 
-fn durations(name: &str, all: &BTreeMap<String, Histogram>) -> impl Iterator<Item = (String, String)> {
-    all.iter().map(move |(what, histogram)| {
-        let share = |percent| histogram.at_most(percent).map_or("longer".to_owned(), |ms| format!("<={ms}"));
-        let value =
-            format!("count {}  p50 {}  p95 {}  p99 {}", histogram.count, share(50), share(95), share(99));
-        (format!("{name} {what}"), value)
-    })
+/// Returns the rows of a counter, each with a name and a value.
+fn rows_of(counter: &Counter, metrics: &Metrics) -> Vec<(String, String)> {
+    let name = counter.name;
+    let under = |(what, value): (&String, &dyn ToString)| (format!("{name} {what}"), value.to_string());
+    match &counter.value {
+        CounterValue::Total(field) | CounterValue::Peak(field) => {
+            vec![(name.to_owned(), (field.get)(metrics).to_string())]
+        }
+        CounterValue::DerivedTotal(value) => vec![(name.to_owned(), value(metrics).to_string())],
+        CounterValue::Derived(value) => vec![(name.to_owned(), value(metrics).to_string())],
+        CounterValue::By(_, field) | CounterValue::LiveBy(_, field) => {
+            (field.get)(metrics).iter().map(|(what, count)| under((what, count))).collect()
+        }
+        CounterValue::ByTwo(_, field) => {
+            let all = (field.get)(metrics).iter();
+            all.flat_map(|(first, counts)| {
+                counts
+                    .iter()
+                    .map(move |(second, count)| (format!("{name} {first} {second}"), count.to_string()))
+            })
+            .collect()
+        }
+        CounterValue::ByActor(count) => {
+            let by = metrics.by.clone().into_iter();
+            by.map(|(by, mut activity)| (format!("{name} {by}"), count(&mut activity).to_string())).collect()
+        }
+        CounterValue::Durations(_, field) => {
+            (field.get)(metrics).iter().map(|(what, took)| under((what, &shares(took)))).collect()
+        }
+    }
+}
+
+fn shares(histogram: &Histogram) -> String {
+    let share = |percent| histogram.at_most(percent).map_or("longer".to_owned(), |ms| format!("<={ms}"));
+    format!("count {}  p50 {}  p95 {}  p99 {}", histogram.count, share(50), share(95), share(99))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
-    use crate::model::Metrics;
 
     fn output() -> MetricsReport {
         let mut took = Histogram::default();

@@ -5,6 +5,7 @@ pub(crate) mod agent_view;
 pub(crate) mod approval;
 pub(crate) mod calls;
 pub(crate) mod cause;
+pub(crate) mod counter;
 pub(crate) mod error;
 pub(crate) mod fact;
 pub(crate) mod gate;

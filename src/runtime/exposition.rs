@@ -1,50 +1,17 @@
 //! The metrics in Prometheus text format.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use crate::model::metrics::Activity;
+use crate::model::counter::{COUNTERS, Counter, CounterValue};
 use crate::model::{BOUNDS_MS, Histogram, Metrics};
 
 /// Writes the metrics, one family after the other.
 #[must_use]
 pub fn prometheus(metrics: &Metrics) -> String {
     let mut page = Page(String::new());
-    page.by_two("tool_calls", "Tool calls of agents.", ["tool", "status"], &metrics.tool_calls);
-    let totals = [
-        ("exec_command_items", "Commands of agents, one at a time.", metrics.exec_command_items),
-        ("batched_exec_command_items", "Commands of agents in batches.", metrics.batched_exec_command_items),
-        ("shell_commands", "Commands of agents.", metrics.shell_commands()),
-        ("promotions", "Commands that outlived their call.", metrics.promotions),
-        ("tasks_started", "Tasks ever started.", metrics.tasks_started),
-        ("output_bytes_in", "Bytes read from tasks.", metrics.output_bytes_in),
-        ("output_bytes_sent", "Bytes of receipts sent to models.", metrics.output_bytes_sent),
-        ("output_bytes_dropped", "Bytes of output not kept.", metrics.output_bytes_dropped),
-        ("screen_resets", "Terminal parsers that were healed.", metrics.screen_resets),
-    ];
-    for (name, help, value) in totals {
-        page.total(name, help, value);
+    for counter in &COUNTERS {
+        page.counter(counter, metrics);
     }
-    page.family("model_rounds_saved", "Rounds that batches saved the model.", "gauge");
-    page.sample("model_rounds_saved", &[], metrics.model_rounds_saved());
-    let by = |count: fn(&Activity) -> u64| -> Counts {
-        metrics.by.iter().map(|(name, activity)| (name.clone(), count(activity))).collect()
-    };
-    page.by_one("calls", "Tool calls of anybody.", "by", &by(|activity| activity.calls));
-    page.by_one("commands", "Commands that anybody ran.", "by", &by(|activity| activity.commands));
-    page.by_one("batched_commands", "Those run in batches.", "by", &by(|activity| activity.batched));
-    page.by_one("tasks_ended", "Tasks ended.", "status", &metrics.tasks_ended);
-    page.by_one("operator_actions", "What the operator did to tasks.", "action", &metrics.operator_actions);
-    page.by_one("input_refused", "Inputs that were refused.", "reason", &metrics.input_refused);
-    page.family("tasks", "Live tasks.", "gauge");
-    for (status, count) in &metrics.tasks_live {
-        page.sample("tasks", &[("status", status)], count);
-    }
-    page.family("tasks_peak", "Most tasks live at once.", "gauge");
-    page.sample("tasks_peak", &[], metrics.tasks_peak);
-    page.durations("tool_duration_seconds", "From call to answer.", "tool", &metrics.tool_ms);
-    page.durations("task_duration_seconds", "From start to end of a task.", "status", &metrics.task_ms);
-    page.durations("wait_seconds", "To the first byte, and from a stop to the end.", "of", &metrics.wait_ms);
     page.family("limit", "Limits, in tasks, bytes or milliseconds.", "gauge");
     for gauge in &metrics.gauges {
         page.sample("limit", &[("of", gauge.limit.as_str())], gauge.cap);
@@ -56,8 +23,6 @@ pub fn prometheus(metrics: &Metrics) -> String {
     page.0
 }
 
-type Counts = BTreeMap<String, u64>;
-
 struct Page(String);
 
 impl Page {
@@ -66,43 +31,55 @@ impl Page {
         self.line(format_args!("# TYPE pilothouse_{name} {kind}"));
     }
 
-    fn total(&mut self, name: &str, help: &str, value: u64) {
-        let name = format!("{name}_total");
-        self.family(&name, help, "counter");
-        self.sample(&name, &[], value);
-    }
-
-    fn by_one(&mut self, name: &str, help: &str, label: &str, counts: &Counts) {
-        let name = format!("{name}_total");
-        self.family(&name, help, "counter");
-        for (value, count) in counts {
-            self.sample(&name, &[(label, value)], count);
-        }
-    }
-
-    fn by_two(&mut self, name: &str, help: &str, labels: [&str; 2], counts: &BTreeMap<String, Counts>) {
-        let name = format!("{name}_total");
-        self.family(&name, help, "counter");
-        for (first, counts) in counts {
-            for (second, count) in counts {
-                self.sample(&name, &[(labels[0], first), (labels[1], second)], count);
+    fn counter(&mut self, counter: &Counter, metrics: &Metrics) {
+        let (suffix, kind) = match counter.value {
+            CounterValue::Peak(_) | CounterValue::LiveBy(..) | CounterValue::Derived(_) => ("", "gauge"),
+            CounterValue::Durations(..) => ("", "histogram"),
+            _ => ("_total", "counter"),
+        };
+        let name = &format!("{}{suffix}", counter.family);
+        self.family(name, counter.help, kind);
+        match &counter.value {
+            CounterValue::Total(field) | CounterValue::Peak(field) => {
+                self.sample(name, &[], (field.get)(metrics));
+            }
+            CounterValue::DerivedTotal(value) => self.sample(name, &[], value(metrics)),
+            CounterValue::Derived(value) => self.sample(name, &[], value(metrics)),
+            CounterValue::By(label, field) | CounterValue::LiveBy(label, field) => {
+                for (value, count) in (field.get)(metrics) {
+                    self.sample(name, &[(label, value)], count);
+                }
+            }
+            CounterValue::ByTwo([one, two], field) => {
+                for (first, counts) in (field.get)(metrics) {
+                    for (second, count) in counts {
+                        self.sample(name, &[(one, first), (two, second)], count);
+                    }
+                }
+            }
+            CounterValue::ByActor(count) => {
+                for (by, mut activity) in metrics.by.clone() {
+                    self.sample(name, &[("by", &by)], count(&mut activity));
+                }
+            }
+            CounterValue::Durations(label, field) => {
+                for (value, histogram) in (field.get)(metrics) {
+                    self.durations(name, (label, value), histogram);
+                }
             }
         }
     }
 
-    fn durations(&mut self, name: &str, help: &str, label: &str, all: &BTreeMap<String, Histogram>) {
-        self.family(name, help, "histogram");
-        for (value, histogram) in all {
-            let mut upto = 0;
-            for (bound, count) in BOUNDS_MS.iter().zip(histogram.buckets) {
-                upto += count;
-                let bound = seconds(*bound);
-                self.sample(&format!("{name}_bucket"), &[(label, value), ("le", &bound)], upto);
-            }
-            self.sample(&format!("{name}_bucket"), &[(label, value), ("le", "+Inf")], histogram.count);
-            self.sample(&format!("{name}_sum"), &[(label, value)], seconds(histogram.sum_ms));
-            self.sample(&format!("{name}_count"), &[(label, value)], histogram.count);
+    fn durations(&mut self, name: &str, label: (&str, &str), histogram: &Histogram) {
+        let mut upto = 0;
+        for (bound, count) in BOUNDS_MS.iter().zip(histogram.buckets) {
+            upto += count;
+            let bound = seconds(*bound);
+            self.sample(&format!("{name}_bucket"), &[label, ("le", &bound)], upto);
         }
+        self.sample(&format!("{name}_bucket"), &[label, ("le", "+Inf")], histogram.count);
+        self.sample(&format!("{name}_sum"), &[label], seconds(histogram.sum_ms));
+        self.sample(&format!("{name}_count"), &[label], histogram.count);
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl fmt::Display) {
@@ -130,6 +107,8 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn metrics() -> Metrics {

@@ -1,0 +1,160 @@
+//! The table of counters: the name, the description and the kind of each field of [`Metrics`] that is counted. The
+//! Prometheus page, `metrics show` and the sum over several places are made from it. Pure.
+
+use std::collections::BTreeMap;
+
+use crate::model::metrics::Activity;
+use crate::model::{Histogram, Metrics};
+
+/// Counts by name.
+pub(crate) type Counts = BTreeMap<String, u64>;
+
+/// One counter.
+pub(crate) struct Counter {
+    /// The name of its field in [`Metrics`].
+    pub(crate) name: &'static str,
+    /// The name of its family on a Prometheus page, without prefix and suffix.
+    pub(crate) family: &'static str,
+    /// One sentence.
+    pub(crate) help: &'static str,
+    /// Where its value is, and of what kind.
+    pub(crate) value: CounterValue,
+}
+
+/// Where a counter's value is, and of what kind. The label of each is what its values are listed by.
+pub(crate) enum CounterValue {
+    /// A count.
+    Total(Field<u64>),
+    /// The highest count so far; of several places, the highest of any: they had it at different times.
+    Peak(Field<u64>),
+    /// A count, by label.
+    By(&'static str, Field<Counts>),
+    /// How many there are now, by label.
+    LiveBy(&'static str, Field<Counts>),
+    /// A count, by two labels.
+    ByTwo([&'static str; 2], Field<BTreeMap<String, Counts>>),
+    /// A count, by who did it.
+    ByActor(fn(&mut Activity) -> &mut u64),
+    /// How long something took, by label.
+    Durations(&'static str, Field<BTreeMap<String, Histogram>>),
+    /// A count made of others.
+    DerivedTotal(fn(&Metrics) -> u64),
+    /// A value made of others, which may fall.
+    Derived(fn(&Metrics) -> i64),
+}
+
+/// Access to a field of the metrics.
+pub(crate) struct Field<T> {
+    pub(crate) get: fn(&Metrics) -> &T,
+    get_mut: fn(&mut Metrics) -> &mut T,
+}
+
+macro_rules! counter {
+    ($name:ident, $family:literal, $help:literal, $kind:ident $(, $label:expr)?) => {{
+        let field = Field { get: |metrics| &metrics.$name, get_mut: |metrics| &mut metrics.$name };
+        let value = CounterValue::$kind($($label,)? field);
+        Counter { name: stringify!($name), family: $family, help: $help, value }
+    }};
+}
+
+const fn derived(name: &'static str, help: &'static str, value: CounterValue) -> Counter {
+    Counter { name, family: name, help, value }
+}
+
+/// All counters, in the order in which they are listed.
+pub(crate) static COUNTERS: [Counter; 23] = [
+    counter!(tool_calls, "tool_calls", "Tool calls of agents.", ByTwo, ["tool", "status"]),
+    counter!(exec_command_items, "exec_command_items", "Commands of agents, one at a time.", Total),
+    counter!(
+        batched_exec_command_items,
+        "batched_exec_command_items",
+        "Commands of agents in batches.",
+        Total
+    ),
+    derived("shell_commands", "Commands of agents.", CounterValue::DerivedTotal(Metrics::shell_commands)),
+    derived(
+        "model_rounds_saved",
+        "Rounds that batches saved the model.",
+        CounterValue::Derived(Metrics::model_rounds_saved),
+    ),
+    counter!(promotions, "promotions", "Commands that outlived their call.", Total),
+    counter!(tasks_started, "tasks_started", "Tasks ever started.", Total),
+    counter!(tasks_peak, "tasks_peak", "Most tasks live at once.", Peak),
+    counter!(output_bytes_in, "output_bytes_in", "Bytes read from tasks.", Total),
+    counter!(output_bytes_sent, "output_bytes_sent", "Bytes of receipts sent to models.", Total),
+    counter!(output_chars_sent, "output_chars_sent", "Characters of receipts sent to models.", Total),
+    counter!(output_bytes_dropped, "output_bytes_dropped", "Bytes of output not kept.", Total),
+    counter!(screen_resets, "screen_resets", "Terminal parsers that were healed.", Total),
+    derived("calls", "Tool calls of anybody.", CounterValue::ByActor(|by| &mut by.calls)),
+    derived("commands", "Commands that anybody ran.", CounterValue::ByActor(|by| &mut by.commands)),
+    derived("batched_commands", "Those run in batches.", CounterValue::ByActor(|by| &mut by.batched)),
+    counter!(tasks_live, "tasks", "Live tasks.", LiveBy, "status"),
+    counter!(tasks_ended, "tasks_ended", "Tasks ended.", By, "status"),
+    counter!(operator_actions, "operator_actions", "What the operator did to tasks.", By, "action"),
+    counter!(input_refused, "input_refused", "Inputs that were refused.", By, "reason"),
+    counter!(tool_ms, "tool_duration_seconds", "From call to answer.", Durations, "tool"),
+    counter!(task_ms, "task_duration_seconds", "From start to end of a task.", Durations, "status"),
+    counter!(wait_ms, "wait_seconds", "To the first byte, and from a stop to the end.", Durations, "of"),
+];
+
+impl Counter {
+    /// Adds the value of one place to that of all. Numbers from a place are untrusted, so nothing overflows.
+    pub(crate) fn add(&self, total: &mut Metrics, one: &Metrics) {
+        let sum = |total: &mut u64, more: u64| *total = total.saturating_add(more);
+        match &self.value {
+            CounterValue::Total(field) => sum((field.get_mut)(total), *(field.get)(one)),
+            CounterValue::Peak(field) => {
+                let most = (field.get_mut)(total);
+                *most = (*most).max(*(field.get)(one));
+            }
+            CounterValue::By(_, field) | CounterValue::LiveBy(_, field) => {
+                add_counts((field.get_mut)(total), (field.get)(one));
+            }
+            CounterValue::ByTwo(_, field) => {
+                for (name, counts) in (field.get)(one) {
+                    add_counts((field.get_mut)(total).entry(name.clone()).or_default(), counts);
+                }
+            }
+            CounterValue::ByActor(count) => {
+                for (name, mut more) in one.by.clone() {
+                    sum(count(total.by.entry(name).or_default()), *count(&mut more));
+                }
+            }
+            CounterValue::Durations(_, field) => {
+                for (name, more) in (field.get)(one) {
+                    (field.get_mut)(total).entry(name.clone()).or_default().merge(more);
+                }
+            }
+            CounterValue::DerivedTotal(_) | CounterValue::Derived(_) => {}
+        }
+    }
+}
+
+fn add_counts(total: &mut Counts, one: &Counts) {
+    for (name, count) in one {
+        let known = total.entry(name.clone()).or_default();
+        *known = known.saturating_add(*count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_metrics_is_in_the_table_or_has_a_rule_of_its_own() {
+        let all = serde_json::to_value(Metrics::default()).expect("JSON");
+        let fields: BTreeSet<&str> = all.as_object().expect("an object").keys().map(String::as_str).collect();
+        let with_a_field = |counter: &&Counter| {
+            !matches!(
+                counter.value,
+                CounterValue::ByActor(_) | CounterValue::DerivedTotal(_) | CounterValue::Derived(_)
+            )
+        };
+        let counters = COUNTERS.iter().filter(with_a_field).map(|counter| counter.name);
+        let others = ["by", "gauges", "call_ms", "calls_per_second", "bytes_per_second"];
+        assert_eq!(counters.chain(others).collect::<BTreeSet<_>>(), fields);
+    }
+}
