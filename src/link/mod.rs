@@ -45,7 +45,7 @@ pub use operator::{
     ASKED_FOR, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
     serve as serve_operator,
 };
-pub use protocol::{Answered, Reply, Request, Shown};
+pub use protocol::{Reply, Request, Shown};
 pub use relay::{Relay, refusal};
 pub use running::Running;
 pub use scripts::{Scripts, serve as serve_scripts};

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
-use crate::envelope::{Envelope, SafeText, TaskId};
+use crate::envelope::TaskId;
 use crate::model::{CallRecord, Closing, Decision, Given, Metrics, QuestionId, Standing, StreamView};
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
@@ -169,7 +169,7 @@ pub(super) enum ServerMessage {
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "each is named after its request")]
 pub enum Reply {
-    Answer(Answered),
+    Answer(Answer),
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
     Command(Option<String>),
@@ -180,30 +180,4 @@ pub enum Reply {
     Log(LogPiece),
     Program(Box<Result<Outcome, Refusal>>),
     Done,
-}
-
-/// A tool's answer in its serialised form.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Answered {
-    seq: u64,
-    envelope: Envelope,
-    receipt: SafeText,
-    #[serde(default)]
-    repeated: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cut: Option<CutShort>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    task: Option<TaskId>,
-}
-
-impl From<Answer> for Answered {
-    fn from(Answer { seq, envelope, receipt, repeated, cut, task }: Answer) -> Self {
-        Self { seq, envelope, receipt, repeated, cut, task }
-    }
-}
-
-impl From<Answered> for Answer {
-    fn from(Answered { seq, envelope, receipt, repeated, cut, task }: Answered) -> Self {
-        Self { seq, envelope, receipt, repeated, cut, task }
-    }
 }

@@ -97,7 +97,7 @@ impl Scripts {
                 ServerMessage::Begun { id: of, seq } if of == id => drop(cut.begun().set(seq)),
                 ServerMessage::Reply { id: of, reply } if of == id => {
                     return match reply.map_err(|message| Error::Declined { message })? {
-                        Reply::Answer(answer) => Ok(answer.into()),
+                        Reply::Answer(answer) => Ok(answer),
                         _ => Err(Error::frame("another reply than an answer")),
                     };
                 }
@@ -244,7 +244,7 @@ pub async fn serve(
                 let answer = talk.until_answered(call, once.is_some()).await?;
                 next = talk.next;
                 match answer {
-                    Some(answer) => Ok(Reply::Answer(answer.into())),
+                    Some(answer) => Ok(Reply::Answer(answer)),
                     None => return Ok(()),
                 }
             }

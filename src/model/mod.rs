@@ -24,8 +24,9 @@ pub(crate) mod task;
 pub(crate) mod unrecorded;
 pub(crate) mod view;
 
+pub use crate::process::Exit;
 pub use input::{InputEvidence, Need, RejectionReason, Waiting};
-pub use status::{Exit, HoldReason, StopSignal, TaskStatus};
+pub use status::{HoldReason, StopSignal, TaskStatus};
 pub use task::{TaskEvent, TaskFact, TaskUpdate};
 
 pub use agent_view::{AgentPeer, AgentView, SHELL_PROFILE};

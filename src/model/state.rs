@@ -163,7 +163,7 @@ impl TaskState {
         let (exit_status, signal) = match &self.exit {
             _ if self.timed_out => (Some(TIMED_OUT), None),
             Some(Exit::Code(code)) => (Some(*code), None),
-            Some(Exit::Signal(name)) => (None, Some(name.clone())),
+            Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
             None => (None, None),
         };
         let sender = self.signal.as_ref().zip(self.exit.as_ref());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::process::Signal;
+use crate::process::{Exit, Signal};
 
 /// Where a task stands. Only forward; the first terminal state wins (docs/contract.md#task-states).
 #[derive(
@@ -83,7 +83,16 @@ impl HoldReason {
 
 /// Signals a caller may send.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+    strum::EnumString,
 )]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
@@ -119,7 +128,7 @@ impl StopSignal {
         let own = Signal::from(self);
         match exit {
             Exit::Code(code) => *code == 128 + own.number(),
-            Exit::Signal(name) => *name == own.to_string(),
+            Exit::Signal(signal) => *signal == own,
         }
     }
 }
@@ -136,13 +145,4 @@ impl From<StopSignal> for Signal {
             StopSignal::Usr2 => Self::USR2,
         }
     }
-}
-
-/// How the shell of a task ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exit {
-    /// It exited with this status.
-    Code(i32),
-    /// Killed by this signal, e.g. `SIGKILL`.
-    Signal(String),
 }

@@ -143,7 +143,7 @@ impl TaskFact {
             Self::ScreenReset => "rebuilt from the log".into(),
             Self::Unanswered => "end of input typed".into(),
             Self::Exit(Exit::Code(code)) => format!("exit {code}").into(),
-            Self::Exit(Exit::Signal(name)) => name.as_str().into(),
+            Self::Exit(Exit::Signal(signal)) => signal.to_string().into(),
             Self::AtWork(names) | Self::Kept(names) | Self::Leftovers(names) => names.join(" ").into(),
             Self::End { status, .. } => status.as_str().into(),
             Self::Start { .. } | Self::Promoted { kept: false } | Self::Input(_) => "".into(),
@@ -259,7 +259,7 @@ impl<'a> Words<'a> {
             "screen_reset" => TaskFact::ScreenReset,
             "exit" => TaskFact::Exit(match note.strip_prefix("exit ") {
                 Some(code) => Exit::Code(code.parse().ok()?),
-                None => Exit::Signal(text()),
+                None => Exit::Signal(note.parse().ok()?),
             }),
             "at_work" => TaskFact::AtWork(names()),
             "kept" => TaskFact::Kept(names()),
@@ -291,6 +291,7 @@ impl<'de> Deserialize<'de> for TaskEvent {
 mod tests {
     use crate::model::task::*;
     use crate::model::{InputEvidence, Need};
+    use crate::process::Signal;
 
     fn waiting(kind: Need, evidence: InputEvidence) -> Waiting {
         Waiting { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }
@@ -325,7 +326,7 @@ mod tests {
             TaskFact::OutputLimit(1 << 20),
             TaskFact::ScreenReset,
             TaskFact::Exit(Exit::Code(-3)),
-            TaskFact::Exit(Exit::Signal("SIGKILL".into())),
+            TaskFact::Exit(Exit::Signal(Signal::KILL)),
             TaskFact::AtWork(vec!["sort".into()]),
             TaskFact::Kept(vec!["node".into()]),
             TaskFact::Leftovers(vec!["sleep".into(), "node".into()]),

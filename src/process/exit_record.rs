@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use serde::{Deserialize, Serialize};
 
-use super::ExitStatus;
+use super::Exit;
 
 use crate::files::{self, Links};
 
@@ -28,7 +28,7 @@ pub struct ExitRecord {
     /// When the host started the shell.
     pub started_at: Timestamp,
     /// How the shell ended; absent if not even the shell could be killed.
-    pub exit: Option<ExitStatus>,
+    pub exit: Option<Exit>,
     /// When the shell ended.
     pub exited_at: Option<Timestamp>,
     /// When no process was left.
@@ -117,7 +117,7 @@ mod tests {
             pid: 7,
             start: 99,
             started_at: Timestamp::UNIX_EPOCH,
-            exit: Some(ExitStatus::Signal(Signal::KILL)),
+            exit: Some(Exit::Signal(Signal::KILL)),
             exited_at: Some(Timestamp::UNIX_EPOCH),
             ended_at: Timestamp::UNIX_EPOCH,
             leftovers: vec!["sleep".to_owned()],

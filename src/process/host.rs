@@ -19,7 +19,7 @@ use super::survey::Survey;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
 use super::wire::{self, Frames, HostRequest, Report};
-use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal};
+use super::{EndReason, Exit, ExitRecord, Scope, Signal};
 use crate::clock::Clock;
 
 /// How soon after the end of a process the others are looked at: many may end at once.
@@ -143,9 +143,8 @@ impl TaskHost {
     }
 
     fn shell_ended(&mut self, status: WaitStatus) {
-        let signal =
-            status.terminating_signal().map(|number| ExitStatus::Signal(Signal::from_number(number)));
-        let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
+        let signal = status.terminating_signal().map(|number| Exit::Signal(Signal::from_number(number)));
+        let Some(exit) = status.exit_status().map(Exit::Code).or(signal) else { return };
         // A terminal that disappears with the runtime hangs up its shell, so check first whether the runtime is gone.
         self.read_requests();
         self.termination.shell_ended(exit);

@@ -19,7 +19,7 @@ use super::host::TaskHost;
 use super::survey::Survey;
 use super::tree::Process;
 use super::wire::{self, Frames, HostRequest, HostTask, Report, Spec, Word};
-use super::{EndReason, ExitRecord, ExitStatus, Profile, start, sys};
+use super::{EndReason, Exit, ExitRecord, Profile, start, sys};
 use crate::clock::Clock;
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input. `rename` names the process
@@ -147,13 +147,13 @@ fn warm_up() {
         pid: std::process::id(),
         start: Process::read(getpid().as_raw_pid()).map_or(0, |own| own.start),
         started_at: now,
-        exit: Some(ExitStatus::Code(0)),
+        exit: Some(Exit::Code(0)),
         exited_at: Some(now),
         ended_at: now,
         leftovers: Vec::new(),
         survivors: Vec::new(),
         reason: EndReason::Exited,
     };
-    let reports = [Report::Started { pid: 0 }, Report::Exited(ExitStatus::Code(0))];
+    let reports = [Report::Started { pid: 0 }, Report::Exited(Exit::Code(0))];
     let _ = std::hint::black_box((launch.is_some(), serde_json::to_vec(&ended), wire::encode(&reports)));
 }

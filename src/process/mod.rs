@@ -78,7 +78,7 @@ pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of, has_no_output};
 pub use running::{Host, HostEvent, Io, Running};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
-pub use signal::{ExitStatus, Signal, UnknownSignal};
+pub use signal::{Exit, Signal, UnknownSignal};
 pub use spare::SPARES;
 pub use spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 pub use standstill::{Standstill, Turn};

@@ -18,7 +18,7 @@ use super::lateness::{HOST_PATIENCE, Watch};
 use super::orphans::Search;
 use super::start::PATIENCE;
 use super::wire::{self, Failure, Frames, HostRequest, Report};
-use super::{ExitStatus, Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
+use super::{Exit, Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -67,7 +67,7 @@ pub enum Io {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
     /// The shell ended; other processes may still run and write.
-    Exited(ExitStatus),
+    Exited(Exit),
     /// These processes outlived the shell and are still part of the command: they are waited for.
     AtWork {
         /// The names, one per process.

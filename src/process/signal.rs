@@ -106,7 +106,7 @@ impl From<Signal> for String {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ExitStatus {
+pub enum Exit {
     /// It exited with this code.
     Code(i32),
     /// This signal ended it.
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn an_exit_status_is_a_code_or_a_signal_in_json() {
         let json = |status| serde_json::to_string(&status).expect("serialises");
-        assert_eq!(json(ExitStatus::Code(3)), r#"{"code":3}"#);
-        assert_eq!(json(ExitStatus::Signal(Signal::KILL)), r#"{"signal":"SIGKILL"}"#);
+        assert_eq!(json(Exit::Code(3)), r#"{"code":3}"#);
+        assert_eq!(json(Exit::Signal(Signal::KILL)), r#"{"signal":"SIGKILL"}"#);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{EndReason, ExitStatus, Leftovers};
+use super::{EndReason, Exit, Leftovers};
 
 /// The grace period of processes left after the shell ended, or after the runtime died.
 const SHORT_GRACE: Duration = Duration::from_millis(200);
@@ -33,7 +33,7 @@ pub(super) enum Action {
 /// The progress of a command's termination. Times are monotonic.
 #[derive(Debug, Default)]
 pub(super) struct Termination {
-    shell: Option<ExitStatus>,
+    shell: Option<Exit>,
     finish: Option<Leftovers>,
     /// What happens once no process is part of the command any more, and when to look for that.
     waiting: Option<(Leftovers, Duration)>,
@@ -62,7 +62,7 @@ enum Step {
 
 impl Termination {
     /// Notes that the shell ended.
-    pub(super) fn shell_ended(&mut self, status: ExitStatus) {
+    pub(super) fn shell_ended(&mut self, status: Exit) {
         self.shell.get_or_insert(status);
         self.reason.get_or_insert(EndReason::Exited);
     }
@@ -151,7 +151,7 @@ impl Termination {
     }
 
     /// Returns how the shell ended.
-    pub(super) fn shell(&self) -> Option<ExitStatus> {
+    pub(super) fn shell(&self) -> Option<Exit> {
         self.shell
     }
 
@@ -200,7 +200,7 @@ impl Termination {
 mod tests {
     use super::*;
 
-    const EXIT: ExitStatus = ExitStatus::Code(0);
+    const EXIT: Exit = Exit::Code(0);
 
     fn at(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -330,7 +330,7 @@ mod tests {
         termination.runtime_gone(at(0));
         assert_eq!(termination.due(at(0), false), [Action::Ask]);
         assert_eq!(termination.due(at(200), false), [Action::Kill]);
-        termination.shell_ended(ExitStatus::Code(1));
+        termination.shell_ended(Exit::Code(1));
         assert_eq!(termination.due(at(201), true), [Action::NameLeftovers, Action::Exit]);
         assert_eq!(termination.reason(), EndReason::RuntimeGone);
     }

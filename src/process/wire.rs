@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
-use super::{ExitStatus, Inherited, Leftovers, MOST_DESCRIPTORS, Profile, Scope, Signal, Turn};
+use super::{Exit, Inherited, Leftovers, MOST_DESCRIPTORS, Profile, Scope, Signal, Turn};
 
 /// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -96,7 +96,7 @@ pub(super) enum Report {
     NotForked { errno: i32 },
     Started { pid: u32 },
     NotStarted(Failure),
-    Exited(ExitStatus),
+    Exited(Exit),
     AtWork { names: Vec<String> },
     Leftovers { names: Vec<String> },
     Ended { survivors: Vec<String> },

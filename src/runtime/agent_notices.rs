@@ -368,6 +368,7 @@ pub(super) fn short(text: &str, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::process::Signal;
     use proptest::prelude::*;
 
     use super::*;
@@ -463,14 +464,14 @@ mod tests {
                 format!("{name} is being stopped by operator"),
             ]
         );
-        end(&mut notices, &mut supervisor, Exit::Signal("SIGTERM".into()));
+        end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(take(&mut notices).sentences, [format!("{name} ended: stopped by operator after 12 s")]);
 
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
         let (_, actions) = supervisor.stop(at(11_000), &id(), &Actor::Agent(AGENT.into()), Stop::default());
         watch(&mut notices, &supervisor, &actions);
-        end(&mut notices, &mut supervisor, Exit::Signal("SIGTERM".into()));
+        end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(take(&mut notices), Taken::default());
     }
 
@@ -482,7 +483,7 @@ mod tests {
         notices.withdrawn(AGENT, 1, "sleep 100", Duration::from_millis(9_300), None);
         let actions = supervisor.stop_because(at(9_300), &id(), &by, "its call was withdrawn");
         watch(&mut notices, &supervisor, &actions);
-        end(&mut notices, &mut supervisor, Exit::Signal("SIGTERM".into()));
+        end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         let told = take(&mut notices).sentences;
         assert_eq!(told, ["your call `sleep 100` was withdrawn after 9 s: its command was stopped"]);
     }

@@ -227,7 +227,7 @@ pub struct StopOutcome {
 }
 
 /// The effect of a stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopEffect {
     /// Its tree is being ended.

@@ -1,5 +1,6 @@
 //! A single call, from recording its start to recording its answer.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cut::{Cut, CutShort};
@@ -15,7 +16,7 @@ use crate::runtime::{AgentNotices, Handle};
 const PLACE_CHARS: usize = 300;
 
 /// The answer to a call: the canonical envelope, and the receipt that a model reads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The call's sequence number in the recording.
     pub seq: u64,
@@ -24,10 +25,13 @@ pub struct Answer {
     /// The receipt rendered from it.
     pub receipt: SafeText,
     /// Whether this is the stored answer to an earlier request with the same idempotency key; nothing was executed.
+    #[serde(default)]
     pub repeated: bool,
     /// Why the call was ended early, if it was: the answer is then what had been produced by that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutShort>,
     /// The task that the answer is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
 }
 

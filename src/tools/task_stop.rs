@@ -24,34 +24,7 @@ pub(super) struct Input {
     #[serde(default)]
     force: bool,
     /// Only send this signal.
-    signal: Option<Signal>,
-}
-
-/// Signals that can be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Signal {
-    Int,
-    Term,
-    Hup,
-    Quit,
-    Kill,
-    Usr1,
-    Usr2,
-}
-
-impl From<Signal> for StopSignal {
-    fn from(signal: Signal) -> Self {
-        match signal {
-            Signal::Int => Self::Int,
-            Signal::Term => Self::Term,
-            Signal::Hup => Self::Hup,
-            Signal::Quit => Self::Quit,
-            Signal::Kill => Self::Kill,
-            Signal::Usr1 => Self::Usr1,
-            Signal::Usr2 => Self::Usr2,
-        }
-    }
+    signal: Option<StopSignal>,
 }
 
 /// What came of the stop.
@@ -61,32 +34,11 @@ pub(super) struct Stopped {
     task: TaskState,
     /// `cancelling`: it is being ended; `cancelled`: it has ended; `signalled`: the signal was sent;
     /// `noop`: it had ended before.
-    effect: Effect,
+    effect: StopEffect,
     /// It was to be killed at once.
     force_stop_requested: bool,
     /// Names of processes that could not be killed.
     survivors: Vec<String>,
-}
-
-/// What a stop did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Effect {
-    Cancelling,
-    Cancelled,
-    Signalled,
-    Noop,
-}
-
-impl From<StopEffect> for Effect {
-    fn from(effect: StopEffect) -> Self {
-        match effect {
-            StopEffect::Cancelling => Self::Cancelling,
-            StopEffect::Cancelled => Self::Cancelled,
-            StopEffect::Signalled => Self::Signalled,
-            StopEffect::Noop => Self::Noop,
-        }
-    }
 }
 
 /// What is known about a stop.
@@ -105,7 +57,7 @@ pub fn project(complete: &Complete) -> Envelope {
     let is_ending = matches!(effect, StopEffect::Cancelling | StopEffect::Cancelled);
     TaskStop::envelope(&Stopped {
         task: TaskState::of(task),
-        effect: (*effect).into(),
+        effect: *effect,
         // A second stop also kills.
         force_stop_requested: *force || task.stop.as_ref().is_some_and(|stop| stop.force) && is_ending,
         survivors: task.ended.as_ref().map(|ended| ended.survivors.clone()).unwrap_or_default(),
@@ -143,11 +95,11 @@ servers before you finish.";
     fn summary(stopped: &Stopped) -> String {
         let id = &stopped.task.task_id;
         match stopped.effect {
-            Effect::Cancelling if stopped.force_stop_requested => format!("{id} is being killed"),
-            Effect::Cancelling => format!("stop requested for {id}"),
-            Effect::Cancelled => format!("{id} stopped"),
-            Effect::Signalled => format!("signal sent to {id}"),
-            Effect::Noop => format!("nothing to stop: {id} {}", stopped.task.stands()),
+            StopEffect::Cancelling if stopped.force_stop_requested => format!("{id} is being killed"),
+            StopEffect::Cancelling => format!("stop requested for {id}"),
+            StopEffect::Cancelled => format!("{id} stopped"),
+            StopEffect::Signalled => format!("signal sent to {id}"),
+            StopEffect::Noop => format!("nothing to stop: {id} {}", stopped.task.stands()),
         }
     }
 
@@ -155,10 +107,10 @@ servers before you finish.";
         let id = &stopped.task.task_id;
         let forced = if stopped.force_stop_requested { ", without grace" } else { "" };
         let outcome = match stopped.effect {
-            Effect::Cancelling => format!("Stop requested for {id}{forced}"),
-            Effect::Cancelled => format!("Stopped {id}"),
-            Effect::Signalled => format!("Signal sent to {id}"),
-            Effect::Noop => format!("Nothing to stop: {id} had ended before"),
+            StopEffect::Cancelling => format!("Stop requested for {id}{forced}"),
+            StopEffect::Cancelled => format!("Stopped {id}"),
+            StopEffect::Signalled => format!("Signal sent to {id}"),
+            StopEffect::Noop => format!("Nothing to stop: {id} had ended before"),
         };
         let survivors = (!stopped.survivors.is_empty())
             .then(|| format!("Could not be killed: {}", stopped.survivors.join(", ")));
@@ -167,14 +119,14 @@ servers before you finish.";
             .lines(stopped.task.notes.lines())
             .lines(survivors);
         match stopped.effect {
-            Effect::Cancelling if stopped.force_stop_requested => {
+            StopEffect::Cancelling if stopped.force_stop_requested => {
                 receipt.next("TaskOutput to see how it ends.")
             }
-            Effect::Cancelling => {
+            StopEffect::Cancelling => {
                 receipt.next("TaskOutput to see how it ends; TaskStop again to kill it at once.")
             }
-            Effect::Signalled => receipt.next("TaskOutput to see how it reacts."),
-            Effect::Cancelled | Effect::Noop => receipt.next("TaskOutput to read what it printed."),
+            StopEffect::Signalled => receipt.next("TaskOutput to see how it reacts."),
+            StopEffect::Cancelled | StopEffect::Noop => receipt.next("TaskOutput to read what it printed."),
         }
     }
 }
@@ -196,7 +148,7 @@ mod tests {
     #[test]
     fn signals_are_named_without_sig() {
         let parsed = input::parse::<TaskStop>(json!({"task_id": "t", "signal": "USR1"})).unwrap();
-        assert_eq!(parsed.signal, Some(Signal::Usr1));
+        assert_eq!(parsed.signal, Some(StopSignal::Usr1));
         assert!(input::parse::<TaskStop>(json!({"task_id": "t", "signal": "SIGUSR1"})).is_err());
     }
 }

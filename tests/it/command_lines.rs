@@ -14,7 +14,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use pilothouse::process::{ExitRecord, ExitStatus as Exit};
+use pilothouse::process::{Exit, ExitRecord};
 use pilothouse::runtime::{log_path, read_marks};
 use pilothouse::terminal::{MarkKind, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

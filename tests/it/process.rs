@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pilothouse::process::{
-    Command, ExitStatus, Host, HostEvent, Io, Leftovers, Profile, Pty, Running, SpawnError, Spawner, Stage,
-    Stdio, workdir,
+    Command, Exit, Host, HostEvent, Io, Leftovers, Profile, Pty, Running, SpawnError, Spawner, Stage, Stdio,
+    workdir,
 };
 use pilothouse::terminal::Size;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -108,7 +108,7 @@ struct Task {
 }
 
 struct Outcome {
-    exit: ExitStatus,
+    exit: Exit,
     stdout: String,
     stderr: String,
     leftovers: Vec<String>,
@@ -138,7 +138,7 @@ impl Task {
         timeout(PATIENCE, self.events.recv()).await.expect("an event in time").expect("an event")
     }
 
-    async fn exit(&mut self) -> ExitStatus {
+    async fn exit(&mut self) -> Exit {
         match self.event().await {
             HostEvent::Exited(status) => status,
             other => panic!("{other:?} before the exit"),

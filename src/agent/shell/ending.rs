@@ -4,7 +4,6 @@
 use super::unwrap::Kind;
 use crate::link::ShellReply;
 use crate::model::Exit;
-use crate::process::Signal;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +29,7 @@ impl Ending {
         let note = if self.takes_words() { note(self.by_operator, words) } else { None };
         let (code, signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
-            Some(Exit::Signal(name)) => (None, name.parse::<Signal>().ok().map(Signal::number)),
+            Some(Exit::Signal(signal)) => (None, Some(signal.number())),
             None => (None, None),
         };
         // opencode waits for ever for a shell that a signal ended.
@@ -56,6 +55,7 @@ pub(super) fn note(by_operator: bool, words: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::Signal;
 
     fn ending(exit: Exit, by_operator: bool) -> Ending {
         Ending { exit: Some(exit), closing: None, unwritten: None, by_operator }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_command_that_a_person_stopped_says_so_with_the_words() {
-        let term = || Exit::Signal("SIGTERM".to_owned());
+        let term = || Exit::Signal(Signal::TERM);
         let words = ["use make check".to_owned()];
         let stopped = Some("the operator stopped this: use make check".to_owned());
         assert_eq!(told(ending(term(), true), Some(Kind::Claude), &words), (None, Some(15), stopped.clone()));

@@ -347,7 +347,7 @@ fn summary(task: &TaskView) -> String {
 fn result(task: &TaskView) -> Value {
     let (code, signal) = match task.shell_end() {
         Some(Exit::Code(code)) => (Some(*code), None),
-        Some(Exit::Signal(name)) => (None, Some(name.as_str())),
+        Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
         None => (None, None),
     };
     json!({ "task": { "task_id": task.id, "status": task.status }, "exit_code": code, "signal": signal })

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::envelope::{Outcome, TaskId};
-use crate::link::{self, Error, Operator, Reply, Request};
+use crate::link::{Error, Operator, Reply, Request};
 use crate::model::{Closing, PlaceId};
 use crate::runtime::Input;
 use crate::tools::Answer;
@@ -289,8 +289,8 @@ fn failure(what: &str, error: &Error) -> String {
     }
 }
 
-fn answered(tool: String, answer: link::Answered) -> Answered {
-    let Answer { seq, envelope, .. } = answer.into();
+fn answered(tool: String, answer: Answer) -> Answered {
+    let Answer { seq, envelope, .. } = answer;
     let result = envelope.result();
     let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
     let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));

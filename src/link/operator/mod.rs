@@ -245,7 +245,7 @@ impl Operator {
     /// If the connection is lost.
     pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
         match self.ask(Request::call(tool, input)).await? {
-            Reply::Answer(answer) => Ok(answer.into()),
+            Reply::Answer(answer) => Ok(answer),
             _ => Err(unexpected()),
         }
     }
@@ -315,7 +315,7 @@ impl Local {
         let declined = |error: model::Error| Error::Declined { message: error.to_string() };
         match request {
             Request::Call { tool, input, .. } => {
-                return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await.into()));
+                return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await));
             }
             Request::Send { task, input } => {
                 if !matches!(input, runtime::Input::Report(_)) {

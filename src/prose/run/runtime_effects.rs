@@ -235,10 +235,10 @@ fn exit_code(task: &TaskView) -> i32 {
         return 124;
     }
     let status = ended.and_then(|ended| ended.exit_status).map(Exit::Code);
-    let signal = || ended.and_then(|ended| ended.signal.clone()).map(Exit::Signal);
-    match status.or_else(signal).or_else(|| task.shell_end().cloned()) {
+    let signal = || ended.and_then(|ended| ended.signal.as_ref()?.parse().ok()).map(Exit::Signal);
+    match status.or_else(signal).or_else(|| task.shell_end().copied()) {
         Some(Exit::Code(status)) => status,
-        Some(Exit::Signal(signal)) => 128 + signal.parse::<Signal>().map_or(0, Signal::number),
+        Some(Exit::Signal(signal)) => 128 + signal.number(),
         // The task host was lost: report it as killed.
         None => 128 + Signal::KILL.number(),
     }

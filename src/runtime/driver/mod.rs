@@ -36,9 +36,9 @@ use tokio::task::JoinSet;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::model::{Error, Exit, Fact, TaskEvent};
+use crate::model::{Error, Fact, TaskEvent};
 use crate::process::environment::Environment;
-use crate::process::{ComingHost, ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
+use crate::process::{ComingHost, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::ended_outputs::EndedOutputs;
 use crate::runtime::native::{Caller, Stage};
@@ -365,10 +365,7 @@ impl Driver {
             self.deliver(&id);
         }
         self.step(match event {
-            HostEvent::Exited(ExitStatus::Code(code)) => Input::Exited { id, exit: Exit::Code(code) },
-            HostEvent::Exited(ExitStatus::Signal(signal)) => {
-                Input::Exited { id, exit: Exit::Signal(signal.to_string()) }
-            }
+            HostEvent::Exited(exit) => Input::Exited { id, exit },
             HostEvent::AtWork { names } => Input::AtWork { id, names },
             HostEvent::Leftovers { names } => Input::Leftovers { id, names },
             HostEvent::Ended { survivors } => Input::Gone { id, survivors },

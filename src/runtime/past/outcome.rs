@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::model::{Exit, TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate};
-use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
+use crate::model::{TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate};
+use crate::process::{EndReason, Exit, ExitRecord, Signal};
 
 /// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
@@ -21,7 +21,7 @@ pub(super) fn complete(
     let at = left.map_or(now, |left| left.ended_at);
     let exit = left.and_then(|left| left.exit);
     // A terminal that goes away with its runtime hangs up the process it belongs to, perhaps before the host notices.
-    let hung_up = task.tty && exit == Some(ExitStatus::Signal(Signal::HUP));
+    let hung_up = task.tty && exit == Some(Exit::Signal(Signal::HUP));
     let by_itself =
         task.exit().is_some() || !hung_up && left.is_some_and(|left| left.reason == EndReason::Exited);
     // The task was already ending with its runtime, and the reason is recorded.
@@ -30,10 +30,7 @@ pub(super) fn complete(
 
     let mut facts = Vec::new();
     if let Some(exit) = exit.filter(|_| task.exit().is_none()) {
-        facts.push(TaskFact::Exit(match exit {
-            ExitStatus::Code(code) => Exit::Code(code),
-            ExitStatus::Signal(signal) => Exit::Signal(signal.to_string()),
-        }));
+        facts.push(TaskFact::Exit(exit));
     }
     if let Some(left) = left.filter(|left| !left.leftovers.is_empty()) {
         facts.push(TaskFact::Leftovers(left.leftovers.clone()));
@@ -115,7 +112,7 @@ mod tests {
         TaskFact::Stop { force: false, why: why.map(str::to_owned), kill_at: None }
     }
 
-    fn left(reason: EndReason, exit: ExitStatus) -> ExitRecord {
+    fn left(reason: EndReason, exit: Exit) -> ExitRecord {
         let at = Timestamp::UNIX_EPOCH;
         ExitRecord {
             pid: 2,
@@ -134,7 +131,7 @@ mod tests {
     fn a_signal_and_a_stop_name_who_and_why_as_they_did_when_it_happened() {
         let codex = || Actor::Agent("codex".into());
         let start = || (TaskFact::Start { pid: None }, Actor::Cli);
-        let terminated = || (TaskFact::Exit(Exit::Signal("SIGTERM".into())), Actor::System);
+        let terminated = || (TaskFact::Exit(Exit::Signal(Signal::TERM)), Actor::System);
         // The cause is known once the task has ended.
         let ended = |events: &[(TaskFact, Actor)]| decide(task(false, events), None);
         let signalled = ended(&[start(), (TaskFact::Signal(StopSignal::Term), codex()), terminated()]);
@@ -153,7 +150,7 @@ mod tests {
     #[test]
     fn an_untold_end_is_decided_by_what_is_left() {
         let start = || (TaskFact::Start { pid: None }, Actor::Cli);
-        let (code, signal) = (ExitStatus::Code, |signal| ExitStatus::Signal(signal));
+        let (code, signal) = (Exit::Code, |signal| Exit::Signal(signal));
         let gone = EndReason::RuntimeGone;
         let by = |actor| [start(), (stop(None), actor)];
         let timeout = [start(), (TaskFact::Timeout, Actor::System)];

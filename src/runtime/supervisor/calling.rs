@@ -60,6 +60,7 @@ mod tests {
     use super::*;
     use crate::config::Limits;
     use crate::model::{Exit, TaskStatus};
+    use crate::process::Signal;
     use crate::runtime::supervisor::message::Order;
     use crate::runtime::supervisor::tests::{at, end, id, new_task, orders, request, running, status};
     use crate::runtime::supervisor::{Input, Supervisor};
@@ -73,7 +74,7 @@ mod tests {
     fn a_command_whose_caller_was_killed_is_killed_soon_after() {
         let mut supervisor = running(false, None);
         assert_eq!(gone(&mut supervisor), [Order::End(Duration::ZERO)]);
-        end(&mut supervisor, Exit::Signal("SIGKILL".into()));
+        end(&mut supervisor, Exit::Signal(Signal::KILL));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
         let task = supervisor.get(&id()).expect("the task");
         assert_eq!(task.cause().as_deref(), Some("stopped by agent:a: its caller was killed"));
@@ -87,7 +88,7 @@ mod tests {
             assert_eq!(orders(&supervisor.step(at(1), Input::CallerGone { id: id() })), []);
             let started = supervisor.step(at(2), Input::Started { id: id(), pid: 1 });
             assert_eq!(orders(&started), [Order::End(Duration::ZERO)]);
-            end(&mut supervisor, Exit::Signal("SIGKILL".into()));
+            end(&mut supervisor, Exit::Signal(Signal::KILL));
             let task = supervisor.get(&id()).expect("the task");
             assert_eq!(task.cause().as_deref(), Some("stopped by agent:a: its caller was killed"));
         }

@@ -82,6 +82,7 @@ impl Task {
 
 #[cfg(test)]
 mod tests {
+    use crate::process::Signal;
     use jiff::Timestamp;
 
     use super::*;
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(actions.iter().find_map(note).as_deref(), Some("TERM, the operator closed the console"));
         assert_eq!(cause(&supervisor).as_deref(), Some(said), "while it is being ended");
         supervisor.step(at(11), Input::Shutdown { closing: Closing::Signal("SIGTERM".into()) });
-        end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+        end(&mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(
             (status(&supervisor), cause(&supervisor).as_deref()),
             (TaskStatus::Interrupted, Some(said))
@@ -126,7 +127,7 @@ mod tests {
         let mut stopped = running(false, None);
         stopped.stop(at(5), &id(), &Actor::Operator, Stop::default());
         shut_down(&mut stopped, 10);
-        end(&mut stopped, Exit::Signal("SIGKILL".into()));
+        end(&mut stopped, Exit::Signal(Signal::KILL));
         assert_eq!(
             (status(&stopped), cause(&stopped).as_deref()),
             (TaskStatus::Cancelled, Some("stopped by operator"))
@@ -135,7 +136,7 @@ mod tests {
         let mut late = running(false, Some(Duration::from_millis(300)));
         late.step(at(301), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 });
         shut_down(&mut late, 310);
-        end(&mut late, Exit::Signal("SIGTERM".into()));
+        end(&mut late, Exit::Signal(Signal::TERM));
         assert_eq!(
             (status(&late), cause(&late).as_deref()),
             (TaskStatus::Failed, Some("timed out after 300 ms"))
@@ -151,9 +152,9 @@ mod tests {
     #[test]
     fn a_signal_names_its_sender_when_it_ended_the_command_and_only_then() {
         for (sent, exit, named) in [
-            (StopSignal::Term, Exit::Signal("SIGTERM".into()), true),
+            (StopSignal::Term, Exit::Signal(Signal::TERM), true),
             (StopSignal::Term, Exit::Code(143), true),
-            (StopSignal::Usr1, Exit::Signal("SIGTERM".into()), false),
+            (StopSignal::Usr1, Exit::Signal(Signal::TERM), false),
             (StopSignal::Int, Exit::Code(0), false),
             (StopSignal::Int, Exit::Code(1), false),
         ] {
@@ -170,7 +171,7 @@ mod tests {
     fn whose_call_is_given_up_stops_its_command_and_says_so() {
         let mut supervisor = running(false, None);
         supervisor.stop_because(at(5), &id(), &Actor::Cli, "its caller hung up");
-        end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+        end(&mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
         assert_eq!(cause(&supervisor).as_deref(), Some("stopped by cli: its caller hung up"));
     }
@@ -184,7 +185,7 @@ mod tests {
             let later = |ms| Moment { wall: jumped, ..at(ms) };
             let due = || Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 };
             assert_eq!(orders(&supervisor.step(later(301), due())), [Order::End(Duration::from_secs(5))]);
-            let exit = Exit::Signal("SIGTERM".into());
+            let exit = Exit::Signal(Signal::TERM);
             supervisor.step(later(310), Input::Exited { id: id(), exit });
             supervisor.step(later(311), Input::Drained { id: id() });
             supervisor.step(later(401), Input::Gone { id: id(), survivors: vec![] });
@@ -210,7 +211,7 @@ mod tests {
         let mut runs_on = running(false, limit);
         runs_on.step(at(60_000), due(1));
         assert_eq!(orders(&runs_on.step(at(60_500), due(2))), [Order::End(Duration::from_secs(5))]);
-        end(&mut runs_on, Exit::Signal("SIGTERM".into()));
+        end(&mut runs_on, Exit::Signal(Signal::TERM));
         assert_eq!(cause(&runs_on).as_deref(), Some("timed out after 300 ms"));
     }
 }

@@ -87,7 +87,7 @@ fn exit_zero_completes_and_any_other_exit_fails() {
     for (exit, expected) in [
         (Exit::Code(0), TaskStatus::Completed),
         (Exit::Code(7), TaskStatus::Failed),
-        (Exit::Signal("SIGSEGV".into()), TaskStatus::Failed),
+        (Exit::Signal("SIGSEGV".parse().expect("a signal")), TaskStatus::Failed),
     ] {
         let mut supervisor = running(false, None);
         end(&mut supervisor, exit);
@@ -132,7 +132,7 @@ fn a_stop_ends_the_tree_with_grace_and_a_second_one_at_once() {
     assert_eq!(status(&supervisor), TaskStatus::Cancelling);
     let (_, actions) = supervisor.stop(at(11), &id(), &agent, Stop::default());
     assert_eq!(orders(&actions), [Order::End(Duration::ZERO)]);
-    end(&mut supervisor, Exit::Signal("SIGKILL".into()));
+    end(&mut supervisor, Exit::Signal(Signal::KILL));
     assert_eq!(status(&supervisor), TaskStatus::Cancelled);
     let stop = supervisor.get(&id()).and_then(|task| task.stop.clone()).expect("the stop");
     assert_eq!(stop.by, Actor::Operator, "the first who asked is named");
@@ -147,7 +147,7 @@ fn a_stop_before_the_start_ends_the_process_as_soon_as_it_starts() {
     assert_eq!(orders(&actions), []);
     let actions = supervisor.step(at(2), Input::Started { id: id(), pid: 9 });
     assert_eq!(orders(&actions), [Order::End(Duration::ZERO)]);
-    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    end(&mut supervisor, Exit::Signal(Signal::TERM));
     assert_eq!(status(&supervisor), TaskStatus::Cancelled);
 }
 
@@ -296,7 +296,7 @@ fn a_timeout_ends_the_tree_and_the_task_has_failed() {
     let mut supervisor = running(false, Some(Duration::from_secs(1)));
     let actions = supervisor.step(at(1_001), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 });
     assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
-    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    end(&mut supervisor, Exit::Signal(Signal::TERM));
     let task = supervisor.get(&id()).expect("the task");
     assert_eq!((task.status, ended(task).timed_out), (TaskStatus::Failed, true));
 }
@@ -308,7 +308,7 @@ fn a_task_that_writes_too_much_is_ended_once_and_has_failed_by_name() {
     assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
     assert_eq!(supervisor.step(at(20), Input::Overrun { id: id() }), []);
     assert_eq!(supervisor.step(at(1_001), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 }), []);
-    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    end(&mut supervisor, Exit::Signal(Signal::TERM));
     let task = supervisor.get(&id()).expect("the task");
     assert_eq!((task.status, ended(task).timed_out), (TaskStatus::Failed, false));
     assert_eq!(ended(task).error.as_ref().map(|(kind, _)| kind.as_str()), Some("output_limit_exceeded"));
@@ -344,7 +344,7 @@ fn a_shutdown_interrupts_what_lives_and_refuses_what_comes() {
     let actions = supervisor.step(at(5), Input::Shutdown { closing: Closing::Unsaid });
     assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
     assert!(matches!(refusal(&supervisor), Some(crate::model::Error::ShuttingDown)));
-    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    end(&mut supervisor, Exit::Signal(Signal::TERM));
     assert_eq!(status(&supervisor), TaskStatus::Interrupted);
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::budget::{Budget, Room};
@@ -72,20 +72,11 @@ pub(super) struct Input {
     timeout_ms: Option<u64>,
     /// Processes it leaves behind when its shell exits: `end` or `keep` them.
     #[serde(default)]
-    leftovers: Leftovers,
+    leftovers: runtime::Leftovers,
     /// Output to show, in tokens of 4 characters, 64000 at most. Default: 8000. TaskOutput reads the rest.
     max_output_tokens: Option<u64>,
     /// Why you run it, in one line, for the operator.
     description: Option<String>,
-}
-
-/// What to do with processes still alive after the shell has exited.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Leftovers {
-    #[default]
-    End,
-    Keep,
 }
 
 fn default_yield() -> u64 {
@@ -231,10 +222,7 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
         accepts_input: input.accepts_input.unwrap_or(input.tty),
         yield_after: Some(yield_after(input.yield_time_ms)),
         timeout: input.timeout_ms.map(Duration::from_millis),
-        leftovers: match input.leftovers {
-            Leftovers::End => runtime::Leftovers::End,
-            Leftovers::Keep => runtime::Leftovers::Keep,
-        },
+        leftovers: input.leftovers,
         description: input.description,
         item: None,
         step: None,

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use pilothouse::process::{EndReason, ExitRecord, ExitStatus, HostEvent, Leftovers, Signal, Stdio};
+use pilothouse::process::{EndReason, Exit, ExitRecord, HostEvent, Leftovers, Signal, Stdio};
 use tokio::time::timeout;
 
 use super::{Bench, PATIENCE, PIPES, pty};
@@ -16,7 +16,7 @@ async fn a_background_process_neither_delays_the_exit_nor_outlives_the_finish() 
     let bench = Bench::new();
     let tag = Tag::new();
     let mut task = bench.start(&format!("(sleep {}) & printf done", tag.0), PIPES).await;
-    assert_eq!(task.exit().await, ExitStatus::Code(0));
+    assert_eq!(task.exit().await, Exit::Code(0));
     task.read_until("done").await;
     tag.asleep();
     assert_eq!(tag.holders().len(), 1, "it lives on while the runtime drains");
@@ -74,7 +74,7 @@ async fn f56_what_works_on_the_commands_own_data_is_waited_for() {
     for (cmd, expected) in AT_WORK {
         let bench = Bench::new();
         let mut task = bench.start_bash(cmd).await;
-        assert_eq!(task.exit().await, ExitStatus::Code(0), "{cmd}");
+        assert_eq!(task.exit().await, Exit::Code(0), "{cmd}");
         let (_, leftovers) = task.work_off(Leftovers::End).await;
         assert_eq!((leftovers, task.survivors().await), (vec![], vec![]), "{cmd}");
         let written = std::fs::read_to_string(bench.path().join("f")).expect("the file");
@@ -98,7 +98,7 @@ async fn f56_servers_their_workers_and_loggers_are_ended() {
         let bench = Bench::new();
         let tag = Tag::new();
         let mut task = bench.start_bash(&cmd.replace("TAG", &tag.0)).await;
-        assert_eq!(task.exit().await, ExitStatus::Code(0), "{what}");
+        assert_eq!(task.exit().await, Exit::Code(0), "{what}");
         tag.asleep();
         let (_, leftovers) = task.work_off(Leftovers::End).await;
         assert!(!leftovers.is_empty(), "{what}");
@@ -132,7 +132,7 @@ async fn an_end_asks_first_and_lets_a_command_clean_up() {
     task.read_until("ready").await;
     task.host.end(LONG);
     let outcome = task.outcome().await;
-    assert_eq!((outcome.exit, outcome.stdout.as_str()), (ExitStatus::Code(7), "bye\n"));
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (Exit::Code(7), "bye\n"));
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn a_shell_on_a_terminal_that_ignores_term_gets_the_hangup() {
     let mut task = super::Task::of(bench.spawner.spawn(command).await.expect("starts"));
     task.read_until("ready").await;
     task.host.end(LONG);
-    assert_eq!(task.outcome().await.exit, ExitStatus::Signal(Signal::HUP));
+    assert_eq!(task.outcome().await.exit, Exit::Signal(Signal::HUP));
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn f09_a_stopped_command_hears_that_it_shall_end() {
     let state = || std::fs::read_to_string(format!("/proc/{}/stat", task.pid)).unwrap_or_default();
     wait_until("the command is stopped", || state().contains(") T "));
     task.host.end(LONG);
-    assert_eq!(task.outcome().await.exit, ExitStatus::Code(4));
+    assert_eq!(task.outcome().await.exit, Exit::Code(4));
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn f08_who_ignores_the_request_is_killed_after_the_grace() {
     let mut task = bench.start("trap '' TERM HUP INT; echo ready; while :; do sleep 0.01; done", PIPES).await;
     task.read_until("ready").await;
     task.host.end(Duration::from_millis(50));
-    assert_eq!(task.outcome().await.exit, ExitStatus::Signal(Signal::KILL));
+    assert_eq!(task.outcome().await.exit, Exit::Signal(Signal::KILL));
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_second_end_shortens_the_first() {
     task.read_until("ready").await;
     task.host.end(LONG);
     task.host.end(Duration::ZERO);
-    assert_eq!(task.outcome().await.exit, ExitStatus::Signal(Signal::KILL));
+    assert_eq!(task.outcome().await.exit, Exit::Signal(Signal::KILL));
 }
 
 #[tokio::test]
@@ -186,10 +186,7 @@ async fn the_end_is_on_record_before_it_is_reported() {
     assert_eq!(ExitRecord::read(&bench.path()).expect("reads"), None);
     task.finish(Leftovers::End).await;
     let record = ExitRecord::read(&bench.path()).expect("reads").expect("a record");
-    assert_eq!(
-        (record.pid, record.exit, record.reason),
-        (task.pid, Some(ExitStatus::Code(3)), EndReason::Exited)
-    );
+    assert_eq!((record.pid, record.exit, record.reason), (task.pid, Some(Exit::Code(3)), EndReason::Exited));
     assert_eq!((record.leftovers, record.survivors), (vec!["sleep".to_owned()], vec![]));
     assert!(record.start > 0 && record.started_at <= record.ended_at);
     assert!(record.exited_at.is_some_and(|exited| exited <= record.ended_at));
@@ -203,7 +200,7 @@ async fn an_ordered_end_says_so_on_record() {
     let mut task = bench.start("echo ready; exec sleep 300", PIPES).await;
     task.read_until("ready").await;
     task.host.end(LONG);
-    assert_eq!(task.outcome().await.exit, ExitStatus::Signal(Signal::TERM));
+    assert_eq!(task.outcome().await.exit, Exit::Signal(Signal::TERM));
     let record = ExitRecord::read(&bench.path()).expect("reads").expect("a record");
     assert_eq!(record.reason, EndReason::Ordered);
 }
@@ -215,7 +212,7 @@ async fn f20_a_folder_that_is_gone_costs_the_record_and_nothing_else() {
     task.read_until("ready").await;
     std::fs::remove_dir_all(bench.path()).expect("removes");
     drop(task.stdin.take());
-    assert_eq!(task.outcome().await.exit, ExitStatus::Code(0));
+    assert_eq!(task.outcome().await.exit, Exit::Code(0));
 }
 
 #[tokio::test]

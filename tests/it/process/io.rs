@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pilothouse::process::{ExitStatus, HostEvent, Leftovers, Scope, Signal, Stdio};
+use pilothouse::process::{Exit, HostEvent, Leftovers, Scope, Signal, Stdio};
 use pilothouse::terminal::Size;
 
 use super::{Bench, Output, PIPES, pty};
@@ -11,7 +11,7 @@ use crate::support::wait_until;
 #[tokio::test]
 async fn standard_input_is_dev_null_unless_asked_for() {
     let outcome = Bench::new().run("readlink /proc/$$/fd/0; cat", PIPES).await;
-    assert_eq!((outcome.stdout.as_str(), outcome.exit), ("/dev/null\n", ExitStatus::Code(0)));
+    assert_eq!((outcome.stdout.as_str(), outcome.exit), ("/dev/null\n", Exit::Code(0)));
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_terminal_beside_the_streams_is_the_controlling_one_and_changes_none_o
     let outcome = task.outcome().await;
     assert_eq!(
         (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit),
-        ("/dev/null\npipes\n31 93\n7\n", "", ExitStatus::Code(0))
+        ("/dev/null\npipes\n31 93\n7\n", "", Exit::Code(0))
     );
     assert_eq!(said, "Password: ", "nothing was echoed");
 }
@@ -66,7 +66,7 @@ async fn the_end_of_a_shell_with_a_terminal_beside_it_hangs_up_on_nothing_it_lea
     let file = bench.path().join("goes-on");
     let cmd = format!("(while test ! -e {0}; do sleep 0.01; done; echo still here) & exit 3", file.display());
     let mut task = bench.start_beside(&cmd).await;
-    assert_eq!(task.exit().await, ExitStatus::Code(3));
+    assert_eq!(task.exit().await, Exit::Code(3));
     std::fs::write(&file, "").expect("written");
     task.read_until("still here").await;
     task.host.finish(Leftovers::Keep, false);
@@ -80,7 +80,7 @@ async fn a_signal_reaches_the_group_of_a_command_with_a_terminal_beside_it() {
     task.read_until("ready").await;
     task.host.signal(Signal::INT, Scope::Foreground);
     task.read_until("hit").await;
-    assert_eq!(task.outcome().await.exit, ExitStatus::Code(5));
+    assert_eq!(task.outcome().await.exit, Exit::Code(5));
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn a_resize_is_seen_by_the_command() {
     task.pty().resize(Size::clamped(77, 22)).expect("resizes");
     task.read_until("22 77").await;
     assert_eq!(task.pty().size().expect("size"), Size::clamped(77, 22));
-    assert_eq!(task.outcome().await.exit, ExitStatus::Code(0));
+    assert_eq!(task.outcome().await.exit, Exit::Code(0));
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_signal_goes_to_the_foreground_group_of_the_terminal() {
     assert_ne!(task.pty().foreground_group(), Some(task.pid), "job control made a group of its own");
     task.host.signal(Signal::INT, Scope::Foreground);
     task.read_until("code 5").await;
-    assert_eq!(task.outcome().await.exit, ExitStatus::Code(0));
+    assert_eq!(task.outcome().await.exit, Exit::Code(0));
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_signal_to_the_group_spares_other_sessions_and_one_to_the_tree_does_no
     task.read_until("ready").await;
     wait_until("both catch the signal", || bench.path().join("own").exists());
     task.host.signal(Signal::USR1, Scope::Group);
-    assert_eq!(task.exit().await, ExitStatus::Code(0));
+    assert_eq!(task.exit().await, Exit::Code(0));
     assert_eq!(task.read_until("own").await, "own\n");
     task.host.signal(Signal::USR1, Scope::Tree);
     task.read_until("other").await;

@@ -4,7 +4,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::process::{ExitStatus, Profile, Signal, SpawnError, Spawner, Stage};
+use pilothouse::process::{Exit, Profile, Signal, SpawnError, Spawner, Stage};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};
@@ -13,7 +13,7 @@ use crate::support::{children, parent, program_word, state, wait_until, write_pr
 #[tokio::test]
 async fn streams_and_exit_code_come_back() {
     let outcome = Bench::new().run("echo out; echo err >&2; exit 3", PIPES).await;
-    assert_eq!(outcome.exit, ExitStatus::Code(3));
+    assert_eq!(outcome.exit, Exit::Code(3));
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("out\n", "err\n"));
     assert!(outcome.leftovers.is_empty() && outcome.survivors.is_empty());
 }
@@ -70,11 +70,11 @@ async fn a_fork_server_is_replaced_when_it_was_killed_and_leaves_with_its_runtim
     write_program(&wrapper, &text);
     let bench = Bench { spawner: Spawner::with_program(wrapper), ..bench };
     let server = || std::fs::read_to_string(&named).expect("named").trim().parse::<u32>().expect("a pid");
-    assert_eq!(bench.run("kill -TERM $(cat server); exit 4", PIPES).await.exit, ExitStatus::Code(4));
+    assert_eq!(bench.run("kill -TERM $(cat server); exit 4", PIPES).await.exit, Exit::Code(4));
     let first = server();
     assert_eq!(std::fs::read_to_string(format!("/proc/{first}/comm")).expect("there"), "pilothouse-fork\n");
-    assert_eq!(bench.run("kill -KILL $(cat server); exit 5", PIPES).await.exit, ExitStatus::Code(5));
-    assert_eq!(bench.run("kill -KILL $(cat server)", PIPES).await.exit, ExitStatus::Code(0));
+    assert_eq!(bench.run("kill -KILL $(cat server); exit 5", PIPES).await.exit, Exit::Code(5));
+    assert_eq!(bench.run("kill -KILL $(cat server)", PIPES).await.exit, Exit::Code(0));
     assert_ne!(server(), first);
     bench.run("true", PIPES).await;
     bench.spawner.drained().await;
@@ -84,19 +84,16 @@ async fn a_fork_server_is_replaced_when_it_was_killed_and_leaves_with_its_runtim
 #[tokio::test]
 async fn the_signal_that_ended_a_command_is_known() {
     let bench = Bench::new();
-    assert_eq!(bench.run("kill -KILL $$", PIPES).await.exit, ExitStatus::Signal(Signal::KILL));
-    assert_eq!(bench.run("kill -TERM $$", pty()).await.exit, ExitStatus::Signal(Signal::TERM));
-    assert_eq!(
-        bench.run("kill -34 $$", PIPES).await.exit,
-        ExitStatus::Signal("SIG34".parse().expect("signal"))
-    );
+    assert_eq!(bench.run("kill -KILL $$", PIPES).await.exit, Exit::Signal(Signal::KILL));
+    assert_eq!(bench.run("kill -TERM $$", pty()).await.exit, Exit::Signal(Signal::TERM));
+    assert_eq!(bench.run("kill -34 $$", PIPES).await.exit, Exit::Signal("SIG34".parse().expect("signal")));
 }
 
 #[tokio::test]
 async fn codes_126_and_127_of_a_command_are_ordinary_exits() {
     let bench = Bench::new();
-    assert_eq!(bench.run("/no/such/program", PIPES).await.exit, ExitStatus::Code(127));
-    assert_eq!(bench.run("/", PIPES).await.exit, ExitStatus::Code(126));
+    assert_eq!(bench.run("/no/such/program", PIPES).await.exit, Exit::Code(127));
+    assert_eq!(bench.run("/", PIPES).await.exit, Exit::Code(126));
 }
 
 #[tokio::test]
@@ -150,7 +147,7 @@ async fn a_command_may_begin_as_an_option_does() {
                 let outcome = bench.finish(command).await;
                 let said =
                     format!("{} {profile:?} {word}: {}{}", shell.display(), outcome.stdout, outcome.stderr);
-                assert_eq!(outcome.exit, ExitStatus::Code(0), "{said}");
+                assert_eq!(outcome.exit, Exit::Code(0), "{said}");
                 assert!(
                     outcome.stdout.ends_with("went on after 127\n") && outcome.stdout.contains(word),
                     "{said}"
@@ -326,7 +323,7 @@ async fn twenty_commands_start_at_once() {
         async move { (number, bench.run(&format!("exit {number}"), stdio).await.exit) }
     });
     for (number, exit) in futures_util::future::join_all(runs).await {
-        assert_eq!(exit, ExitStatus::Code(number));
+        assert_eq!(exit, Exit::Code(number));
     }
 }
 
@@ -354,7 +351,7 @@ mod long {
             [("/bin/sh", false), ("/bin/sh", true), ("/bin/bash", false), ("/bin/bash", true)]
         {
             let outcome = run(shell, login, long("echo $0 $#", "cat; echo end >&2; exit 7")).await;
-            assert_eq!(outcome.exit, ExitStatus::Code(7), "{shell}");
+            assert_eq!(outcome.exit, Exit::Code(7), "{shell}");
             assert_eq!(outcome.stdout, format!("{shell} 0\n"));
             assert_eq!(outcome.stderr, "end\n");
         }
@@ -363,9 +360,9 @@ mod long {
     #[tokio::test]
     async fn its_status_is_that_of_its_last_command() {
         for shell in ["/bin/sh", "/bin/bash"] {
-            assert_eq!(run(shell, false, long("true", "false")).await.exit, ExitStatus::Code(1));
+            assert_eq!(run(shell, false, long("true", "false")).await.exit, Exit::Code(1));
             let signalled = run(shell, false, long("true", "kill -KILL $$")).await;
-            assert_eq!(signalled.exit, ExitStatus::Signal(Signal::KILL));
+            assert_eq!(signalled.exit, Exit::Signal(Signal::KILL));
         }
     }
 
@@ -382,7 +379,7 @@ mod long {
         for length in [(128 << 10) - 2, (128 << 10) - 1, 128 << 10, (128 << 10) + 1] {
             let head = "exit 9 #";
             let cmd = format!("{head}{}", "x".repeat(length - head.len()));
-            assert_eq!(run("/bin/sh", false, cmd).await.exit, ExitStatus::Code(9), "{length} bytes");
+            assert_eq!(run("/bin/sh", false, cmd).await.exit, Exit::Code(9), "{length} bytes");
         }
     }
 }

@@ -94,7 +94,7 @@ async fn a_host_shrugs_off_what_would_end_it() {
     let task = bench
         .start("kill -HUP $PPID; kill -TERM $PPID; kill -INT $PPID; kill -USR1 $PPID; exit 6", PIPES)
         .await;
-    assert_eq!(task.outcome().await.exit, pilothouse::process::ExitStatus::Code(6));
+    assert_eq!(task.outcome().await.exit, pilothouse::process::Exit::Code(6));
 }
 
 fn parent(pid: u32) -> Pid {

@@ -13,7 +13,6 @@ use crate::link::Error;
 use crate::link::protocol::{Reply, Request};
 use crate::model::{PlaceId, PlaceLink, Slot};
 use crate::runtime::TaskUsage;
-use crate::tools::Answer;
 
 /// The place that a request is sent to.
 pub(super) struct Target {
@@ -99,10 +98,9 @@ impl Target {
             error => error,
         })?;
         Ok(match reply {
-            Reply::Answer(answer) => {
-                let mut answer: Answer = answer.into();
+            Reply::Answer(mut answer) => {
                 answer.seq = translation.slot.number(answer.seq).unwrap_or(0);
-                Reply::Answer(answer.into())
+                Reply::Answer(answer)
             }
             Reply::Record(record) => {
                 Reply::Record(record.and_then(|record| translation.record(&record)).map(Arc::new))
