@@ -374,7 +374,7 @@ mod tests {
     use super::*;
     use crate::model::Exit;
     use crate::runtime::request::Stop;
-    use crate::runtime::supervisor::tests::{at, id, running};
+    use crate::runtime::supervisor::tests::{at, id, running, stop_task};
     use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};
 
     /// The agent that started the task in the supervisor's tests.
@@ -453,7 +453,7 @@ mod tests {
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
         type_into(&mut notices, &mut supervisor, 4);
-        let (_, actions) = supervisor.stop(at(11_000), &id(), &Actor::Operator, Stop::default());
+        let (_, actions) = stop_task(&mut supervisor, at(11_000), &Actor::Operator, Stop::default());
         watch(&mut notices, &supervisor, &actions);
         let told = take(&mut notices).sentences;
         let name = format!("{} (`true`)", id());
@@ -469,7 +469,8 @@ mod tests {
 
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
-        let (_, actions) = supervisor.stop(at(11_000), &id(), &Actor::Agent(AGENT.into()), Stop::default());
+        let (_, actions) =
+            stop_task(&mut supervisor, at(11_000), &Actor::Agent(AGENT.into()), Stop::default());
         watch(&mut notices, &supervisor, &actions);
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(take(&mut notices), Taken::default());
@@ -481,7 +482,8 @@ mod tests {
         let mut supervisor = running(false, None);
         let by = Actor::Agent(AGENT.into());
         notices.withdrawn(AGENT, 1, "sleep 100", Duration::from_millis(9_300), None);
-        let actions = supervisor.stop_because(at(9_300), &id(), &by, "its call was withdrawn");
+        let why = Some("its call was withdrawn".to_owned());
+        let actions = supervisor.step(at(9_300), Input::Stop { id: id(), by, stop: Stop::default(), why });
         watch(&mut notices, &supervisor, &actions);
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         let told = take(&mut notices).sentences;

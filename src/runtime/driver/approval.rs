@@ -9,7 +9,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, TaskView};
 use crate::process::ConsoleProcess;
 use crate::runtime::request::Within;
-use crate::runtime::supervisor::{Action, Verdict};
+use crate::runtime::supervisor::{Action, Input, Verdict};
 
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.
@@ -19,9 +19,9 @@ impl Driver {
             let _ = reply.send(Err(refusal));
             return;
         }
-        let now = self.now();
-        let (ticket, actions) = self.supervisor.admit_batch(now, batch, within);
-        match ticket {
+        let call = batch.call;
+        let actions = self.supervisor.step(self.now(), Input::Batch { batch, within: within.cloned() });
+        match self.supervisor.held_batch(call) {
             Some(ticket) => drop(self.batches.insert(ticket, reply)),
             None => {
                 let _ = reply.send(Ok(()));
@@ -34,20 +34,21 @@ impl Driver {
     pub(super) fn decide(
         &mut self,
         ticket: u64,
-        hash: &str,
-        decision: &Decision,
+        hash: String,
+        decision: Decision,
         from: Option<&ConsoleProcess>,
     ) -> Result<(), Error> {
-        let now = self.now();
-        let actions = self.supervisor.decide(now, ticket, hash, decision).ok_or(Error::NotHeld)?;
+        if !self.supervisor.can_decide(ticket, &hash, &decision) {
+            return Err(Error::NotHeld);
+        }
+        let actions = self.supervisor.step(self.now(), Input::Decide { ticket, hash, decision });
         self.carry_out(at_console(actions, from));
         Ok(())
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
     pub(super) fn pause(&mut self, paused: bool, from: Option<&ConsoleProcess>) {
-        let now = self.now();
-        let actions = self.supervisor.pause(now, paused);
+        let actions = self.supervisor.step(self.now(), Input::Pause { paused });
         self.carry_out(at_console(actions, from));
     }
 

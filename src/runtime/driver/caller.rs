@@ -37,9 +37,7 @@ impl Driver {
 
     /// Passes a signal of a task's caller on to those who would have received it.
     pub(super) fn pass_on(&mut self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
-        let now = self.now();
-        let actions = self.supervisor.passed_on(now, id, by, signal);
-        self.carry_out(actions);
+        self.step(Input::PassedOn { id: id.clone(), by: by.clone(), signal });
         if let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) {
             host.signal(signal, scope);
         }

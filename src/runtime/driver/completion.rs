@@ -11,7 +11,7 @@ use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Error, Fact, TaskFact, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
-use crate::runtime::request::ExecOutcome;
+use crate::runtime::request::{ExecOutcome, Stop};
 use crate::runtime::supervisor::Input;
 use crate::runtime::task_folder::{self, TASKS};
 
@@ -120,9 +120,8 @@ impl Driver {
         let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
         self.step(Input::Withdraw { call });
         if let Some(id) = id {
-            let now = self.now();
-            let actions = self.supervisor.stop_because(now, &id, by, why);
-            self.carry_out(actions);
+            let (by, why) = (by.clone(), Some(why.to_owned()));
+            self.step(Input::Stop { id, by, stop: Stop::default(), why });
         }
     }
 

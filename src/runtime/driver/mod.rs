@@ -229,9 +229,8 @@ impl Driver {
                 let _ = reply.send(input::input(self, &by, &id, input));
             }
             Order::Stop { by, id, stop, reply } => {
-                let now = self.now();
-                let (effect, actions) = self.supervisor.stop(now, &id, &by, stop);
-                self.carry_out(actions);
+                let effect = self.supervisor.stop_effect(&id, stop);
+                self.step(Input::Stop { id: id.clone(), by, stop, why: None });
                 let task = self.view(&id).ok_or(Error::UnknownTask(id));
                 let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
             }
@@ -263,7 +262,7 @@ impl Driver {
             Order::Step(input) => self.step(input),
             Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
             Order::Decide { ticket, hash, decision, from, reply } => {
-                let _ = reply.send(self.decide(ticket, &hash, &decision, from.as_ref()));
+                let _ = reply.send(self.decide(ticket, hash, decision, from.as_ref()));
             }
             Order::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
             Order::Started { id, running } => start::started(self, &id, *running),

@@ -191,7 +191,7 @@ impl Supervisor {
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
-    pub(crate) fn pause(&mut self, now: Moment, paused: bool) -> Vec<Action> {
+    pub(super) fn pause(&mut self, now: Moment, paused: bool) -> Vec<Action> {
         if paused == self.gate.paused.is_some() {
             return Vec::new();
         }
@@ -218,8 +218,23 @@ impl Supervisor {
         actions
     }
 
+    /// Returns the ticket of a call's batch that waits for the operator.
+    pub(crate) fn held_batch(&self, call: u64) -> Option<u64> {
+        let mut batches = self.gate.batches.iter();
+        batches.find(|(_, held)| held.call == call).map(|(ticket, _)| *ticket)
+    }
+
+    /// Tells whether the operator can decide so on a held call: it is still the call they were shown.
+    pub(crate) fn can_decide(&self, ticket: u64, hash: &str, decision: &Decision) -> bool {
+        let is_it = |held: &HeldCall| held.ticket == ticket && held.hash == hash;
+        self.gate().held.into_iter().find(is_it).is_some_and(|call| match decision {
+            Decision::Prefix(prefix) => Wider::of(prefix, &call).is_some(),
+            Decision::Once | Decision::Exact | Decision::Deny { .. } => true,
+        })
+    }
+
     /// Applies these rules from now on. Calls that are already held stay held until the operator decides.
-    pub(crate) fn set_rules(&mut self, now: Moment, rules: Vec<ApprovalRule>) -> Vec<Action> {
+    pub(super) fn set_rules(&mut self, now: Moment, rules: Vec<ApprovalRule>) -> Vec<Action> {
         if rules == self.gate.rules {
             return Vec::new();
         }
@@ -230,7 +245,7 @@ impl Supervisor {
     }
 
     /// Applies the operator's decision on a held call; `None` if it is no longer the call they were shown.
-    pub(crate) fn decide(
+    pub(super) fn decide(
         &mut self,
         now: Moment,
         ticket: u64,
@@ -272,7 +287,7 @@ impl Supervisor {
     }
 
     /// Lets a batch start, or holds it and returns its ticket.
-    pub(crate) fn admit_batch(
+    pub(super) fn admit_batch(
         &mut self,
         now: Moment,
         batch: BatchRequest,
@@ -390,7 +405,7 @@ mod tests {
     use crate::envelope::TaskId;
     use crate::model::{Closing, TaskStatus};
     use crate::runtime::request::ExecRequest;
-    use crate::runtime::supervisor::tests::{at, id, new_task, request, status};
+    use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
     use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};
 
     fn rules() -> Limits {
@@ -587,7 +602,7 @@ mod tests {
     #[test]
     fn a_stop_and_a_shutdown_end_what_is_held_at_once() {
         let mut supervisor = held();
-        let (effect, actions) = supervisor.stop(at(1), &id(), &agent(), Stop::default());
+        let (effect, actions) = stop_task(&mut supervisor, at(1), &agent(), Stop::default());
         assert_eq!(effect, StopEffect::Cancelled);
         assert!(actions.contains(&Action::Close(id())));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);

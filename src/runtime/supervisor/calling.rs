@@ -45,7 +45,7 @@ impl Task {
 
     fn withdraw(&mut self, now: Moment) -> Vec<Action> {
         let by = self.request.actor.clone();
-        self.stop(now, &by, Duration::ZERO, true, Some(CALLER_KILLED)).1
+        self.stop(now, &by, Duration::ZERO, true, Some(CALLER_KILLED))
     }
 
     /// Lets the command continue as a task.

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Closing, Exit, GateEvent, RejectionReason, StopSignal, TaskEvent, Waiting};
-use crate::process::Leftovers;
-use crate::runtime::request::ExecRequest;
+use crate::model::{
+    BatchRequest, Closing, Decision, Exit, GateEvent, RejectionReason, StopSignal, TaskEvent, Waiting,
+};
+use crate::process::{Leftovers, Signal};
+use crate::runtime::request::{ExecRequest, Stop, Within};
 use crate::terminal::Size;
 
 /// A task about to be created: its id, the request and what was resolved from it.
@@ -124,6 +126,35 @@ pub(crate) enum Input {
         id: TaskId,
         timer: Timer,
         epoch: u32,
+    },
+    /// Someone stops a task, or sends it a signal.
+    Stop {
+        id: TaskId,
+        by: Actor,
+        stop: Stop,
+        /// The reason, where it adds something to the actor.
+        why: Option<String>,
+    },
+    /// The task's caller has received a signal and passes it on.
+    PassedOn {
+        id: TaskId,
+        by: Actor,
+        signal: Signal,
+    },
+    /// A batch wants to run, within the task that its caller runs in, if any.
+    Batch {
+        batch: BatchRequest,
+        within: Option<Within>,
+    },
+    /// The operator pauses new calls of agents, or resumes them.
+    Pause {
+        paused: bool,
+    },
+    /// The operator decides on a held call.
+    Decide {
+        ticket: u64,
+        hash: String,
+        decision: Decision,
     },
     /// These rules apply to new calls from now on.
     Rules {

@@ -31,7 +31,6 @@ use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Closing, OutputView, RejectionReason, StopSignal, TaskView};
-use crate::process::Signal;
 
 /// The state of all tasks of one recording.
 #[derive(Debug)]
@@ -69,6 +68,22 @@ impl Supervisor {
             Input::Start(new) => self.start(now, *new),
             Input::Shutdown { closing } => self.shutdown(now, closing),
             Input::Rules { rules } => self.set_rules(now, rules),
+            Input::Pause { paused } => self.pause(now, paused),
+            Input::Decide { ticket, hash, decision } => {
+                self.decide(now, ticket, &hash, &decision).unwrap_or_default()
+            }
+            Input::Batch { batch, within } => self.admit_batch(now, batch, within.as_ref()).1,
+            Input::Stop { id, by, stop, why } => {
+                let grace = self.stop_grace;
+                self.with(&id, |task, _| match stop.signal {
+                    Some(signal) => task.signal(now, &by, signal),
+                    None => task.stop(now, &by, task.grace(grace), stop.force, why.as_deref()),
+                })
+            }
+            Input::PassedOn { id, by, signal } => match StopSignal::of(signal) {
+                Some(signal) => self.with(&id, |task, _| task.passed_on(now, &by, signal)),
+                None => Vec::new(),
+            },
             Input::HoldOver { ticket } => self.hold_over(now, ticket),
             Input::Withdraw { call } => self.withdraw(now, call),
             Input::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
@@ -105,35 +120,9 @@ impl Supervisor {
         }
     }
 
-    /// Decides on a stop; returns its effect and the actions.
-    pub(crate) fn stop(
-        &mut self,
-        now: Moment,
-        id: &TaskId,
-        by: &Actor,
-        stop: Stop,
-    ) -> (StopEffect, Vec<Action>) {
-        let usual = self.stop_grace;
-        match self.tasks.get_mut(id) {
-            Some(task) => match stop.signal {
-                Some(signal) => task.signal(now, by, signal),
-                None => task.stop(now, by, task.grace(usual), stop.force, None),
-            },
-            None => (StopEffect::Noop, Vec::new()),
-        }
-    }
-
-    /// Notes a signal that a task's caller has received and passes on, if it is one by which a stop could explain the end.
-    pub(crate) fn passed_on(&mut self, now: Moment, id: &TaskId, by: &Actor, signal: Signal) -> Vec<Action> {
-        let noted = StopSignal::of(signal).zip(self.tasks.get_mut(id));
-        noted.map(|(signal, task)| task.passed_on(now, by, signal)).unwrap_or_default()
-    }
-
-    /// Stops a task on behalf of its starter because the caller it ran for is gone.
-    pub(crate) fn stop_because(&mut self, now: Moment, id: &TaskId, by: &Actor, why: &str) -> Vec<Action> {
-        let usual = self.stop_grace;
-        let stop = |task: &mut Task| task.stop(now, by, task.grace(usual), false, Some(why)).1;
-        self.tasks.get_mut(id).map(stop).unwrap_or_default()
+    /// Returns what a stop of a task will do.
+    pub(crate) fn stop_effect(&self, id: &TaskId, stop: Stop) -> StopEffect {
+        self.tasks.get(id).map_or(StopEffect::Noop, |task| task.stop_effect(stop))
     }
 
     /// Decides whether `by` may type into a task now. `needs_tty` is set for keys and sizes.

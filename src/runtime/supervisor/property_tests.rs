@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::tests::{at, id, new_task, orders, request, status};
+use super::tests::{at, id, new_task, orders, request, status, stop_task};
 use super::*;
 use crate::model::{
     Decision, Exit, InputEvidence, Need, OutputView, StopSignal, TaskEvent, TaskState, TaskUpdate, TaskView,
@@ -69,9 +69,9 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> 
         Event::Leftovers => supervisor.step(now, Input::Leftovers { id, names: vec!["sleep".into()] }),
         Event::Gone => supervisor.step(now, Input::Gone { id, survivors: vec![] }),
         Event::HostLost => supervisor.step(now, Input::HostLost { id }),
-        Event::Stop(force) => supervisor.stop(now, &id, &agent, Stop { force, signal: None }).1,
+        Event::Stop(force) => stop_task(supervisor, now, &agent, Stop { force, signal: None }).1,
         Event::Signal => {
-            supervisor.stop(now, &id, &agent, Stop { force: false, signal: Some(StopSignal::Hup) }).1
+            stop_task(supervisor, now, &agent, Stop { force: false, signal: Some(StopSignal::Hup) }).1
         }
         Event::Typed(operator) => {
             let by = if operator { Actor::Operator } else { agent };

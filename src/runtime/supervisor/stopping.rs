@@ -8,9 +8,21 @@ use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{Closing, StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::request::StopEffect;
+use crate::runtime::request::{Stop, StopEffect};
 
 impl Task {
+    /// Returns what a stop or a signal does to the task as it stands.
+    pub(super) fn stop_effect(&self, stop: Stop) -> StopEffect {
+        match stop.signal {
+            _ if self.status.is_terminal() => StopEffect::Noop,
+            Some(_) if self.pid.is_none() => StopEffect::Noop,
+            Some(_) => StopEffect::Signalled,
+            // Nothing has started, so nothing has to be ended.
+            None if self.held.is_some() => StopEffect::Cancelled,
+            None => StopEffect::Cancelling,
+        }
+    }
+
     pub(super) fn stop(
         &mut self,
         now: Moment,
@@ -18,9 +30,9 @@ impl Task {
         grace: Duration,
         force: bool,
         why: Option<&str>,
-    ) -> (StopEffect, Vec<Action>) {
+    ) -> Vec<Action> {
         if self.status.is_terminal() {
-            return (StopEffect::Noop, Vec::new());
+            return Vec::new();
         }
         // A second stop skips the grace period.
         let force = force || self.stop.is_some();
@@ -28,28 +40,22 @@ impl Task {
         let kill_at = Some(now.wall_after(grace));
         let fact = TaskFact::Stop { force, why: why.map(str::to_owned), kill_at };
         let mut actions = vec![self.note(now, by.clone(), fact)];
-        if self.held.take().is_some() {
-            // Nothing has started, so nothing has to be ended.
-            actions.extend(self.close(now, None, Vec::new()));
-            return (StopEffect::Cancelled, actions);
-        }
-        actions.extend(self.end(grace));
-        (StopEffect::Cancelling, actions)
+        actions.extend(match self.held.take() {
+            Some(_) => self.close(now, None, Vec::new()),
+            None => self.end(grace),
+        });
+        actions
     }
 
-    pub(super) fn signal(
-        &mut self,
-        now: Moment,
-        by: &Actor,
-        signal: StopSignal,
-    ) -> (StopEffect, Vec<Action>) {
-        if self.status.is_terminal() || self.pid.is_none() {
-            return (StopEffect::Noop, Vec::new());
+    pub(super) fn signal(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<Action> {
+        let mut actions = self.passed_on(now, by, signal);
+        if !actions.is_empty() {
+            actions.push(Action::Order(self.id.clone(), Order::Signal(signal)));
         }
-        let order = Action::Order(self.id.clone(), Order::Signal(signal));
-        (StopEffect::Signalled, vec![self.note(now, by.clone(), TaskFact::Signal(signal)), order])
+        actions
     }
 
+    /// Notes a signal that the task receives.
     pub(super) fn passed_on(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<Action> {
         if self.status.is_terminal() || self.pid.is_none() {
             return Vec::new();
@@ -68,7 +74,7 @@ impl Task {
         let is_ending = self.stop.is_some() || self.status == TaskStatus::Cancelling || has_exited;
         self.interrupted = self.interrupted || !is_ending;
         let force = self.stop.is_some();
-        self.stop(now, &Actor::System, grace, force, Some(&closing.to_string())).1
+        self.stop(now, &Actor::System, grace, force, Some(&closing.to_string()))
     }
 
     /// Orders the end of the task's tree, if it has one.
@@ -88,7 +94,7 @@ mod tests {
     use super::*;
     use crate::clock::Moment;
     use crate::model::Exit;
-    use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
+    use crate::runtime::supervisor::tests::{at, end, id, orders, running, status, stop_task};
     use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
 
     /// The task's public view.
@@ -125,7 +131,7 @@ mod tests {
     #[test]
     fn what_was_ending_before_its_runtime_ends_for_its_own_reason() {
         let mut stopped = running(false, None);
-        stopped.stop(at(5), &id(), &Actor::Operator, Stop::default());
+        stop_task(&mut stopped, at(5), &Actor::Operator, Stop::default());
         shut_down(&mut stopped, 10);
         end(&mut stopped, Exit::Signal(Signal::KILL));
         assert_eq!(
@@ -160,7 +166,7 @@ mod tests {
         ] {
             let mut supervisor = running(false, None);
             let stop = Stop { force: false, signal: Some(sent) };
-            supervisor.stop(at(5), &id(), &Actor::Agent("codex".into()), stop);
+            stop_task(&mut supervisor, at(5), &Actor::Agent("codex".into()), stop);
             end(&mut supervisor, exit.clone());
             let expected = named.then_some("signalled by agent:codex");
             assert_eq!(cause(&supervisor).as_deref(), expected, "{sent:?} {exit:?}");
@@ -170,7 +176,8 @@ mod tests {
     #[test]
     fn whose_call_is_given_up_stops_its_command_and_says_so() {
         let mut supervisor = running(false, None);
-        supervisor.stop_because(at(5), &id(), &Actor::Cli, "its caller hung up");
+        let why = Some("its caller hung up".to_owned());
+        supervisor.step(at(5), Input::Stop { id: id(), by: Actor::Cli, stop: Stop::default(), why });
         end(&mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
         assert_eq!(cause(&supervisor).as_deref(), Some("stopped by cli: its caller hung up"));

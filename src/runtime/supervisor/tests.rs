@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::model::{Ended, Exit, StopSignal, TaskStatus};
-use crate::process::Leftovers;
+use crate::process::{Leftovers, Signal};
 use crate::runtime::request::{ExecRequest, Marked, STEP_GRACE, Step};
 
 pub(in crate::runtime) fn at(ms: u64) -> Moment {
@@ -120,30 +120,42 @@ fn a_tree_that_is_gone_before_its_output_is_drained_waits_for_that() {
     assert_eq!(status(&supervisor), TaskStatus::Completed);
 }
 
+/// Stops the task; returns the effect and the actions.
+pub(crate) fn stop_task(
+    supervisor: &mut Supervisor,
+    now: Moment,
+    by: &Actor,
+    stop: Stop,
+) -> (StopEffect, Vec<Action>) {
+    let effect = supervisor.stop_effect(&id(), stop);
+    let input = Input::Stop { id: id(), by: by.clone(), stop, why: None };
+    (effect, supervisor.step(now, input))
+}
+
 #[test]
 fn a_stop_ends_the_tree_with_grace_and_a_second_one_at_once() {
     let mut supervisor = running(false, None);
     let agent = Actor::Agent("a".into());
-    let (effect, actions) = supervisor.stop(at(10), &id(), &Actor::Operator, Stop::default());
+    let (effect, actions) = stop_task(&mut supervisor, at(10), &Actor::Operator, Stop::default());
     assert_eq!(
         (effect, orders(&actions)),
         (StopEffect::Cancelling, vec![Order::End(Duration::from_secs(5))])
     );
     assert_eq!(status(&supervisor), TaskStatus::Cancelling);
-    let (_, actions) = supervisor.stop(at(11), &id(), &agent, Stop::default());
+    let (_, actions) = stop_task(&mut supervisor, at(11), &agent, Stop::default());
     assert_eq!(orders(&actions), [Order::End(Duration::ZERO)]);
     end(&mut supervisor, Exit::Signal(Signal::KILL));
     assert_eq!(status(&supervisor), TaskStatus::Cancelled);
     let stop = supervisor.get(&id()).and_then(|task| task.stop.clone()).expect("the stop");
     assert_eq!(stop.by, Actor::Operator, "the first who asked is named");
-    assert_eq!(supervisor.stop(at(90), &id(), &agent, Stop::default()).0, StopEffect::Noop);
+    assert_eq!(stop_task(&mut supervisor, at(90), &agent, Stop::default()).0, StopEffect::Noop);
 }
 
 #[test]
 fn a_stop_before_the_start_ends_the_process_as_soon_as_it_starts() {
     let mut supervisor = Supervisor::new(&Limits::default());
     supervisor.step(at(0), new_task(request(false, None)));
-    let (_, actions) = supervisor.stop(at(1), &id(), &Actor::Operator, Stop::default());
+    let (_, actions) = stop_task(&mut supervisor, at(1), &Actor::Operator, Stop::default());
     assert_eq!(orders(&actions), []);
     let actions = supervisor.step(at(2), Input::Started { id: id(), pid: 9 });
     assert_eq!(orders(&actions), [Order::End(Duration::ZERO)]);
@@ -155,7 +167,7 @@ fn a_stop_before_the_start_ends_the_process_as_soon_as_it_starts() {
 fn a_signal_changes_no_state() {
     let mut supervisor = running(true, None);
     let stop = Stop { force: false, signal: Some(StopSignal::Int) };
-    let (effect, actions) = supervisor.stop(at(9), &id(), &Actor::Operator, stop);
+    let (effect, actions) = stop_task(&mut supervisor, at(9), &Actor::Operator, stop);
     assert_eq!((effect, orders(&actions)), (StopEffect::Signalled, vec![Order::Signal(StopSignal::Int)]));
     assert_eq!(status(&supervisor), TaskStatus::Running);
 }
@@ -280,7 +292,7 @@ async fn f56_what_is_part_of_the_command_is_ended_and_told_when_its_time_is_up()
 #[test]
 fn f56_what_is_part_of_the_command_can_be_stopped_limited_and_interrupted() {
     let mut stopped = at_work(request(false, None));
-    stopped.stop(at(5), &id(), &Actor::Operator, Stop::default());
+    stop_task(&mut stopped, at(5), &Actor::Operator, Stop::default());
     stopped.step(at(6), Input::Gone { id: id(), survivors: vec![] });
     assert_eq!(status(&stopped), TaskStatus::Cancelled);
     let mut flood = at_work(request(false, None));
