@@ -20,9 +20,9 @@ use crate::console::{Cue, Options};
 use crate::dispatch::cli_only::DemoInput;
 use crate::envelope::{Actor, TaskId};
 use crate::files;
-use crate::model::Decision;
+use crate::model::{Decision, Input, Stop};
 use crate::paths::Places;
-use crate::runtime::{Handle, Input, Stop};
+use crate::runtime::Handle;
 
 /// The agent's script.
 const SCRIPT: &str = include_str!("../../assets/demo/script.toml");

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running, Shown};
-use crate::model::{CallRecord, PlaceId, QuestionId, Snapshot, TaskView};
+use crate::model::{CallRecord, Input, PlaceId, QuestionId, Snapshot, TaskView};
 use crate::runtime::past::Durations;
-use crate::runtime::{Form, Input, TaskUsage};
+use crate::runtime::{Form, TaskUsage};
 use crate::terminal::host_terminal::DefaultColours;
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::carried::Carried;
 use super::connection_kind::ConnectionKind;
+use crate::config::Period;
 use crate::process::environment::MAX_BYTES;
 
 /// A failure of a socket, a handshake or a conversation.
@@ -186,6 +188,11 @@ impl Error {
             Self::Taken { .. } | Self::Silent { .. } | Self::TooManyConnections { .. } => true,
             error => error.is_absence(),
         }
+    }
+
+    /// The other side has not sent something that it should have sent at once.
+    pub(super) fn late(what: &str, patience: Duration) -> Self {
+        Self::handshake(format!("no {what} within {}", Period(patience)))
     }
 
     pub(super) fn handshake(problem: impl Into<String>) -> Self {

@@ -10,10 +10,12 @@ use serde_json::Value;
 use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
-use crate::model::{CallRecord, Closing, Decision, Given, Metrics, QuestionId, Standing, StreamView};
+use crate::model::{
+    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StreamView,
+};
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{Input, InputOutcome, LogPart, LogPiece, StoredStreams, TaskUsage};
+use crate::runtime::{LogPart, LogPiece, StoredStreams, TaskUsage};
 use crate::terminal::host_terminal::DefaultColours;
 use crate::tools::{Answer, CutShort};
 

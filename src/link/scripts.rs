@@ -14,11 +14,11 @@ use super::talk::Talk;
 use super::{Client, Error, Hello, Lines, Role, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::model::{Metrics, STREAM_CALL, Standing, StreamView};
+use crate::model::{Metrics, STREAM_CALL, Standing, StreamView, Within};
 use crate::process::EnclosingTask;
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{Handle, StoredStreams, Within};
+use crate::runtime::{Handle, StoredStreams};
 use crate::tools::{self, Answer, Caller, Cut, IdempotencyKeys};
 
 /// Events of a program that may be queued for sending; beyond this, the program waits.

@@ -264,7 +264,7 @@ impl Gate {
         };
         let place = self.entry(socket).connections.enter(origin).await?;
         let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
-        let line = greeted.unwrap_or_else(|_| Err(Error::handshake("no hello within 5 s")))?;
+        let line = greeted.unwrap_or_else(|_| Err(Error::late("hello", self.patience)))?;
         let mut hello = Hello::parse(&line)?;
         hello.from = hello.from.as_deref().map(whence).filter(|from| !from.is_empty());
         // A client on another machine may not know a path of this one.
@@ -275,7 +275,7 @@ impl Gate {
             return refuse("this socket is not for that role");
         }
         let handed = tokio::time::timeout(self.patience, hello.receive_environment(lines.reader())).await;
-        handed.unwrap_or_else(|_| Err(Error::handshake("no environment within 5 s")))?;
+        handed.unwrap_or_else(|_| Err(Error::late("environment", self.patience)))?;
         Ok((hello, place))
     }
 
@@ -453,9 +453,9 @@ mod tests {
         let announced = Hello { has_environment: true, ..hello(Role::Mcp) }.to_bytes().expect("a line");
         let [half, large] = [10_u32, u32::MAX].map(|length| [&length.to_be_bytes()[..], b"A=1"].concat());
         for (frame, hang_up, reason) in [
-            (&b""[..], false, "no environment within 5 s"),
-            (&half[..2], false, "no environment within 5 s"),
-            (&half, false, "no environment within 5 s"),
+            (&b""[..], false, "no environment within 200 ms"),
+            (&half[..2], false, "no environment within 200 ms"),
+            (&half, false, "no environment within 200 ms"),
             (&half, true, "talk to the runtime"),
             (
                 &large,

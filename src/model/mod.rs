@@ -16,6 +16,7 @@ pub(crate) mod metrics;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod question;
+pub(crate) mod request;
 pub(crate) mod standing;
 pub(crate) mod state;
 pub(crate) mod status;
@@ -47,6 +48,10 @@ pub(crate) use question::QuestionFact;
 pub use question::{
     Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Expected, Given, Origin, Principal,
     Question, QuestionId, QuestionKind, READING, Refusal, Settled,
+};
+pub use request::{
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, Rejection, STEP_GRACE, Step,
+    Stop, StopEffect, StopOutcome, Until, Within,
 };
 pub use standing::Standing;
 pub use state::TaskState;

@@ -372,8 +372,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::Exit;
-    use crate::runtime::request::Stop;
+    use crate::model::{Exit, Stop};
     use crate::runtime::supervisor::tests::{at, id, running, stop_task};
     use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};
 

@@ -14,9 +14,9 @@ mod native;
 mod output;
 pub mod past;
 mod pause;
+mod pending_write;
 mod playback;
 mod question;
-mod request;
 mod screen;
 mod session_state;
 mod shared;
@@ -37,10 +37,7 @@ pub use log::{StoredLog, log_path, open_log, read_marks};
 pub use log_copy::{LogPart, LogPiece};
 pub use native::{Native, NativeRequest, Stage};
 pub use output::{HeldLine, LinePart, Output, Piece, StoredStreams, Stream};
+pub use pending_write::PendingWrite;
 pub use playback::Playback;
-pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, Marked, Rejection, STEP_GRACE,
-    Step, Stop, StopEffect, StopOutcome, Until, Within,
-};
 pub use screen::Screen;
 pub use unrecorded::{leave_mark, untold};

@@ -7,8 +7,7 @@ use std::os::fd::OwnedFd;
 use tokio::sync::watch;
 
 use super::bytes::{Outlet, are_one, full_device};
-use super::request::ExecRequest;
-use crate::model::Exit;
+use crate::model::{ExecRequest, Exit};
 use crate::process::{Exact, Inherited};
 
 /// What the caller of such a command passes in, besides its environment.

@@ -18,8 +18,8 @@ use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::preview::Text;
 use crate::envelope::{Envelope, TaskId, ToolError};
-use crate::model::{TaskStatus, TaskView};
-use crate::runtime::{Stream, Until};
+use crate::model::{TaskStatus, TaskView, Until};
+use crate::runtime::Stream;
 
 /// The maximum wait, in milliseconds: shorter than any client's own timeout for a call.
 const LONGEST_WAIT_MS: u64 = 45_000;

@@ -11,8 +11,7 @@ use super::receipt::Receipt;
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::model::{TaskStatus as Status, TaskView};
-use crate::runtime::InputTarget;
+use crate::model::{InputTarget, TaskStatus as Status, TaskView};
 
 pub(super) struct TaskStatus;
 

@@ -3,7 +3,7 @@
 use pilothouse::console::app::{App, Mode};
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::link::Request;
-use pilothouse::runtime::Input;
+use pilothouse::model::Input;
 use pilothouse::terminal::host_terminal::DefaultColours;
 use pilothouse::terminal::{KeyPress, MouseInput, MouseKind, Size};
 

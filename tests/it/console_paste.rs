@@ -3,7 +3,7 @@
 use pilothouse::console::app::{App, Layer};
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::link::Request;
-use pilothouse::runtime::Input;
+use pilothouse::model::Input;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
 use crate::console_held::{call, looked_at, ruled};

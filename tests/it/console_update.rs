@@ -9,9 +9,8 @@ use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    Ended, InputEvidence, Need, Notice, Snapshot, StopSignal, TaskFact, TaskStatus, Waiting,
+    Ended, Input, InputEvidence, Need, Notice, Snapshot, StopSignal, TaskFact, TaskStatus, Waiting,
 };
-use pilothouse::runtime::Input;
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{

@@ -6,10 +6,10 @@ use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::journal::Durability;
 use pilothouse::model::{
-    AnswerValue, Asking, Decision, Evidence, Given, Lines, Origin, QuestionKind, STREAM_CALL, Snapshot,
-    StreamView,
+    AnswerValue, Asking, Decision, Evidence, Given, Input, Lines, Origin, QuestionKind, STREAM_CALL,
+    Snapshot, Stop, StreamView, Until,
 };
-use pilothouse::runtime::{Handle, Input, Stop, Until, past};
+use pilothouse::runtime::{Handle, past};
 use pilothouse::tools::{Answer, Caller, call};
 use serde_json::{Value, json};
 

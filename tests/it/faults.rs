@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use pilothouse::envelope::Actor;
-use pilothouse::model::{RejectionReason, TaskStatus};
-use pilothouse::runtime::{ExecRequest, Input, Stop, Stream};
+use pilothouse::model::{ExecRequest, Input, RejectionReason, Stop, TaskStatus};
+use pilothouse::runtime::Stream;
 use pilothouse::terminal::{Size, Terminal};
 use serde_json::json;
 

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Fleet, Operator, Reply, Request};
-use pilothouse::model::{PlaceLink, Snapshot};
-use pilothouse::runtime::Input;
+use pilothouse::model::{Input, PlaceLink, Snapshot};
 
 use crate::hosts::start;
 use crate::hosts_pipe::{behind_bad_lines, has_python};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Fleet, Operator, Reply, Request, VERSION};
-use pilothouse::model::{AnswerValue, Closing, Decision, Given, PlaceId, PlaceLink, QuestionId, Snapshot};
-use pilothouse::runtime::Input;
+use pilothouse::model::{
+    AnswerValue, Closing, Decision, Given, Input, PlaceId, PlaceLink, QuestionId, Snapshot,
+};
 use serde_json::{Value, json};
 
 use crate::e2e_fleet::go_to;

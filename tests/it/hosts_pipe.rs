@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use pilothouse::config::HostSettings;
 use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, Way};
-use pilothouse::runtime::Input;
+use pilothouse::model::Input;
 use serde_json::json;
 
 use crate::hosts::{pilothouse_in, start};

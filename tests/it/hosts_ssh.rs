@@ -9,8 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use pilothouse::config::HostSettings;
 use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, Way};
-use pilothouse::model::Decision;
-use pilothouse::runtime::Input;
+use pilothouse::model::{Decision, Input};
 use serde_json::{Value, json};
 
 use crate::hosts::{pilothouse_in, place, shows, start};

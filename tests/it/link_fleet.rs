@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Address, Fleet, Operator, Reply, Request, Running, Successors};
-use pilothouse::model::{PlaceId, PlaceLink, PlaceState, Slot, Snapshot};
+use pilothouse::model::{Input, PlaceId, PlaceLink, PlaceState, Slot, Snapshot};
 use pilothouse::paths::{Locks, Places};
-use pilothouse::runtime::Input;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator, Reply, Request, Shown};
-use pilothouse::model::{Closing, Snapshot};
-use pilothouse::runtime::Input;
+use pilothouse::model::{Closing, Input, Snapshot};
 use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
 

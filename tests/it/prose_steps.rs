@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{Exit, TaskStatus, TaskView};
+use pilothouse::model::{ExecOutcome, ExecRequest, Exit, Step, Stop, TaskStatus, TaskView, Until};
 use pilothouse::process::script;
-use pilothouse::runtime::{ExecOutcome, ExecRequest, Handle, Leftovers, Marked, Step, Stop, Stream, Until};
+use pilothouse::runtime::{Handle, Leftovers, Stream};
 
 use crate::support::{Tag, start_limited, wait_until};
 
@@ -50,7 +50,7 @@ impl Bench {
             leftovers: Leftovers::Keep,
             description: None,
             item: None,
-            step: Some(Step { id: TaskId::random(), variables: Vec::new(), marked: Marked::by(|| Ok(())) }),
+            step: Some(Step { id: TaskId::random(), variables: Vec::new() }),
             native: None,
         }
     }

@@ -8,11 +8,12 @@ use pilothouse::config::Limits;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::journal;
-use pilothouse::model::{Error, InputEvidence, Need, RejectionReason, TaskStatus, TaskView};
-use pilothouse::process::environment::Environment;
-use pilothouse::runtime::{
-    ExecOutcome, ExecRequest, Handle, Input, Leftovers, Stop, StopEffect, Stream, Until,
+use pilothouse::model::{
+    Error, ExecOutcome, ExecRequest, Input, InputEvidence, Need, RejectionReason, Stop, StopEffect,
+    TaskStatus, TaskView, Until,
 };
+use pilothouse::process::environment::Environment;
+use pilothouse::runtime::{Handle, Leftovers, Stream};
 
 use crate::support::start_limited;
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{InputEvidence, Need, RejectionReason, TaskFact, Waiting};
-use pilothouse::runtime::{Input, StoredLog, Stream};
+use pilothouse::model::{Input, InputEvidence, Need, RejectionReason, TaskFact, Waiting};
+use pilothouse::runtime::{StoredLog, Stream};
 
 use crate::runtime::{Bench, agent};
 

@@ -1,6 +1,7 @@
 //! Floods on many terminals at once, which are read at a pace.
 
-use pilothouse::runtime::{ExecRequest, Input, Stream};
+use pilothouse::model::{ExecRequest, Input};
+use pilothouse::runtime::Stream;
 
 use crate::runtime::{Bench, agent};
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use pilothouse::config::{Limits, Record};
 use pilothouse::envelope::Actor;
 use pilothouse::journal::{Item, Reader};
+use pilothouse::model::Until;
+use pilothouse::runtime::Handle;
 use pilothouse::runtime::past;
-use pilothouse::runtime::{Handle, Until};
 use pilothouse::tools::{Answer, Caller, call};
 use serde_json::{Value, json};
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::TaskId;
-use pilothouse::model::AgentPeer;
+use pilothouse::model::{AgentPeer, Stop};
 use pilothouse::process::environment::Environment;
-use pilothouse::runtime::{Leftovers, Stop, Stream};
+use pilothouse::runtime::{Leftovers, Stream};
 use rustix::process::Signal;
 use serde_json::json;
 

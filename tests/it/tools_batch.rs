@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pilothouse::config::Limits;
 use pilothouse::envelope::Actor;
-use pilothouse::model::{Snapshot, TaskView};
-use pilothouse::runtime::{Handle, Stop};
+use pilothouse::model::{Snapshot, Stop, TaskView};
+use pilothouse::runtime::Handle;
 use pilothouse::tools::{Answer, Caller, RECEIPT_CHARS, call};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ impl Bench {
         })
         .await;
         let find = || self.runtime.newest(1, has).1.pop().expect("the item");
-        let until = pilothouse::runtime::Until::Output { beyond: 0 };
+        let until = pilothouse::model::Until::Output { beyond: 0 };
         assert!(self.runtime.wait(&find().id, until, PATIENCE).await.expect("known"), "the item prints");
         (*find()).clone()
     }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
 use pilothouse::model::{
-    self, Closing, Ended, InputEvidence, Lease, Need, OutputView, RejectionReason, Snapshot, StopView,
-    TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
+    self, Closing, Ended, InputEvidence, InputOutcome, InputTarget, Lease, Need, OutputView, Rejection,
+    RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEvent, TaskFact, TaskStatus, TaskView,
+    Waiting,
 };
-use pilothouse::runtime::{InputOutcome, InputTarget, Rejection, StopEffect, StopOutcome};
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{
     Cursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list, task_output,

@@ -20,12 +20,9 @@ use super::unwrap::Kind;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply};
-use crate::model::{Error, Exit, TaskView};
+use crate::model::{Error, ExecOutcome, ExecRequest, Exit, Input, Stop, TaskView, Within};
 use crate::process::{EnclosingTask, Fence, Scope, Signal};
-use crate::runtime::{
-    AgentNotices, ExecOutcome, ExecRequest, Handle, Input, Leftovers, Native, NativeRequest, Stage, Stop,
-    Within,
-};
+use crate::runtime::{AgentNotices, Handle, Leftovers, Native, NativeRequest, Stage};
 use crate::terminal::Size;
 
 /// The name under which such a command is recorded as a call.

@@ -2,7 +2,7 @@
 
 use crate::envelope::TaskId;
 use crate::link::Shown;
-use crate::runtime::Input;
+use crate::model::Input;
 
 use super::{App, Breakpoint, Layout, Mode, Screen, window};
 use crate::console::msg::{Anchor, Effect};

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use ratatui::layout::Position;
 
 use crate::envelope::TaskId;
-use crate::runtime::Input;
+use crate::model::Input;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
 
 use super::{App, Column, Layout, Mode, Pane, Screen};

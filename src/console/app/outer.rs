@@ -2,7 +2,7 @@
 //! passing over them.
 
 use crate::envelope::TaskId;
-use crate::runtime::Input;
+use crate::model::Input;
 use crate::terminal::host_terminal::DefaultColours;
 use crate::terminal::{Modes, MouseMode};
 

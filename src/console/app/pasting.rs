@@ -5,7 +5,7 @@
 use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
-use crate::runtime::{Input, MOST_INPUT};
+use crate::model::{Input, MOST_INPUT};
 
 use super::approval::card::{Card, Writing};
 use super::dialog::dialog;

@@ -7,8 +7,7 @@ use tui_input::{Input as Editor, InputRequest};
 
 use crate::envelope::{TaskId, mask};
 use crate::link::Request;
-use crate::model::{Need, PlaceId, TaskView};
-use crate::runtime::Input;
+use crate::model::{Input, Need, PlaceId, TaskView};
 use crate::terminal::{Key, KeyPress, Size};
 
 use super::approval::card::Writing;

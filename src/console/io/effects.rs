@@ -11,8 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Outcome, TaskId};
 use crate::link::{Error, Operator, Reply, Request};
-use crate::model::{Closing, PlaceId};
-use crate::runtime::Input;
+use crate::model::{Closing, Input, PlaceId};
 use crate::tools::Answer;
 
 use super::clipboard;

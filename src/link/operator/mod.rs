@@ -41,7 +41,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{self, CallRecord, PlaceId, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
-use crate::runtime::{self, Handle, LogPart, Viewer};
+use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
@@ -318,7 +318,7 @@ impl Local {
                 return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await));
             }
             Request::Send { task, input } => {
-                if !matches!(input, runtime::Input::Report(_)) {
+                if !matches!(input, model::Input::Report(_)) {
                     self.viewer.types_into(&task);
                 }
                 return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);

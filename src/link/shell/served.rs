@@ -63,7 +63,7 @@ impl ShellLine {
         let stream = stream.map_err(|_| Error::frame("two halves of different connections"))?;
         let mut line = Self { stream, unread: Vec::new() };
         let asked = tokio::time::timeout(PATIENCE, line.request()).await;
-        let asked = asked.unwrap_or_else(|_| Err(Error::handshake("no request within 5 s")))?;
+        let asked = asked.unwrap_or_else(|_| Err(Error::late("request", PATIENCE)))?;
         Ok((line, asked))
     }
 

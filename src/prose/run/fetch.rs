@@ -13,11 +13,11 @@ use super::{Request, SharedDisk};
 use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
-use crate::model::PROGRAM_CALL;
+use crate::model::{ExecOutcome, ExecRequest, PROGRAM_CALL, Step};
 use crate::process::Leftovers;
 use crate::prose::source::Source;
 use crate::prose::vm::module::Library;
-use crate::runtime::{ExecOutcome, ExecRequest, Handle, Marked, Step, Stream};
+use crate::runtime::{Handle, Stream};
 
 /// The timeout of a fetch.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -97,7 +97,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         leftovers: Leftovers::End,
         description: Some(format!("use {url}")),
         item: None,
-        step: Some(Step { id: TaskId::random(), variables: Vec::new(), marked: Marked::by(|| Ok(())) }),
+        step: Some(Step { id: TaskId::random(), variables: Vec::new() }),
         native: None,
     };
     let ran = runtime.exec(request).await;

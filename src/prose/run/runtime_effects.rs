@@ -10,12 +10,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Asking, Error, Exit, Settled, TaskFact, TaskStatus, TaskView};
+use crate::model::{
+    Asking, Error, ExecOutcome, ExecRequest, Exit, STEP_GRACE, Settled, Step, Stop, TaskFact, TaskStatus,
+    TaskView, Until,
+};
 use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
     CAPTURED_CHARS, CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,
 };
-use crate::runtime::{ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Step, Stop, Stream, Until};
+use crate::runtime::{Handle, Leftovers, Stream};
 
 /// How long a task may take to end after KILL.
 const GONE: Duration = Duration::from_secs(5);
@@ -136,7 +139,7 @@ impl Effects for RuntimeEffects {
     }
 
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        let CommandSpec { id, command, cwd, timeout, place, variables, kept, marked } = order;
+        let CommandSpec { id, command, cwd, timeout, place, variables, kept, begun } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
             actor: self.actor.clone(),
@@ -154,11 +157,11 @@ impl Effects for RuntimeEffects {
             leftovers: Leftovers::Keep,
             description: Some(place),
             item: None,
-            step: Some(Step { id: id.clone(), variables, marked }),
+            step: Some(Step { id: id.clone(), variables }),
             native: None,
         };
         let mut guard = Guard { world: self, id: Some(id.clone()) };
-        let running = self.runtime.exec(request);
+        let running = self.runtime.exec_after(begun, request);
         tokio::pin!(running);
         let outcome = tokio::select! {
             outcome = &mut running => outcome,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::TaskId;
 use crate::model::{Answer, Asking};
-use crate::runtime::Marked;
+use crate::runtime::PendingWrite;
 
 /// The effects of an execution.
 pub trait Effects: Send + Sync {
@@ -57,7 +57,7 @@ pub struct CommandSpec {
     /// How many characters of standard output are kept.
     pub kept: usize,
     /// The journal row that it has begun; the command must do nothing before the row is on disk.
-    pub marked: Marked,
+    pub begun: PendingWrite,
 }
 
 /// How a command ended.

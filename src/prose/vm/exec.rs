@@ -88,7 +88,7 @@ impl<E: Effects> Vm<E> {
             permit = self.permits.acquire() => permit,
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
         };
-        let marked = self.journal.begin(&frame.key, line, text, self.effects.now())?;
+        let begun = self.journal.begin(&frame.key, line, text, self.effects.now())?;
         let order = CommandSpec {
             id: self.effects.next_id(),
             command: text.clone(),
@@ -97,7 +97,7 @@ impl<E: Effects> Vm<E> {
             place: format!("{}:{line}", frame.module.library.source.name()),
             variables: Vec::new(),
             kept: CAPTURED_CHARS,
-            marked: marked.clone(),
+            begun: begun.clone(),
         };
         if frame.module.is_main {
             self.progress.task(lines, &order.id);
@@ -105,7 +105,7 @@ impl<E: Effects> Vm<E> {
         self.tell(frame, "exec", line, text.clone(), None, None).await;
         let ran = self.effects.exec(order, &frame.cancel).await;
         drop(permit);
-        self.journal.settled(&marked).await?;
+        self.journal.settled(&begun).await?;
         match ran {
             Ok(ran) => {
                 self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;

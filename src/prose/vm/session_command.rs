@@ -155,8 +155,8 @@ impl<E: Effects> Vm<E> {
         };
         let (started, variables) = self.session_files(frame, query, work)?;
         // On disk before anyone is asked, too: an answer must not precede its question.
-        let marked = self.journal.begin(&frame.key, line, &started.line, self.effects.now())?;
-        self.journal.settled(&marked).await?;
+        let begun = self.journal.begin(&frame.key, line, &started.line, self.effects.now())?;
+        self.journal.settled(&begun).await?;
         let order = CommandSpec {
             id: TaskId::random(),
             command: started.line,
@@ -165,7 +165,7 @@ impl<E: Effects> Vm<E> {
             place: format!("{}:{line}", frame.module.library.source.name()),
             variables,
             kept: PRINTED_CHARS,
-            marked,
+            begun,
         };
         let lines = frame.module.lines(query.site.span);
         if frame.module.is_main {

@@ -13,10 +13,9 @@ use super::lock;
 use super::ring::Ring;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
-use crate::model::OutputView;
+use crate::model::{MOST_INPUT, OutputView};
 use crate::process::Pty;
 use crate::runtime::log::{LogFiles, OutputLog};
-use crate::runtime::request::MOST_INPUT;
 use crate::runtime::screen::Screen;
 use crate::terminal::{Origin, Size, Stream, Terminal};
 

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::Driver;
 use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, TaskView};
+use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, TaskView, Within};
 use crate::process::ConsoleProcess;
-use crate::runtime::request::Within;
 use crate::runtime::supervisor::{Action, Input, Verdict};
 
 impl Driver {

@@ -9,9 +9,8 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, Fact, TaskFact, TaskView};
+use crate::model::{Error, ExecOutcome, Fact, Stop, TaskFact, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
-use crate::runtime::request::{ExecOutcome, Stop};
 use crate::runtime::supervisor::Input;
 use crate::runtime::task_folder::{self, TASKS};
 

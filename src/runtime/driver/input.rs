@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, Fact, RejectionReason, TaskView};
+use crate::model::{
+    Error, Fact, Input, InputOutcome, InputTarget, MOST_INPUT, Rejection, RejectionReason, TaskView,
+};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::request::{Input, InputOutcome, InputTarget, MOST_INPUT, Rejection};
 use crate::runtime::supervisor;
 use crate::terminal::{self, Modes};
 

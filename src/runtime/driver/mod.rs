@@ -12,7 +12,6 @@ mod publish;
 mod questions;
 mod spare;
 mod start;
-mod start_files;
 mod streams;
 mod throttle;
 mod timers;
@@ -36,19 +35,18 @@ use tokio::task::JoinSet;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::model::{Error, Fact, TaskEvent};
-use crate::process::environment::Environment;
-use crate::process::{ComingHost, Host, HostEvent, Scope, Signal, Spawner};
+use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
+use crate::process::{Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::ended_outputs::EndedOutputs;
 use crate::runtime::native::{Caller, Stage};
-use crate::runtime::request::{ExecOutcome, StopOutcome};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
 use crate::runtime::task_list::TaskList;
 use message::{Message, Shown};
 use questions::Questions;
 use spare::SpareTimes;
+use start::StartKit;
 use throttle::Throttle;
 use timers::{Due, Timers};
 use waiting::Looks;
@@ -88,12 +86,10 @@ pub(super) struct Live {
     host: Option<Host>,
     waiter: Option<Reply<ExecOutcome>>,
     start_error: Option<Error>,
-    /// The environment its command will inherit, until the command is started.
-    environment: Option<Environment>,
+    /// What its command is started with, until then.
+    kit: Option<StartKit>,
     /// The program that waits for it, if it is a command from an agent's own shell.
     caller: Option<Caller>,
-    /// Its host, which starts up before it is known whether it will be needed.
-    coming: Option<ComingHost>,
     /// Number of bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
@@ -333,13 +329,7 @@ impl Driver {
         self.jobs.spawn_blocking(work);
     }
 
-    fn adopt(
-        &mut self,
-        io: Arc<TaskIo>,
-        (environment, coming): (Environment, ComingHost),
-        caller: Option<Caller>,
-        waiter: Reply<ExecOutcome>,
-    ) {
+    fn adopt(&mut self, io: Arc<TaskIo>, kit: StartKit, caller: Option<Caller>, waiter: Reply<ExecOutcome>) {
         let id = io.id.clone();
         self.shared.ios().insert(id.clone(), io.clone());
         self.live.insert(
@@ -349,8 +339,7 @@ impl Driver {
                 host: None,
                 waiter: Some(waiter),
                 start_error: None,
-                environment: Some(environment),
-                coming: Some(coming),
+                kit: Some(kit),
                 caller,
                 typed_bytes: 0,
                 looks: Looks::default(),

@@ -7,9 +7,11 @@ use super::start::Prepared;
 use super::usage::Known;
 use super::waiting::Found;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchRequest, Closing, Decision, Error};
+use crate::model::{
+    BatchRequest, Closing, Decision, Error, ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome,
+    Within,
+};
 use crate::process::{ConsoleProcess, HostEvent, Running, Scope, Signal};
-use crate::runtime::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome, Within};
 use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;

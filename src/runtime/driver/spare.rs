@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use super::Driver;
-use super::start_files::prepare_folder;
+use super::start::prepare_folder;
 use crate::envelope::TaskId;
 use crate::runtime::supervisor::Task;
 

@@ -8,10 +8,9 @@ use super::Handle;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
 use crate::envelope::mask;
-use crate::model::{BatchRequest, Decision, Error, Fact};
+use crate::model::{BatchRequest, Decision, Error, ExecRequest, Fact};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::Order;
-use crate::runtime::request::ExecRequest;
 use crate::runtime::supervisor::Input;
 
 impl Handle {

@@ -26,16 +26,16 @@ use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, Meta};
-use crate::model::Fact;
 use crate::model::{Closing, Error, Snapshot};
+use crate::model::{
+    ExecOutcome, ExecRequest, Fact, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
+};
 use crate::process::environment::Environment;
 use crate::process::{Scope, Signal, Spawner};
+use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::driver::{Coming, Driver, Order, Prepared, Reply, prepare, to_past};
 use crate::runtime::native::{Caller, NativeRequest};
-use crate::runtime::request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
-};
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor;
@@ -139,8 +139,21 @@ impl Handle {
     /// # Errors
     /// If the command was refused or could not be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
-        let prepared = Box::new(self.prepare(request).await?);
-        let within = self.within.clone();
+        let prepared = self.prepare(request).await?;
+        self.exec_prepared(prepared).await
+    }
+
+    /// Like [`exec`](Self::exec); the command does nothing until `write` is on disk.
+    ///
+    /// # Errors
+    /// As `exec`, or if the write fails.
+    pub async fn exec_after(&self, write: PendingWrite, request: ExecRequest) -> Result<ExecOutcome, Error> {
+        let prepared = self.prepare(request).await?.after(write);
+        self.exec_prepared(prepared).await
+    }
+
+    async fn exec_prepared(&self, prepared: Prepared) -> Result<ExecOutcome, Error> {
+        let (prepared, within) = (Box::new(prepared), self.within.clone());
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
 
@@ -153,9 +166,8 @@ impl Handle {
         let NativeRequest { exec, native, told } = request;
         let caller = Caller::new(native, exec.tty, told)
             .map_err(Error::io("take over the descriptors of", &exec.base))?;
-        let prepared = Box::new(self.prepare(exec).await?.called_by(caller));
-        let within = self.within.clone();
-        self.order(|reply| Order::Exec { prepared, within, reply }).await
+        let prepared = self.prepare(exec).await?.called_by(caller);
+        self.exec_prepared(prepared).await
     }
 
     /// Returns an id for a task about to be started: the id of the spare host, if there is one.

@@ -15,9 +15,9 @@ use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
 use crate::model::{
-    BatchRequest, Decision, GateEvent, GateEventKind, GateView, HeldCall, HeldCommand, HoldReason,
+    BatchRequest, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HeldCommand,
+    HoldReason, Within,
 };
-use crate::runtime::request::{ExecRequest, Within};
 
 const EXEC: &str = "ExecCommand";
 const BATCH: &str = "ExecCommandBatch";
@@ -403,8 +403,7 @@ fn gate_event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &
 mod tests {
     use super::*;
     use crate::envelope::TaskId;
-    use crate::model::{Closing, TaskStatus};
-    use crate::runtime::request::ExecRequest;
+    use crate::model::{Closing, ExecRequest, TaskStatus};
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
     use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};
 

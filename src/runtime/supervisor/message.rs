@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, Closing, Decision, Exit, GateEvent, RejectionReason, StopSignal, TaskEvent, Waiting,
+    BatchRequest, Closing, Decision, ExecRequest, Exit, GateEvent, RejectionReason, Stop, StopSignal,
+    TaskEvent, Waiting, Within,
 };
 use crate::process::{Leftovers, Signal};
-use crate::runtime::request::{ExecRequest, Stop, Within};
 use crate::terminal::Size;
 
 /// A task about to be created: its id, the request and what was resolved from it.

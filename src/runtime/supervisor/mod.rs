@@ -26,11 +26,10 @@ use std::time::Duration;
 pub(crate) use message::{Action, Input, NewTask, Order, Timer, Verdict};
 pub(crate) use task::Task;
 
-use super::request::{Rejection, Stop, StopEffect};
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Closing, OutputView, RejectionReason, StopSignal, TaskView};
+use crate::model::{Closing, OutputView, Rejection, RejectionReason, Stop, StopEffect, StopSignal, TaskView};
 
 /// The state of all tasks of one recording.
 #[derive(Debug)]

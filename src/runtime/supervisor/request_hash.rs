@@ -3,8 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::envelope::Actor;
-use crate::model::{BatchRequest, HeldCommand};
-use crate::runtime::request::ExecRequest;
+use crate::model::{BatchRequest, ExecRequest, HeldCommand};
 use crate::terminal::Size;
 
 /// Returns the hash of a request to run a command.

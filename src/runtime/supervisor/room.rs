@@ -3,8 +3,7 @@
 
 use super::Supervisor;
 use super::message::NewTask;
-use crate::model::{BatchRequest, Error, HeldCommand};
-use crate::runtime::request::Within;
+use crate::model::{BatchRequest, Error, HeldCommand, Within};
 
 /// Bytes of commands that may wait in total: a console receives all of it in one message.
 const MOST: usize = 2 << 20;
@@ -53,7 +52,7 @@ mod tests {
     use super::*;
     use crate::config::Limits;
     use crate::envelope::{Actor, TaskId};
-    use crate::runtime::request::ExecRequest;
+    use crate::model::ExecRequest;
     use crate::runtime::supervisor::message::Input;
     use crate::runtime::supervisor::tests::{at, request};
 

@@ -6,9 +6,8 @@ use super::message::{Action, Order};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::{Closing, StopSignal, TaskFact, TaskStatus};
+use crate::model::{Closing, Stop, StopEffect, StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::request::{Stop, StopEffect};
 
 impl Task {
     /// Returns what a stop or a signal does to the task as it stands.

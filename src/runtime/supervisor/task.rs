@@ -10,9 +10,9 @@ use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{
-    HoldReason, OutputView, RejectionReason, TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate, TaskView,
+    ExecRequest, HoldReason, OutputView, Rejection, RejectionReason, STEP_GRACE, TaskEvent, TaskFact,
+    TaskState, TaskStatus, TaskUpdate, TaskView,
 };
-use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
 use crate::runtime::task_list;
 use crate::terminal::Size;
 

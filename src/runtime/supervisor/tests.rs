@@ -6,9 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::model::{Ended, Exit, StopSignal, TaskStatus};
+use crate::model::{Ended, ExecRequest, Exit, STEP_GRACE, Step, StopSignal, TaskStatus};
 use crate::process::{Leftovers, Signal};
-use crate::runtime::request::{ExecRequest, Marked, STEP_GRACE, Step};
 
 pub(in crate::runtime) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }
@@ -276,7 +275,7 @@ async fn f56_what_is_part_of_the_command_is_ended_and_told_when_its_time_is_up()
     let work = Input::AtWork { id: id(), names: vec!["sort".into()] };
     assert_eq!(orders(&draining.step(at(1_051), work)), CUT);
 
-    let step = Step { id: id(), variables: Vec::new(), marked: Marked::by(|| Ok(())) };
+    let step = Step { id: id(), variables: Vec::new() };
     let mut program = at_work(ExecRequest { leftovers: Leftovers::Keep, step: Some(step), ..limited() });
     assert_eq!(orders(&program.step(at(1_001), due())), [Order::End(STEP_GRACE)]);
     program.step(at(1_002), Input::Leftovers { id: id(), names: vec!["sort".into()] });

@@ -20,8 +20,8 @@ use super::receipt::Receipt;
 use super::verb::{Caller, Context, Done, Hints, Verb};
 use super::{input, schema};
 use crate::envelope::ToolError;
-use crate::model::{self, TaskStatus, TaskView};
-use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream};
+use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
+use crate::runtime::{self, Handle, Stream};
 use crate::terminal::Size;
 
 use result::ExecResult;

@@ -9,8 +9,10 @@ use super::input::{Input, Item};
 use super::receipt::{pointer, receipt, rooms_beside};
 use super::result::{BatchResult, Complete, ItemError, ItemOutcome, SkipReason};
 use crate::envelope::{ErrorKind, ToolError};
-use crate::model::{BatchItem, BatchRequest, Error, HeldCommand, TaskStatus, TaskView};
-use crate::runtime::{ExecOutcome, ExecRequest, Leftovers, Output, Stream};
+use crate::model::{
+    BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, TaskStatus, TaskView,
+};
+use crate::runtime::{Leftovers, Output, Stream};
 use crate::tools::budget::Room;
 use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;

@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use pilothouse::config::{Env, Limits};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::TaskStatus;
+use pilothouse::model::{ExecOutcome, ExecRequest, Input, TaskStatus, Until};
 use pilothouse::process::Spawner;
-use pilothouse::runtime::{
-    ExecOutcome, ExecRequest, Handle, Input, Leftovers, Options, Screen, Until, log_path,
-};
+use pilothouse::runtime::{Handle, Leftovers, Options, Screen, log_path};
 use pilothouse::terminal::{Color, KeyPress, Origin, Size, Terminal};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

@@ -13,9 +13,8 @@ use serde_json::Value;
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
 use crate::model::{
-    CallSummary, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
+    CallSummary, Input, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
 };
-use crate::runtime::Input;
 
 use super::availability::Why;
 use super::chooser::{Choice, Chooser, Item, Kind};

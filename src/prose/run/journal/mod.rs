@@ -22,7 +22,7 @@ use super::folder::hold;
 use crate::envelope::mask;
 use crate::journal::LineFile;
 use crate::prose::vm::effects::{Decision, Ran};
-use crate::runtime::Marked;
+use crate::runtime::PendingWrite;
 
 /// The name of the file in the run's folder.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -157,18 +157,18 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written, in which case the command must not start.
-    pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<Marked, Error> {
+    pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<PendingWrite, Error> {
         self.write(&Row::Begun { key: key.clone(), line, cmd: mask(cmd).into_owned(), at })?;
         let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
         let disk = self.disk.clone();
-        Ok(Marked::by(move || disk.sync(&file)))
+        Ok(PendingWrite::by(move || disk.sync(&file)))
     }
 
     /// Waits until a row is on disk.
     ///
     /// # Errors
     /// When it could not be synced: the run cannot continue.
-    pub async fn settled(&self, marked: &Marked) -> Result<(), Error> {
+    pub async fn settled(&self, marked: &PendingWrite) -> Result<(), Error> {
         let failed = |why: String| Error::io("sync", &self.path)(std::io::Error::other(why));
         marked.on_disk().await.map_err(failed)
     }

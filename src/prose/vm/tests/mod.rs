@@ -51,7 +51,7 @@ struct Play {
 
 impl Effects for Play {
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        if order.marked.on_disk().await.is_err() {
+        if order.begun.on_disk().await.is_err() {
             return Err(NotRun::Cancelled);
         }
         let cwd = order.cwd.display().to_string();

@@ -39,7 +39,7 @@ pub(super) struct Played {
 
 impl Effects for Played {
     async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        if order.marked.on_disk().await.is_err() {
+        if order.begun.on_disk().await.is_err() {
             return Err(NotRun::Cancelled);
         }
         self.outside.lock().expect("outside").done.push(order.command.clone());

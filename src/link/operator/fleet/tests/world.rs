@@ -13,10 +13,9 @@ use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
 use crate::link::{Address, Running};
 use crate::model::{
-    AgentView, AnswerValue, CallSummary, Decision, GateView, Given, HeldCall, HoldReason, OutputView,
+    AgentView, AnswerValue, CallSummary, Decision, GateView, Given, HeldCall, HoldReason, Input, OutputView,
     Question, QuestionId, QuestionKind, TaskStatus, TaskView,
 };
-use crate::runtime::Input;
 use crate::terminal::Size;
 
 const PLACES: usize = 3;

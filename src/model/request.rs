@@ -1,12 +1,10 @@
-//! Requests to the runtime and their results.
+//! Requests to a runtime and their results.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
 
 use crate::envelope::{Actor, TaskId};
 use crate::model::{BatchItem, RejectionReason, StopSignal, TaskView};
@@ -55,22 +53,22 @@ pub struct ExecRequest {
 
 impl ExecRequest {
     /// Tells whether it may have a terminal beside its streams: a single command without input of its own.
-    pub(super) fn can_be_asked(&self) -> bool {
+    pub(crate) fn can_be_asked(&self) -> bool {
         !self.tty && !self.accepts_input && self.item.is_none() && self.step.is_none()
     }
 
     /// Tells whether it may run outside the workspace: as a program's, or in place of an agent's own shell.
-    pub(super) fn runs_anywhere(&self) -> bool {
+    pub(crate) fn runs_anywhere(&self) -> bool {
         self.step.is_some() || self.native.is_some()
     }
 
     /// Tells whether its caller runs many commands, one after another: the items of a batch, or a program's.
-    pub(super) fn is_one_of_many(&self) -> bool {
+    pub(crate) fn is_one_of_many(&self) -> bool {
         self.item.is_some() || self.step.is_some()
     }
 
     /// Returns the id chosen for its task, if any.
-    pub(super) fn chosen_id(&self) -> Option<&TaskId> {
+    pub(crate) fn chosen_id(&self) -> Option<&TaskId> {
         self.step.as_ref().map(|step| &step.id).or(self.native.as_ref())
     }
 }
@@ -92,36 +90,6 @@ pub struct Step {
     pub id: TaskId,
     /// Variables it gets in addition to those it inherits.
     pub variables: Vec<(String, String)>,
-    /// The mark of the run, written while the command starts up: the command does nothing until the mark is on disk.
-    pub marked: Marked,
-}
-
-/// A write to disk in progress. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Marked(watch::Receiver<Option<Result<(), String>>>);
-
-impl Marked {
-    /// Starts the write on another thread.
-    #[must_use]
-    pub fn by(write: impl FnOnce() -> io::Result<()> + Send + 'static) -> Self {
-        let (done, marked) = watch::channel(None);
-        tokio::task::spawn_blocking(move || {
-            done.send_replace(Some(write().map_err(|error| error.to_string())))
-        });
-        Self(marked)
-    }
-
-    /// Waits until the write is on disk.
-    ///
-    /// # Errors
-    /// If it failed or was given up.
-    pub async fn on_disk(&self) -> Result<(), String> {
-        let mut marked = self.0.clone();
-        match marked.wait_for(Option::is_some).await {
-            Ok(done) => done.clone().unwrap_or(Ok(())),
-            Err(_) => Err("it was given up".to_owned()),
-        }
-    }
 }
 
 /// Time between TERM and KILL for the command of a program.

@@ -6,9 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::envelope::TaskId;
-use crate::model::Error;
+use crate::model::{Error, ExecRequest};
 use crate::process::{Resource, WorkdirError, workdir};
-use crate::runtime::request::ExecRequest;
 use crate::runtime::shared::Shared;
 use crate::runtime::task_folder::TaskFolder;
 use crate::terminal::Size;
@@ -65,7 +64,7 @@ impl StartFiles {
 }
 
 /// Prepares the folder of a future task and returns its path, if there is room for one. Blocks.
-pub(super) fn prepare_folder(shared: &Shared, id: &TaskId) -> Option<PathBuf> {
+pub(in crate::runtime::driver) fn prepare_folder(shared: &Shared, id: &TaskId) -> Option<PathBuf> {
     enough_disk(shared).ok()?;
     shared.spare_folders.prepare(&shared.recording, id)
 }

@@ -1,0 +1,76 @@
+//! The part of a start that runs in the task of who calls.
+
+use std::sync::Arc;
+
+use super::files::StartFiles;
+use super::in_loop::StartKit;
+use crate::envelope::TaskId;
+use crate::model::{Error, ExecRequest};
+use crate::process::ComingHost;
+use crate::process::environment::{self, Environment};
+use crate::runtime::PendingWrite;
+use crate::runtime::bytes::{TaskIo, TaskIoSpec};
+use crate::runtime::native::Caller;
+use crate::runtime::shared::Shared;
+use crate::runtime::supervisor::NewTask;
+use crate::runtime::task_folder::TaskFolder;
+
+/// A command ready to start: where and how it runs is decided, and its folder and log exist.
+#[derive(Debug)]
+pub(in crate::runtime) struct Prepared {
+    pub(super) io: Arc<TaskIo>,
+    pub(super) new: Box<NewTask>,
+    pub(super) folder: TaskFolder,
+    pub(super) kit: StartKit,
+    pub(super) caller: Option<Caller>,
+}
+
+/// A task about to be created: its id, its host, and whether the host provides a terminal beside the task's streams.
+#[derive(Debug)]
+pub(in crate::runtime) struct Coming {
+    pub(in crate::runtime) id: TaskId,
+    pub(in crate::runtime) host: ComingHost,
+    pub(in crate::runtime) side_terminal: bool,
+}
+
+/// Does the file-system work of a start outside the driver, which must never wait for a disk. If this fails or is
+/// dropped, nothing has happened.
+pub(in crate::runtime) async fn prepare(
+    shared: &Arc<Shared>,
+    request: ExecRequest,
+    Coming { id, host, side_terminal }: Coming,
+    environment: Environment,
+) -> Result<Prepared, Error> {
+    let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;
+    let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
+    let shell = shell.to_string_lossy().into_owned();
+    let io = TaskIo::begin(TaskIoSpec {
+        id: id.clone(),
+        folder: folder.path().to_owned(),
+        files: folder.take_files()?,
+        tty: request.tty,
+        size: request.size.unwrap_or_default(),
+        head_bytes: shared.limits.stream_head_bytes,
+        tail_bytes: shared.limits.stream_tail_bytes,
+        output_bytes: shared.limits.output_bytes,
+        clock: shared.clock.clone(),
+        counted: shared.counted.clone(),
+    });
+    let path = folder.path().to_owned();
+    let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal };
+    let kit = StartKit { environment, host: Some(host), write: None };
+    Ok(Prepared { io, new: Box::new(new), folder, kit, caller: None })
+}
+
+impl Prepared {
+    /// Adds what the caller of a command from an agent's own shell passed in.
+    pub(in crate::runtime) fn called_by(self, caller: Caller) -> Self {
+        Self { caller: Some(caller), ..self }
+    }
+
+    /// Lets the command wait until `write` is on disk.
+    pub(in crate::runtime) fn after(mut self, write: PendingWrite) -> Self {
+        self.kit.write = Some(write);
+        self
+    }
+}

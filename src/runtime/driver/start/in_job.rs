@@ -1,0 +1,135 @@
+//! The part of a start that runs in a job of its own.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::files::{not_entered, root};
+use crate::envelope::with_causes;
+use crate::journal::Durability;
+use crate::model::{Error, Fact, Step, TaskView};
+use crate::process::environment::{Environment, Terminals};
+use crate::process::{
+    ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,
+    environment, script, workdir,
+};
+use crate::runtime::PendingWrite;
+use crate::runtime::shared::Shared;
+
+/// A command about to be started.
+pub(super) struct StartJob {
+    /// Its task, with the whole command.
+    pub(super) view: Arc<TaskView>,
+    /// Present for a command of a program.
+    pub(super) step: Option<Step>,
+    /// How and where to start a command from an agent's own shell.
+    pub(super) native: Option<(Exact, OwnedFd)>,
+    /// What must be on disk before it begins.
+    pub(super) write: Option<PendingWrite>,
+    pub(super) environment: Environment,
+}
+
+impl StartJob {
+    /// Instructs the host, records the start, and lets the command begin once all that it waits for is on disk.
+    pub(super) async fn start(
+        mut self,
+        shared: &Shared,
+        spawner: &Spawner,
+        host: ComingHost,
+    ) -> Result<Running, Error> {
+        let native = self.native.take();
+        let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
+        let id = &self.view.id;
+        let mut env = match (&self.step, &native) {
+            (_, Some(_)) => environment::for_native(base, id),
+            (Some(step), None) => environment::for_step(base, id, &step.variables),
+            (None, None) => environment::for_task(base, self.terminals(), id, &shared.env.set),
+        };
+        if let Some(terminal) = &host.terminal {
+            environment::ask_at(&mut env, terminal);
+        }
+        let failed = |error| spawn_error(&error, &self.view);
+        let handed_over = async {
+            let order = self.order((shared, spawner), native, &env, umask);
+            let (order, host) = tokio::join!(order, host.ready());
+            let (order, mut host) = (order?, host.map_err(failed)?);
+            host.instruct(&order).await.map_err(failed)?;
+            Ok((host, order))
+        };
+        // Meanwhile the command's streams are opened, its host comes up and works out how to start it, the start is
+        // recorded, and what else it waits for is written.
+        let (recorded, written, handed_over) =
+            tokio::join!(self.record(shared, &env), self.is_written(), handed_over);
+        recorded?;
+        written?;
+        let (host, order) = handed_over?;
+        spawner.start(host, order).await.map_err(failed)
+    }
+
+    fn terminals(&self) -> Terminals {
+        match (self.view.tty, self.view.side_terminal) {
+            (true, _) => Terminals::Own,
+            (false, true) => Terminals::Aside,
+            (false, false) => Terminals::None,
+        }
+    }
+
+    /// Prepares everything the command needs from this process.
+    async fn order(
+        &self,
+        (shared, spawner): (&Shared, &Spawner),
+        native: Option<(Exact, OwnedFd)>,
+        env: &[(OsString, OsString)],
+        umask: Option<u32>,
+    ) -> Result<CommandOrder, Error> {
+        let TaskView { cmd, login, tty, size, accepts_input, workdir: from, shell, folder, .. } = &*self.view;
+        let (shell, path) = (PathBuf::from(shell), from.to_string_lossy().into_owned());
+        let (exact, place) = match native {
+            Some((exact, fd)) => (Some(exact), Workdir { fd, path: from.clone() }),
+            // Reopened right before the start: a directory that was swapped in the meantime is refused.
+            None => {
+                let place = workdir::resolve(root(shared, self.step.is_some()), from, Some(&path));
+                (None, place.map_err(|error| not_entered(path, &error))?)
+            }
+        };
+        let (profile, cmd) = match (&self.step, *login) {
+            (Some(_), _) => {
+                let written = script::write(folder, cmd);
+                (Profile::Nothing, written.map_err(Error::io("write the command into", folder))?)
+            }
+            (None, true) => {
+                let path = self.environment.get("PATH");
+                (Profile::Login, script::with_callers_path(cmd.clone(), &shell, path))
+            }
+            (None, false) => (Profile::Usual, cmd.clone()),
+        };
+        let stdio = match tty {
+            true => Stdio::Pty { size: *size },
+            false => Stdio::Pipes { stdin: *accepts_input },
+        };
+        let (env, folder) = (env.to_vec(), folder.clone());
+        let command = Command { shell, profile, cmd, workdir: place, env, umask, stdio, exact, folder };
+        spawner.order(command).await.map_err(|error| spawn_error(&error, &self.view))
+    }
+
+    async fn is_written(&self) -> Result<(), Error> {
+        let Some(write) = &self.write else { return Ok(()) };
+        let unwritten = |reason| Error::Unrecorded { reason, is_full: false };
+        write.on_disk().await.map_err(unwritten)
+    }
+
+    async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) -> Result<(), Error> {
+        let names = env.iter().filter_map(|(name, _)| name.to_str()).collect();
+        shared.write(&Fact::Start { task: Cow::Borrowed(&self.view), env: names }, Durability::Synced).await
+    }
+}
+
+fn spawn_error(error: &SpawnError, task: &TaskView) -> Error {
+    let message = with_causes(error);
+    match error.exhausted() {
+        Some(resource) => Error::Exhausted { resource, message },
+        None => Error::Spawn { shell: task.shell.clone(), workdir: task.workdir.clone(), message },
+    }
+}
