@@ -14,7 +14,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, getsid, wait};
 
 use super::cgroup::Cgroup;
 use super::exit_record::Place;
-use super::idle_host::IdleHost;
+use super::start::idle_host::IdleHost;
 use super::survey::Survey;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};

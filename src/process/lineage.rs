@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::environment::{TASK_ID, TASK_KIND};
-use super::fork_server::HOST as HOST_ARGUMENT;
 use super::guard::{KEEPER, LAUNCHER};
+use super::start::fork_server::HOST as HOST_ARGUMENT;
 use super::tree::{HOST, Process, proc_file};
 
 /// The longest chain of parents that is followed.

@@ -13,10 +13,10 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
 
-use super::hosts::HostProcess;
 use super::lateness::{HOST_PATIENCE, Watch};
 use super::orphans::Search;
-use super::start::PATIENCE;
+use super::start::creation::PATIENCE;
+use super::start::hosts::HostProcess;
 use super::wire::{self, Failure, Frames, HostRequest, Report};
 use super::{Exit, Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
 

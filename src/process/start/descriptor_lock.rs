@@ -7,6 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static SPAWNING: Mutex<()> = Mutex::new(());
 
 /// Waits until no descriptor lacks close-on-exec, and prevents new ones until the guard is dropped.
-pub(super) fn spawning() -> MutexGuard<'static, ()> {
+pub(in crate::process) fn spawning() -> MutexGuard<'static, ()> {
     SPAWNING.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,22 +12,22 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use super::environment::TASK_ID;
+use super::creation::PATIENCE;
 use super::hosts::{HostProcess, Hosts};
-use super::running::{Control, Link, Running, StartingHost};
 use super::spare::Spares;
-use super::start::PATIENCE;
 use super::streams::Streams;
-use super::wire::{self, Spec, Stage, Word};
-use super::{Command, Pty};
+use crate::process::environment::TASK_ID;
+use crate::process::running::{Control, Link, Running, StartingHost};
+use crate::process::wire::{self, Spec, Stage, Word};
+use crate::process::{Command, Pty};
 use crate::terminal::Size;
 
 /// Starts commands under task hosts.
 #[derive(Debug, Clone)]
 pub struct Spawner {
-    pub(super) hosts: Hosts,
-    pub(super) links: TaskTracker,
-    pub(super) spares: Spares,
+    pub(in crate::process) hosts: Hosts,
+    pub(in crate::process) links: TaskTracker,
+    pub(in crate::process) spares: Spares,
 }
 
 /// Why a command was not started.
@@ -107,7 +107,7 @@ impl SpawnError {
         }
     }
 
-    pub(super) fn opening(what: &'static str, source: io::Error) -> Self {
+    pub(in crate::process) fn opening(what: &'static str, source: io::Error) -> Self {
         match Errno::from_io_error(&source) {
             Some(Errno::NOSPC) if what == TERMINAL => Self::NoTerminals,
             Some(Errno::MFILE | Errno::NFILE) => Self::NoDescriptors { what },
@@ -116,8 +116,8 @@ impl SpawnError {
     }
 }
 
-pub(super) const TERMINAL: &str = "a terminal";
-pub(super) const PIPE: &str = "a pipe";
+pub(in crate::process) const TERMINAL: &str = "a terminal";
+pub(in crate::process) const PIPE: &str = "a pipe";
 
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -312,17 +312,20 @@ pub struct PreparedHost {
 }
 
 impl PreparedHost {
-    pub(super) fn of((control, process): (Control, HostProcess), task_id: Option<String>) -> Self {
+    pub(in crate::process) fn of(
+        (control, process): (Control, HostProcess),
+        task_id: Option<String>,
+    ) -> Self {
         Self { control, process, task_id, side: None, is_instructed: false }
     }
 
     /// Tells whether it is running and not stopped: a command may have sent it a signal.
-    pub(super) fn is_well(&self) -> bool {
+    pub(in crate::process) fn is_well(&self) -> bool {
         self.process.is_well()
     }
 
     /// Drops it and waits until it is gone; kills it if that takes longer than `patience`.
-    pub(super) async fn end(self, patience: Duration) {
+    pub(in crate::process) async fn end(self, patience: Duration) {
         let Self { control, mut process, .. } = self;
         drop(control);
         if timeout(patience, process.wait()).await.is_err() {
@@ -371,9 +374,9 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::process::Child;
 
-    use super::super::running::{HostEvent, Io};
-    use super::super::{Profile, Stdio, workdir};
     use super::*;
+    use crate::process::running::{HostEvent, Io};
+    use crate::process::{Profile, Stdio, workdir};
 
     /// A process in place of a host, and its end of the control socket.
     fn played() -> (PreparedHost, Child, UnixStream) {
@@ -438,7 +441,7 @@ mod tests {
             told(&socket).write_all(b"begun\n").expect("written");
             let pid = i32::try_from(process.id()).ok().and_then(rustix::process::Pid::from_raw);
             rustix::process::kill_process(pid.expect("a pid"), rustix::process::Signal::STOP).expect("sent");
-            while !super::super::tree::is_stopped(process.id()) {
+            while !crate::process::tree::is_stopped(process.id()) {
                 std::thread::yield_now();
             }
             // It keeps its end of the socket.

@@ -16,19 +16,19 @@ use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 use tokio::time::timeout;
 
-use super::cgroup::Cgroup;
-use super::environment::{Environment, OsText, TASK_ID, is_for_loader};
+use super::creation::PATIENCE;
+use super::descriptor_lock::spawning;
 use super::fork_server::{FORK, PLACEHOLDER};
-use super::running::Control;
-use super::spawning::spawning;
-use super::start::PATIENCE;
-use super::sys;
-use super::tree;
-use super::wire::{self, HostRequest, HostTask, Report};
+use crate::process::cgroup::Cgroup;
+use crate::process::environment::{Environment, OsText, TASK_ID, is_for_loader};
+use crate::process::running::Control;
+use crate::process::sys;
+use crate::process::tree;
+use crate::process::wire::{self, HostRequest, HostTask, Report};
 
 /// The fork server of a runtime, started along with the first host. Clones share it.
 #[derive(Debug, Clone)]
-pub(super) struct Hosts {
+pub(in crate::process) struct Hosts {
     program: PathBuf,
     // A lock, not a message: it is held for one `sendmsg`.
     server: Arc<Mutex<Option<Server>>>,
@@ -41,7 +41,7 @@ struct Server {
 }
 
 impl Hosts {
-    pub(super) fn of(program: PathBuf) -> Self {
+    pub(in crate::process) fn of(program: PathBuf) -> Self {
         Self { program, server: Arc::default() }
     }
 
@@ -49,7 +49,7 @@ impl Hosts {
     ///
     /// # Errors
     /// If none can be started.
-    pub(super) async fn start(
+    pub(in crate::process) async fn start(
         &self,
         task_id: Option<&str>,
         folder: Option<&Path>,
@@ -117,7 +117,7 @@ impl Hosts {
     }
 
     /// Ends the fork server and waits until it is gone.
-    pub(super) async fn close(&self) {
+    pub(in crate::process) async fn close(&self) {
         let Some(Server { orders, mut process }) = self.lock().take() else { return };
         drop(orders);
         if timeout(PATIENCE, process.wait()).await.is_err() {
@@ -135,7 +135,7 @@ impl Hosts {
 ///
 /// # Errors
 /// If it does not become that.
-pub(super) async fn renew(
+pub(in crate::process) async fn renew(
     (mut control, process): (Control, HostProcess),
     task_id: &str,
     folder: Option<&Path>,
@@ -196,14 +196,14 @@ impl Server {
 
 /// A host, as a child of this process. It is reaped even after this value is dropped.
 #[derive(Debug)]
-pub(super) struct HostProcess {
+pub(in crate::process) struct HostProcess {
     pid: Pid,
     /// Readable once the host has ended; `None` after it was reaped.
     handle: Option<AsyncFd<OwnedFd>>,
 }
 
 impl HostProcess {
-    pub(super) fn of(pid: u32) -> io::Result<Self> {
+    pub(in crate::process) fn of(pid: u32) -> io::Result<Self> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
         // Only this process reaps it, so the process id is still its own.
         let handle = sys::watch(pidfd_open(pid, PidfdFlags::empty())?, Interest::READABLE)?;
@@ -211,12 +211,12 @@ impl HostProcess {
     }
 
     /// Returns its process id, while it has one.
-    pub(super) fn id(&self) -> Option<u32> {
+    pub(in crate::process) fn id(&self) -> Option<u32> {
         self.handle.as_ref().map(|_| self.pid.as_raw_nonzero().get().unsigned_abs())
     }
 
     /// Tells whether it is running: neither ended nor stopped.
-    pub(super) fn is_well(&self) -> bool {
+    pub(in crate::process) fn is_well(&self) -> bool {
         let Some(handle) = &self.handle else { return false };
         let mut ended = [PollFd::new(handle.get_ref(), PollFlags::IN)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -224,7 +224,7 @@ impl HostProcess {
     }
 
     /// Kills it.
-    pub(super) fn start_kill(&self) {
+    pub(in crate::process) fn start_kill(&self) {
         if let Some(handle) = &self.handle {
             // A process that has ended needs no signal.
             let _ = pidfd_send_signal(handle.get_ref(), Signal::KILL);
@@ -232,7 +232,7 @@ impl HostProcess {
     }
 
     /// Waits until it has ended, and reaps it. Cancellation-safe.
-    pub(super) async fn wait(&mut self) {
+    pub(in crate::process) async fn wait(&mut self) {
         let Some(handle) = &self.handle else { return };
         if handle.readable().await.is_ok() {
             reap(handle);

@@ -1,5 +1,5 @@
 //! The life of a task host, a copy of the fork server: it waits for a command, starts it, sees it through to its end
-//! ([`super::host`]), and is then used for another task, unless something of the command is left.
+//! ([`crate::process::host`]), and is then used for another task, unless something of the command is left.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -10,21 +10,25 @@ use std::process::ExitCode;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{getpid, ioctl_tiocsctty, set_child_subreaper, setsid};
 
-use super::cgroup::Cgroup;
-use super::detach::give_up_terminal;
-use super::environment::OsText;
-use super::exec::Launch;
-use super::exit_record::Place;
-use super::host::TaskHost;
-use super::survey::Survey;
-use super::tree::Process;
-use super::wire::{self, Frames, HostRequest, HostTask, Report, Spec, Word};
-use super::{EndReason, Exit, ExitRecord, Profile, start, sys};
+use super::creation;
+use super::second_stage::Launch;
 use crate::clock::Clock;
+use crate::process::cgroup::Cgroup;
+use crate::process::detach::give_up_terminal;
+use crate::process::environment::OsText;
+use crate::process::exit_record::Place;
+use crate::process::host::TaskHost;
+use crate::process::survey::Survey;
+use crate::process::tree::Process;
+use crate::process::wire::{self, Frames, HostRequest, HostTask, Report, Spec, Word};
+use crate::process::{EndReason, Exit, ExitRecord, Profile, sys};
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input. `rename` names the process
 /// after the id of its task.
-pub(super) fn host_main(task: HostTask, rename: impl Fn(&str) -> io::Result<()>) -> io::Result<ExitCode> {
+pub(in crate::process) fn host_main(
+    task: HostTask,
+    rename: impl Fn(&str) -> io::Result<()>,
+) -> io::Result<ExitCode> {
     task.id.as_deref().map_or(Ok(()), &rename)?;
     setsid()?;
     set_child_subreaper(Some(getpid()))?;
@@ -51,10 +55,10 @@ pub(super) fn host_main(task: HostTask, rename: impl Fn(&str) -> io::Result<()>)
 }
 
 /// A host that has no task.
-pub(super) struct IdleHost {
-    pub(super) control: UnixStream,
-    pub(super) child_signals: OwnedFd,
-    pub(super) frames: Frames,
+pub(in crate::process) struct IdleHost {
+    pub(in crate::process) control: UnixStream,
+    pub(in crate::process) child_signals: OwnedFd,
+    pub(in crate::process) frames: Frames,
 }
 
 /// A host that waits for the command of its task.
@@ -106,8 +110,9 @@ impl ReadyHost {
         // The wait is unbounded, because the command may first have to be recorded.
         let Some((Word::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
         let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
-        let started = launch
-            .and_then(|launch| start::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control));
+        let started = launch.and_then(|launch| {
+            creation::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control)
+        });
         // The workdir and the standard input come before them.
         let survey = Survey::of(fds.get(1 + usize::from(has_stdin)..).unwrap_or_default());
         drop((fds, terminal));

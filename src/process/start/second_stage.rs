@@ -16,11 +16,11 @@ use rustix::process::{fchdir, getpid, ioctl_tiocsctty, setpgid, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::termios::tcsetpgrp;
 
-use super::environment::{OsText, on_path};
-use super::script::is_posix;
-use super::sys::Texts;
-use super::wire::{self, Failure, Spec, Stage};
-use super::{Inherited, Profile, inherited, limits, sys};
+use crate::process::environment::{OsText, on_path};
+use crate::process::script::is_posix;
+use crate::process::sys::Texts;
+use crate::process::wire::{self, Failure, Spec, Stage};
+use crate::process::{Inherited, Profile, inherited, limits, sys};
 
 /// The kernel's size limit for one argument, including its final NUL.
 const MAX_ARGUMENT: usize = 128 << 10;
@@ -31,7 +31,7 @@ const TEXT_DESCRIPTOR: i32 = 9;
 static CHANGED_SIGNALS: OnceLock<Vec<libc::c_int>> = OnceLock::new();
 
 /// Everything the second stage needs to start a command, worked out in advance.
-pub(super) struct Launch {
+pub(in crate::process) struct Launch {
     tty: bool,
     stdin: bool,
     inherited: Option<Inherited>,
@@ -54,7 +54,7 @@ pub(super) struct Launch {
 
 impl Launch {
     /// Works out everything a command is started with.
-    pub(super) fn of(spec: Spec<'_>) -> Result<Self, Failure> {
+    pub(in crate::process) fn of(spec: Spec<'_>) -> Result<Self, Failure> {
         let prepare = |error: io::Error| Stage::Prepare.failed(error);
         let text =
             (spec.cmd.len() >= MAX_ARGUMENT).then(|| in_memory(&spec.cmd)).transpose().map_err(prepare)?;
@@ -91,7 +91,12 @@ impl Launch {
     /// It runs in the memory of the task host, which is suspended meanwhile ([`sys::spawn`]). With a `terminal`
     /// beside its streams it stays in the session of its host, whose controlling terminal that is: if the shell led
     /// the session, its end would hang up the processes it leaves behind.
-    pub(super) fn carry_out(&self, fds: &[OwnedFd], terminal: Option<&OwnedFd>, control: &UnixStream) {
+    pub(in crate::process) fn carry_out(
+        &self,
+        fds: &[OwnedFd],
+        terminal: Option<&OwnedFd>,
+        control: &UnixStream,
+    ) {
         // Must differ from the host's name, by which hosts are recognised.
         let _ = rustix::thread::set_name(c"pilothouse-exec");
         // Move the socket away from the descriptors of the text and of the command. It closes on exec.

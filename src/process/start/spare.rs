@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use super::hosts::{self, HostProcess};
-use super::running::Control;
 use super::spawner::{PreparedHost, Spawner};
 use crate::envelope::TaskId;
+use crate::process::running::Control;
 
 /// Spare hosts kept ready: one for the next command, and one for the command after it, which may follow before a
 /// third is ready.
@@ -22,7 +22,7 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// The spare hosts. Clones share them.
 #[derive(Debug, Clone, Default)]
 // A lock, not a message: it is held for one check.
-pub(super) struct Spares(Arc<Mutex<State>>);
+pub(in crate::process) struct Spares(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -123,7 +123,7 @@ impl Spawner {
     }
 
     /// Drops the spare hosts and waits until they are gone.
-    pub(super) async fn end_spares(&self) {
+    pub(in crate::process) async fn end_spares(&self) {
         let (spares, ended) = self.spares.take_all();
         let ended = ended.into_iter().map(|ended| PreparedHost::of(ended, None));
         for host in spares.into_iter().map(|spare| spare.host).chain(ended) {
@@ -170,7 +170,7 @@ impl Spares {
     }
 
     /// Takes the host that was promised under an id.
-    pub(super) fn take_for(&self, wanted: &str) -> Option<PreparedHost> {
+    pub(in crate::process) fn take_for(&self, wanted: &str) -> Option<PreparedHost> {
         let mut state = self.state();
         let at = state.promised.iter().position(|spare| spare.id.as_str() == wanted)?;
         Some(state.promised.remove(at).host)
@@ -178,7 +178,7 @@ impl Spares {
 
     /// Keeps a host whose command has ended, to make a spare host of it when one is missing; returns it if there are
     /// enough. Commands that follow one another need one more than [`SPARES`], for the one that runs.
-    pub(super) fn reuse(&self, host: (Control, HostProcess)) -> Option<(Control, HostProcess)> {
+    pub(in crate::process) fn reuse(&self, host: (Control, HostProcess)) -> Option<(Control, HostProcess)> {
         let mut state = self.state();
         let is_enough = state.ready.len() + state.coming + state.ended.len() > SPARES;
         if is_enough || !state.is_expecting {

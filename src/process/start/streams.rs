@@ -6,20 +6,20 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::running::Io;
+use super::descriptor_lock::spawning;
 use super::spawner::{PIPE, SpawnError, TERMINAL};
-use super::spawning::spawning;
-use super::{Command, Pty, Stdio};
+use crate::process::running::Io;
+use crate::process::{Command, Pty, Stdio};
 
 /// Both ends of a command's streams.
 #[derive(Debug)]
-pub(super) struct Streams {
-    pub(super) io: Io,
-    pub(super) theirs: Vec<OwnedFd>,
+pub(in crate::process) struct Streams {
+    pub(in crate::process) io: Io,
+    pub(in crate::process) theirs: Vec<OwnedFd>,
 }
 
 impl Streams {
-    pub(super) async fn open(command: &mut Command) -> Result<Self, SpawnError> {
+    pub(in crate::process) async fn open(command: &mut Command) -> Result<Self, SpawnError> {
         let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
         let unread =
             command.exact.as_mut().map_or_else(Default::default, |exact| std::mem::take(&mut exact.unread));

@@ -9,15 +9,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::exec::Launch;
-use super::sys;
-use super::wire::{self, Failure, Stage};
+use super::second_stage::Launch;
+use crate::process::sys;
+use crate::process::wire::{self, Failure, Stage};
 
 /// The longest time a step of a start takes, unless a file system hangs.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(in crate::process) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Starts a command in the control group with this folder. Gives up if `lifeline` closes meanwhile.
-pub(super) fn start(
+pub(in crate::process) fn start(
     group: Option<&OwnedFd>,
     launch: &Launch,
     (fds, terminal): (&[OwnedFd], Option<&OwnedFd>),

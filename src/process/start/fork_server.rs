@@ -16,18 +16,19 @@ use std::process::ExitCode;
 use rustix::process::setsid;
 use rustix::stdio::dup2_stdin;
 
-use super::environment::TASK_ID;
-use super::sys;
-use super::wire::{self, HostTask, Report};
-use super::{host, idle_host};
+use super::idle_host;
+use crate::process::environment::TASK_ID;
+use crate::process::host;
+use crate::process::sys;
+use crate::process::wire::{self, HostTask, Report};
 
 /// The argument that makes a process of this program a fork server.
-pub(super) const FORK: &str = "__fork";
+pub(in crate::process) const FORK: &str = "__fork";
 /// The argument by which a host is recognised; of the same length, because a copy overwrites the other with it.
-pub(super) const HOST: &str = "__host";
+pub(in crate::process) const HOST: &str = "__host";
 /// A placeholder, in the arguments and in the environment, that a copy overwrites with its task's id; as long as an
 /// id.
-pub(super) const PLACEHOLDER: &str = "task_--------";
+pub(in crate::process) const PLACEHOLDER: &str = "task_--------";
 
 /// Runs `pilothouse __fork PLACEHOLDER` with the socket for orders as standard input, until that closes.
 #[must_use]
