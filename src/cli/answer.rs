@@ -4,7 +4,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use super::args::{self, Typed};
+use super::args::{self, TypedCommand};
 use super::print;
 use crate::dispatch::exec::OUTPUT_CLOSED;
 use crate::dispatch::{COMMANDS, Response, is_data, own_form, table};
@@ -27,7 +27,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Returns the requested format, or the default.
-    pub(super) fn of(typed: Typed<'_>) -> Self {
+    pub(super) fn of(typed: TypedCommand<'_>) -> Self {
         match typed.args.get_one::<String>(args::OUTPUT).map(String::as_str) {
             Some("json") => Self::Json,
             Some("jsonl") => Self::Jsonl,

@@ -18,7 +18,7 @@ pub(super) const PRIVATE: &str = "private";
 
 /// A command as it was typed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Typed<'a> {
+pub(super) struct TypedCommand<'a> {
     /// Which one.
     pub(super) command: &'static Command,
     /// Its arguments.
@@ -180,17 +180,17 @@ fn looks(clap: Clap) -> Clap {
 }
 
 /// Returns the command that was typed, or `None` if there was none.
-pub(super) fn typed(matches: &ArgMatches) -> Option<Typed<'_>> {
+pub(super) fn typed(matches: &ArgMatches) -> Option<TypedCommand<'_>> {
     let mut path = String::new();
     let mut at = matches;
     while let Some((word, deeper)) = at.subcommand() {
         path = if path.is_empty() { word.to_owned() } else { format!("{path}.{word}") };
         at = deeper;
     }
-    find(&path).map(|command| Typed { command, args: at })
+    find(&path).map(|command| TypedCommand { command, args: at })
 }
 
-impl Typed<'_> {
+impl TypedCommand<'_> {
     /// Returns whether the command runs in this process.
     pub(super) fn is_private(&self) -> bool {
         self.args.try_get_one::<bool>(PRIVATE).ok().flatten().copied().unwrap_or_default()

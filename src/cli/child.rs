@@ -9,7 +9,7 @@ use color_eyre::eyre::Result;
 use serde_json::{Value, json};
 
 use super::answer::{self, Form};
-use super::args::Typed;
+use super::args::TypedCommand;
 use super::child_flags::{EXIT_CODE, RAW};
 use super::env::Env;
 use super::signals::EndSignals;
@@ -46,7 +46,7 @@ struct End {
 
 impl Child {
     /// Returns the requested options, if any were given.
-    pub(super) fn of(typed: Typed<'_>) -> Option<Self> {
+    pub(super) fn of(typed: TypedCommand<'_>) -> Option<Self> {
         let is_raw = matches!(typed.args.try_get_one::<bool>(RAW), Ok(Some(true)));
         let code = typed.args.try_get_one::<String>(EXIT_CODE).ok().flatten();
         let has_its_code = code.is_some_and(|whose| whose == "child");
@@ -58,7 +58,7 @@ impl Child {
     pub(super) async fn run(
         self,
         env: Arc<Env>,
-        typed: Typed<'_>,
+        typed: TypedCommand<'_>,
         ending: &mut EndSignals,
     ) -> Result<ExitCode> {
         let mut cx = Context::new(env.clone());
@@ -85,7 +85,7 @@ impl Child {
 /// Runs a command and waits for its end, even if it has become a task.
 async fn to_the_end(
     cx: &mut Context,
-    typed: Typed<'_>,
+    typed: TypedCommand<'_>,
     input: Value,
     flags: &Flags,
     ending: &mut EndSignals,

@@ -7,20 +7,20 @@ use std::sync::Arc;
 use color_eyre::eyre::{Result, WrapErr};
 
 use super::answer::{self, Form};
-use super::args::Typed;
+use super::args::TypedCommand;
 use super::env::Env;
 use super::print;
 use super::run::input;
 use super::signals::EndSignals;
 use super::stdout::Lines;
 use crate::dispatch::exec::{
-    Ended, ExecInput, Feed, Options, STDIN_BYTES_VARIABLE, run as run_stream, stdin_limit,
+    ExecInput, Feed, Options, STDIN_BYTES_VARIABLE, StreamEnd, run as run_stream, stdin_limit,
 };
 use crate::dispatch::{Code, Context, Failure, Host, Response, cut_short};
 use crate::tools::CutShort;
 
 /// Runs the stream.
-pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
+pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
     let prepared = tokio::select! {
         prepared = prepare(&env, typed) => prepared,
@@ -35,7 +35,7 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     let ended = run_stream(&mut cx, &options, &mut feed, &mut out, ending.wait()).await;
     drop(cx);
     env.close().await;
-    let Ended { code, why } = ended.wrap_err("write to standard output")?;
+    let StreamEnd { code, why } = ended.wrap_err("write to standard output")?;
     if let Some(why) = why {
         // Anyone who sees this exit code reads the reason there.
         let _ = print::say(why);
@@ -43,7 +43,7 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-async fn prepare(env: &Env, typed: Typed<'_>) -> Result<(Options, Feed), Failure> {
+async fn prepare(env: &Env, typed: TypedCommand<'_>) -> Result<(Options, Feed), Failure> {
     let given = input(typed)?;
     typed.command.check(given.clone())?;
     let input: ExecInput = serde_json::from_value(given).map_err(|error| Failure::internal(&error))?;

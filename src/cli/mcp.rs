@@ -10,7 +10,7 @@ use super::{Start, remote, stdin, stdout};
 use crate::agent::{Shim, Target};
 use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
-use crate::link::{Hello, Role, Way};
+use crate::link::{Hello, Role, RuntimeRoute};
 
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
@@ -31,7 +31,7 @@ fn elsewhere(start: &Start, to: &str) -> Result<Target> {
     let destination = Destination::parse(to)
         .ok_or_else(|| eyre!("--host {to} names no place: write HOST:/path, or HOST:ID with an id of `pilothouse relay list --host HOST`"))?;
     let host = remote::host(start, &destination.host)?;
-    Ok(Target::Elsewhere(Way::agent(host, destination.place)))
+    Ok(Target::Elsewhere(RuntimeRoute::agent(host, destination.place)))
 }
 
 fn target(start: &Start, asked: Option<String>) -> Target {

@@ -54,10 +54,10 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 use serde_json::json;
 
 use self::answer::Form;
-use self::args::Typed;
+use self::args::TypedCommand;
 use self::env::Env;
 use crate::agent::codex::MIRROR;
-use crate::dispatch::{Code, Danger, Failure, Reach, Response};
+use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
 use crate::envelope::SafeText;
 use crate::link::{Access, Door, Holder};
 use crate::model::AnswerValue;
@@ -156,9 +156,9 @@ fn refuse(refusal: &clap::Error, form: Option<&str>) -> ExitCode {
 /// Returns whether a command would print an answer, and standard output was closed before the program started. A
 /// wrapper's command may print nothing.
 fn has_nowhere_to_answer(matches: &ArgMatches) -> bool {
-    let answers = |typed: Typed<'_>| {
+    let answers = |typed: TypedCommand<'_>| {
         let is_raw = matches!(typed.args.try_get_one::<bool>(child_flags::RAW), Ok(Some(true)));
-        !is_raw && !matches!(typed.command.reach, Reach::Alone(_))
+        !is_raw && !matches!(typed.command.reach, CommandReach::Alone(_))
     };
     process::has_no_output() && args::typed(matches).is_some_and(answers)
 }
@@ -169,7 +169,7 @@ fn install_guards(matches: &ArgMatches) -> Result<()> {
     let hosts = match args::typed(matches) {
         // A console attached to a background runtime hosts none.
         None => !is_background(),
-        Some(Typed { command, args }) => match command.path.as_str() {
+        Some(TypedCommand { command, args }) => match command.path.as_str() {
             "serve" if is_set("detached", args) => {
                 // The process that started it may end, and its terminal with it. Done before the guards, so that they
                 // and the program share a session.
@@ -220,9 +220,9 @@ fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
 /// does. One that sends a request and waits, or forwards lines, is faster without.
 fn has_many_jobs(matches: &ArgMatches) -> bool {
     args::typed(matches).is_none_or(|typed| match typed.command.reach {
-        Reach::Anywhere => typed.is_private(),
-        Reach::Exec => true,
-        Reach::Alone(_) => {
+        CommandReach::Anywhere => typed.is_private(),
+        CommandReach::Exec => true,
+        CommandReach::Alone(_) => {
             !["mcp", "codex-executor", "relay.operator", "relay.agent"].contains(&typed.command.path.as_str())
         }
     })
@@ -230,22 +230,22 @@ fn has_many_jobs(matches: &ArgMatches) -> bool {
 
 async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let typed = args::typed(matches);
-    let is_stream = typed.is_some_and(|typed| typed.command.reach == Reach::Exec);
+    let is_stream = typed.is_some_and(|typed| typed.command.reach == CommandReach::Exec);
     let is_private = typed.is_some_and(|typed| typed.is_private());
     let env = Arc::new(Env::new(is_stream, is_private));
     let Some(typed) = typed else { return open(&settled(matches)?).await };
     let told_only = typed.args.get_flag(fields::SCHEMA)
         || typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe && !is_stream;
     match typed.command.reach {
-        Reach::Anywhere => run::run(env, typed).await,
+        CommandReach::Anywhere => run::run(env, typed).await,
         _ if told_only => run::run(env, typed).await,
-        Reach::Exec => exec::run(env, typed).await,
-        Reach::Alone(_) => alone(matches, typed).await,
+        CommandReach::Exec => exec::run(env, typed).await,
+        CommandReach::Alone(_) => alone(matches, typed).await,
     }
 }
 
 /// Runs a command that uses standard input or the terminal itself.
-async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
+async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode> {
     let form = Form::of(typed);
     let asked = run::input(typed).and_then(|input| {
         typed.command.check(input.clone())?;

@@ -8,20 +8,20 @@ use super::Start;
 use super::console::{leave, show};
 use crate::dispatch::cli_only::OpenInput;
 use crate::link::Operator;
-use crate::runtime::past::{self, Finding};
+use crate::runtime::past::{self, RecordingMatch};
 
 /// Shows a recording until the console is closed.
 pub(super) async fn run(start: &Start, input: &OpenInput) -> Result<ExitCode> {
     let places = &start.places;
     let listed = match past::resolve(&places.recordings(), &places.workspace, &input.recording) {
-        Finding::One(listed) => listed,
-        Finding::None => {
+        RecordingMatch::One(listed) => listed,
+        RecordingMatch::None => {
             return Err(eyre!(
                 "no recording is called {}; `pilothouse audit list` names them",
                 input.recording
             ));
         }
-        Finding::Many(names) => {
+        RecordingMatch::Many(names) => {
             return Err(eyre!("more than one recording begins like that:\n{}", names.join("\n")));
         }
     };

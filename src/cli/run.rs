@@ -8,7 +8,7 @@ use color_eyre::eyre::Result;
 use serde_json::Value;
 
 use super::answer::{self, Form};
-use super::args::Typed;
+use super::args::TypedCommand;
 use super::child::Child;
 use super::env::Env;
 use super::fields::{self, Source};
@@ -20,7 +20,7 @@ use crate::files::{self, Links};
 const MAX_INPUT: u64 = 1 << 20;
 
 /// Runs a command and prints its answer.
-pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
+pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
     if let Some(child) = Child::of(typed) {
         return child.run(env, typed, &mut ending).await;
@@ -31,7 +31,7 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
     Ok(code)
 }
 
-async fn answer(env: Arc<Env>, typed: Typed<'_>, signal: impl Future<Output = u8>) -> Response {
+async fn answer(env: Arc<Env>, typed: TypedCommand<'_>, signal: impl Future<Output = u8>) -> Response {
     let asked = input(typed).and_then(|input| Ok((input, typed.flags()?)));
     match asked {
         Ok((input, flags)) => {
@@ -46,7 +46,7 @@ async fn answer(env: Arc<Env>, typed: Typed<'_>, signal: impl Future<Output = u8
 }
 
 /// Returns the input that was typed.
-pub(super) fn input(typed: Typed<'_>) -> Result<Value, Failure> {
+pub(super) fn input(typed: TypedCommand<'_>) -> Result<Value, Failure> {
     fields::input(typed.command.input_schema(), typed.args, read).map_err(|error| {
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         let code = match error {

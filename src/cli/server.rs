@@ -45,7 +45,7 @@ struct Service {
     stop_requests: StopRequests,
     idempotency: Arc<IdempotencyKeys>,
     shells: agent::shell::Sessions,
-    outside: Outside,
+    outside: UnrecordedLog,
     stop: CancellationToken,
 }
 
@@ -69,7 +69,7 @@ impl RuntimeServer {
             stop_requests: own.stop_requests.clone(),
             idempotency: own.idempotency.clone(),
             shells: agent::shell::Sessions::default(),
-            outside: Outside { path: places.outside().into(), reached: Arc::default() },
+            outside: UnrecordedLog { path: places.outside().into(), reached: Arc::default() },
             stop: stop.clone(),
         };
         tokio::spawn(service.outside.clone().follow(runtime.clone(), close.clone()));
@@ -151,12 +151,12 @@ impl Service {
 
 /// The file to which commands that ran without a runtime are logged.
 #[derive(Clone)]
-struct Outside {
+struct UnrecordedLog {
     path: Arc<Path>,
     reached: Arc<Notify>,
 }
 
-impl Outside {
+impl UnrecordedLog {
     /// Has the log read, if there is one: a client has reached the runtime, and others may have failed to before.
     fn is_reached(&self) {
         if self.path.symlink_metadata().is_ok() {

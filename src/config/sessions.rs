@@ -211,7 +211,7 @@ impl fmt::Display for Answerer {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum AnswererText {
     Text(String),
     Words(Vec<String>),
 }
@@ -219,9 +219,9 @@ enum Written {
 impl<'de> Deserialize<'de> for Answerer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wanted = "write ask, mcp, or a command: \"claude\", or its words, [\"program\", \"argument\"]";
-        match Written::deserialize(deserializer).map_err(|_| de::Error::custom(wanted))? {
-            Written::Text(text) => text.parse().map_err(de::Error::custom),
-            Written::Words(words) => Self::command(words).map_err(de::Error::custom),
+        match AnswererText::deserialize(deserializer).map_err(|_| de::Error::custom(wanted))? {
+            AnswererText::Text(text) => text.parse().map_err(de::Error::custom),
+            AnswererText::Words(words) => Self::command(words).map_err(de::Error::custom),
         }
     }
 }

@@ -108,7 +108,7 @@ struct Scan {
     /// The delimiters of the here-documents that begin on the next line.
     documents: Vec<String>,
     /// The state to return to after each open bracket.
-    outside: Vec<Outside>,
+    outside: Vec<OuterWords>,
     is_backquoted: bool,
     /// Whether assignments and reserved words are treated like other words.
     keeps_all: bool,
@@ -124,7 +124,7 @@ enum Aside {
 }
 
 /// The state before a bracket was opened.
-struct Outside {
+struct OuterWords {
     words: Vec<String>,
     word: Option<String>,
     quote: Option<char>,
@@ -170,7 +170,7 @@ impl Scan {
         if !is_part {
             self.end_command();
         }
-        self.outside.push(Outside {
+        self.outside.push(OuterWords {
             words: std::mem::take(&mut self.words),
             word: self.word.take().or_else(|| is_part.then(String::new)),
             quote: self.quote.take(),
@@ -180,7 +180,7 @@ impl Scan {
 
     fn close(&mut self) {
         self.end_command();
-        let Some(Outside { words, word, quote, aside }) = self.outside.pop() else { return };
+        let Some(OuterWords { words, word, quote, aside }) = self.outside.pop() else { return };
         (self.words, self.word, self.quote, self.aside) = (words, word, quote, aside);
     }
 

@@ -35,12 +35,12 @@ pub(super) struct ListInput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ListOutput {
     /// The recordings.
-    recordings: Vec<Listed>,
+    recordings: Vec<RecordingRow>,
 }
 
 /// One recording.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Listed {
+struct RecordingRow {
     /// Its name.
     recording: String,
     /// `live`, `closed`, `recovered` or `unfinished`.
@@ -73,7 +73,7 @@ impl Local for AuditList {
         let recordings = off_loop(move || {
             let listed = past::list(&places.recordings(), workspace.as_deref()).into_iter();
             Ok(listed
-                .map(|listed| Listed {
+                .map(|listed| RecordingRow {
                     state: listed.state(),
                     started_at: listed.meta.as_ref().map(|meta| meta.started_at),
                     workspace: listed.meta.as_ref().map(|meta| meta.workspace.display().to_string()),
@@ -86,7 +86,7 @@ impl Local for AuditList {
     }
 
     fn text(output: &ListOutput) -> String {
-        let row = |listed: &Listed| json!({ "recording": listed.recording, "state": listed.state, "workspace": listed.workspace });
+        let row = |listed: &RecordingRow| json!({ "recording": listed.recording, "state": listed.state, "workspace": listed.workspace });
         match output.recordings.as_slice() {
             [] => "no recordings".to_owned(),
             recordings => table(&recordings.iter().map(row).collect()),
@@ -243,12 +243,12 @@ pub(super) struct VerifyOutput {
     /// Its last row says that it was closed.
     closed: bool,
     /// What has been altered, in order.
-    problems: Vec<Found>,
+    problems: Vec<Alteration>,
 }
 
 /// Something that has been altered.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Found {
+struct Alteration {
     /// The kind of change.
     kind: Value,
     /// The first row concerned.
@@ -261,7 +261,7 @@ struct Found {
 
 impl VerifyOutput {
     fn of(recording: String, report: &Report) -> Self {
-        let found = report.problems.iter().map(|problem| Found {
+        let found = report.problems.iter().map(|problem| Alteration {
             kind: json!(problem.kind),
             first: problem.first,
             last: problem.last,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{Danger, Effect, Example, Local, Reach};
+use super::command::{CommandReach, Danger, Effect, Example, Local};
 use super::context::Context;
 use super::response::Failure;
 use crate::link::Profile;
@@ -41,7 +41,7 @@ impl Local for Mcp {
     ];
     // The agent decides what it runs.
     const DANGER: Danger = Danger::Destructive;
-    const REACH: Reach = Reach::Alone("standard input and output");
+    const REACH: CommandReach = CommandReach::Alone("standard input and output");
 
     type Input = McpInput;
     type Output = Effect;
@@ -70,7 +70,7 @@ impl Local for CodexExecutor {
         &[Example { about: "What `adopt codex` has Codex start", input: "{}" }];
     const EXITS: &'static [u8] = &[4];
     const DANGER: Danger = Danger::Destructive;
-    const REACH: Reach = Reach::Alone("standard input and output");
+    const REACH: CommandReach = CommandReach::Alone("standard input and output");
 
     type Input = CodexExecutorInput;
     type Output = Effect;
@@ -114,7 +114,7 @@ impl Local for Serve {
         Example { about: "Keep tasks running without a console", input: "{}" },
         Example { about: "End it and all its tasks", input: r#"{"stop":true}"# },
     ];
-    const REACH: Reach = Reach::Alone("the runtime of the workspace");
+    const REACH: CommandReach = CommandReach::Alone("the runtime of the workspace");
 
     type Input = ServeInput;
     type Output = Effect;
@@ -147,7 +147,7 @@ impl Local for Demo {
         Example { about: "On an unattended screen", input: r#"{"auto":true}"# },
     ];
     const DANGER: Danger = Danger::Mutating;
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = DemoInput;
     type Output = Effect;
@@ -173,7 +173,7 @@ impl Local for Open {
     const ABOUT: &'static str = "Open a finished recording read-only in the console";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The last one of this workspace", input: r#"{"recording":"latest"}"# }];
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = OpenInput;
     type Output = Effect;
@@ -203,7 +203,7 @@ impl Local for Fleet {
         Example { about: "Only those of this profile", input: r#"{"here":true}"# },
     ];
     const DANGER: Danger = Danger::Destructive;
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = FleetInput;
     type Output = Effect;

@@ -52,7 +52,7 @@ pub struct Effect {
 
 /// Where a command can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum CommandReach {
     /// Anywhere: alone or as a line of `exec`.
     Anywhere,
     /// By itself only, because it needs exclusive use of something, such as `the terminal`.
@@ -76,7 +76,7 @@ pub trait Local: 'static {
     /// Aliases.
     const ALIASES: &'static [&'static str] = &[];
     /// Where it can run. A command that cannot run everywhere is run by `cli` and has no [`Local::run`].
-    const REACH: Reach = Reach::Anywhere;
+    const REACH: CommandReach = CommandReach::Anywhere;
 
     /// Additional output formats.
     const FORMS: &'static [&'static str] = &[];
@@ -182,7 +182,7 @@ pub struct Command {
     /// Aliases.
     pub aliases: &'static [&'static str],
     /// Where it can run.
-    pub reach: Reach,
+    pub reach: CommandReach,
     /// Additional output formats.
     pub forms: &'static [&'static str],
     /// Whether its text output is data for a file or another program.
@@ -202,7 +202,7 @@ impl Command {
     /// Returns whether it runs commands, or reads the state of running ones.
     #[must_use]
     pub fn runs_commands(&self) -> bool {
-        matches!(self.kind, Kind::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
+        matches!(self.kind, Kind::Tool(_)) || self.reach == CommandReach::Exec || self.path == "run"
     }
 
     /// Returns the name of the tool, if it is one.
@@ -231,7 +231,7 @@ impl Command {
             danger,
             examples: examples.collect(),
             aliases: &[],
-            reach: Reach::Anywhere,
+            reach: CommandReach::Anywhere,
             forms: &[],
             is_data: false,
             pasted: Pasted::Never,
@@ -279,7 +279,7 @@ impl Command {
     /// Returns the output formats that it accepts.
     pub fn output_forms(&self) -> impl Iterator<Item = &'static str> {
         // A stream is answered line by line.
-        let common = if self.reach == Reach::Exec { &FORMS[..2] } else { &FORMS[..] };
+        let common = if self.reach == CommandReach::Exec { &FORMS[..2] } else { &FORMS[..] };
         common.iter().chain(self.forms).copied()
     }
 

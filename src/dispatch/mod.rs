@@ -41,7 +41,7 @@ mod task_export;
 mod version;
 
 pub use code::{Code, EXITS, Exit, SideEffects, exit_of};
-pub use command::{Command, Danger, Example, Reach, positional};
+pub use command::{Command, CommandReach, Danger, Example, positional};
 pub use context::{Context, link_failure};
 pub use cut::failure as cut_short;
 pub use forms::Pasted;

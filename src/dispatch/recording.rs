@@ -6,20 +6,20 @@ use super::code::Code;
 use super::context::Context;
 use super::response::Failure;
 use crate::journal;
-use crate::runtime::past::{self, Finding, Listed, Recording};
+use crate::runtime::past::{self, ListedRecording, Recording, RecordingMatch};
 
 /// Finds a recording by `latest`, a name, or the prefix of a name.
-pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
+pub(super) fn find(cx: &Context, asked: &str) -> Result<ListedRecording, Failure> {
     let places = cx.host.places()?;
     match past::resolve(&places.recordings(), &places.workspace, asked) {
-        Finding::One(listed) => Ok(*listed),
-        Finding::None => {
+        RecordingMatch::One(listed) => Ok(*listed),
+        RecordingMatch::None => {
             Err(Failure::new(Code::NotFound, "No recording has that name.").with("recording", asked).fix(
                 "`pilothouse audit list` lists the recordings of this workspace, with `--all` those of \
                 all workspaces",
             ))
         }
-        Finding::Many(names) => {
+        RecordingMatch::Many(names) => {
             Err(Failure::new(Code::ArgError, "More than one recording begins like that.")
                 .with("recordings", names)
                 .fix("give more of the name"))
@@ -28,7 +28,7 @@ pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
 }
 
 /// Finds the requested recording, or else the newest of the workspace, even if it is still being written.
-pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<Listed, Failure> {
+pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<ListedRecording, Failure> {
     if let Some(asked) = asked {
         return find(cx, asked);
     }
@@ -41,7 +41,7 @@ pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<Listed
 }
 
 /// Reads a recording.
-pub(super) async fn read(listed: &Listed) -> Result<Recording, Failure> {
+pub(super) async fn read(listed: &ListedRecording) -> Result<Recording, Failure> {
     let folder = listed.folder.clone();
     off_loop(move || past::read(&folder)).await
 }

@@ -124,7 +124,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::dispatch::command::{Danger, Reach};
+    use crate::dispatch::command::{CommandReach, Danger};
     use crate::dispatch::context::Context;
     use crate::dispatch::host::{Embedded, Host, Shell};
     use crate::dispatch::{Failure, Flags, code, run};
@@ -222,7 +222,8 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_is_not_safe_tells_what_it_would_do() {
         // A stream passes the flag on to each of its lines.
-        let tells = |command: &&Command| command.danger != Danger::Safe && command.reach != Reach::Exec;
+        let tells =
+            |command: &&Command| command.danger != Danger::Safe && command.reach != CommandReach::Exec;
         for command in COMMANDS.iter().filter(tells) {
             let properties = &command.input_schema()["properties"];
             if ["task_id", "question_id"].iter().any(|id| properties.get(id).is_some()) {
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn nothing_that_starts_an_agent_a_server_or_a_stream_is_safe() {
-        for command in COMMANDS.iter().filter(|command| command.reach != Reach::Anywhere) {
+        for command in COMMANDS.iter().filter(|command| command.reach != CommandReach::Anywhere) {
             let only_shows = command.path == "open";
             assert_eq!(command.danger == Danger::Safe, only_shows, "{}", command.path);
         }
@@ -254,7 +255,7 @@ mod tests {
     fn what_owns_a_terminal_says_so() {
         for (path, owns) in [("mcp", true), ("serve", true), ("demo", true), ("version", false)] {
             let command = find(path).expect(path);
-            assert_eq!(matches!(command.reach, Reach::Alone(_)), owns, "{path}");
+            assert_eq!(matches!(command.reach, CommandReach::Alone(_)), owns, "{path}");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::code::Code;
-use super::command::{Danger, Example, Local, Reach};
+use super::command::{CommandReach, Danger, Example, Local};
 use super::context::Context;
 use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
@@ -265,7 +265,7 @@ impl Local for RunProgram {
         },
         Example { about: "Continue a run that was cut off", input: r#"{"resume":"20261122-043511-k3f9x2"}"# },
     ];
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = RunInput;
     type Output = Ran;

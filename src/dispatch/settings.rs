@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::code::Code;
-use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
+use super::command::{CommandReach, Danger, Effect, Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
 use crate::config::{FILE, Fault, Faults, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE};
@@ -198,7 +198,7 @@ impl Local for ConfigEdit {
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Change a setting", input: "{}" }];
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = Nothing;
     type Output = Effect;

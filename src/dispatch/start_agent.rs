@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
+use super::command::{CommandReach, Danger, Effect, Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
 
@@ -28,7 +28,7 @@ impl<const AGENT: usize> Local for StartAgent<AGENT> {
     // The agent decides what it runs.
     const DANGER: Danger = Danger::Destructive;
     const EXAMPLES: &'static [Example] = &[Example { about: "In this workspace", input: "{}" }];
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = Nothing;
     type Output = Effect;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub use marker::ReadOn;
 
 use super::pretty;
-use marker::{Unit, Whole};
+use marker::{TextSize, Unit};
 
 /// The assumed number of characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
@@ -145,7 +145,7 @@ pub(super) struct Recut<'a> {
     preview: &'a str,
     chars: usize,
     /// The ends and what is known about the whole, if it was already truncated.
-    ends: Option<(&'a str, &'a str, Whole)>,
+    ends: Option<(&'a str, &'a str, TextSize)>,
 }
 
 impl<'a> Recut<'a> {
@@ -163,18 +163,20 @@ impl<'a> Recut<'a> {
         }
         match &self.ends {
             Some((head, tail, whole)) => both_ends(head, tail, budget_chars, || whole.clone()),
-            None => both_ends(self.preview, self.preview, budget_chars, || Whole::of(self.preview, read_on)),
+            None => {
+                both_ends(self.preview, self.preview, budget_chars, || TextSize::of(self.preview, read_on))
+            }
         }
     }
 }
 
 /// A text that is not blank, in the form in which it is shown, and how to read on in it.
 struct Readable<'a> {
-    text: Shown<'a>,
+    text: ShownText<'a>,
     read_on: &'a ReadOn,
 }
 
-enum Shown<'a> {
+enum ShownText<'a> {
     /// The complete text; a JSON document is pretty-printed.
     All(Cow<'a, str>),
     Ends {
@@ -189,10 +191,10 @@ impl<'a> Readable<'a> {
     fn of(text: &'a Text, read_on: &'a ReadOn) -> Option<Self> {
         let text = match text {
             Text::Whole(whole) if whole.trim().is_empty() => return None,
-            Text::Whole(whole) => Shown::All(unreadable::named(laid_out(whole))),
+            Text::Whole(whole) => ShownText::All(unreadable::named(laid_out(whole))),
             Text::Ends { head, tail, lines, chars } => {
                 let head = unreadable::named(Cow::Borrowed(head));
-                Shown::Ends { head, tail, lines: *lines, chars: *chars }
+                ShownText::Ends { head, tail, lines: *lines, chars: *chars }
             }
         };
         Some(Self { text, read_on })
@@ -201,19 +203,19 @@ impl<'a> Readable<'a> {
     /// Returns the number of characters it would take; more than any budget if only its ends are known.
     fn chars(&self) -> usize {
         match &self.text {
-            Shown::All(whole) => count(whole),
-            Shown::Ends { .. } => usize::MAX,
+            ShownText::All(whole) => count(whole),
+            ShownText::Ends { .. } => usize::MAX,
         }
     }
 
     fn cut(self, budget: usize) -> Preview {
         let text = match self.text {
-            Shown::All(whole) if count(&whole) <= budget => {
+            ShownText::All(whole) if count(&whole) <= budget => {
                 return Preview { text: whole.into_owned(), truncated: false };
             }
-            Shown::All(whole) => both_ends(&whole, &whole, budget, || Whole::of(&whole, self.read_on)),
-            Shown::Ends { head, tail, lines, chars } => {
-                both_ends(&head, tail, budget, || Whole { lines, chars, read_on: self.read_on.clone() })
+            ShownText::All(whole) => both_ends(&whole, &whole, budget, || TextSize::of(&whole, self.read_on)),
+            ShownText::Ends { head, tail, lines, chars } => {
+                both_ends(&head, tail, budget, || TextSize { lines, chars, read_on: self.read_on.clone() })
             }
         };
         Preview { text, truncated: true }
@@ -221,7 +223,7 @@ impl<'a> Readable<'a> {
 }
 
 /// Truncates text that is longer than the budget.
-fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> Whole) -> String {
+fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> TextSize) -> String {
     if budget < SMALLEST_MARKED {
         first(head, budget).to_owned()
     } else {
@@ -235,7 +237,7 @@ struct End<'a> {
     whole_lines: bool,
 }
 
-fn head_and_tail(head: &str, tail: &str, budget: usize, whole: &Whole) -> String {
+fn head_and_tail(head: &str, tail: &str, budget: usize, whole: &TextSize) -> String {
     // No count exceeds the budget, so one of these is the longest marker that can be needed.
     let longest = [Unit::Lines, Unit::Characters].map(|unit| count(&whole.marker(unit, budget, budget)));
     let room = budget.saturating_sub(longest[0].max(longest[1]));
@@ -248,7 +250,7 @@ fn head_and_tail(head: &str, tail: &str, budget: usize, whole: &Whole) -> String
 }
 
 /// Joins the ends with the marker between them.
-fn join(head: &str, tail: &str, whole: &Whole, unit: Unit) -> String {
+fn join(head: &str, tail: &str, whole: &TextSize, unit: Unit) -> String {
     let gap = if head.ends_with('\n') { "" } else { "\n" };
     let marker = whole.marker(unit, unit.of(head), unit.of(tail));
     format!("{head}{gap}{marker}{tail}")

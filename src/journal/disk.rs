@@ -209,7 +209,7 @@ pub(super) mod failing {
 
     /// How a call fails.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(in crate::journal) enum Way {
+    pub(in crate::journal) enum DiskFault {
         Full,
         Broken,
         /// Half is written, then the disk is full.
@@ -222,12 +222,12 @@ pub(super) mod failing {
         pub(in crate::journal) call: Call,
         pub(in crate::journal) from: usize,
         pub(in crate::journal) count: usize,
-        pub(in crate::journal) way: Way,
+        pub(in crate::journal) way: DiskFault,
         pub(in crate::journal) seen: Arc<Mutex<BTreeMap<Call, usize>>>,
     }
 
     impl Failing {
-        pub(in crate::journal) fn nth(call: Call, from: usize, count: usize, way: Way) -> Self {
+        pub(in crate::journal) fn nth(call: Call, from: usize, count: usize, way: DiskFault) -> Self {
             Self { call, from, count, way, seen: Arc::default() }
         }
 
@@ -248,7 +248,7 @@ pub(super) mod failing {
         }
 
         fn error(&self) -> io::Error {
-            let code = if self.way == Way::Broken { libc::EIO } else { libc::ENOSPC };
+            let code = if self.way == DiskFault::Broken { libc::EIO } else { libc::ENOSPC };
             io::Error::from_raw_os_error(code)
         }
     }
@@ -272,7 +272,7 @@ pub(super) mod failing {
         fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
             if self.fails(Call::Write) {
                 return match self.way {
-                    Way::Short => Os.write(file, &bytes[..bytes.len() / 2]),
+                    DiskFault::Short => Os.write(file, &bytes[..bytes.len() / 2]),
                     _ => Err(self.error()),
                 };
             }

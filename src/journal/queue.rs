@@ -54,7 +54,7 @@ struct Pending {
 }
 
 /// What the writer gets from the queue.
-pub(super) enum Taken {
+pub(super) enum QueueItem {
     /// The oldest rows, at least one.
     Rows(Vec<Row>),
     /// No row arrived in time.
@@ -123,7 +123,7 @@ impl Queue {
 
 impl Rows {
     /// Takes up to `most` rows; waits for the first one for at most `patience`.
-    pub(super) fn take(&self, patience: Duration, most: usize) -> Taken {
+    pub(super) fn take(&self, patience: Duration, most: usize) -> QueueItem {
         let waits = |pending: &mut Pending| {
             pending.is_awaited = pending.rows.is_empty() && !pending.is_closed;
             pending.is_awaited
@@ -132,10 +132,10 @@ impl Rows {
         let (mut pending, _) = waited.unwrap_or_else(PoisonError::into_inner);
         pending.is_awaited = false;
         if pending.rows.is_empty() {
-            return if pending.is_closed { Taken::Closed } else { Taken::Late };
+            return if pending.is_closed { QueueItem::Closed } else { QueueItem::Late };
         }
         let count = pending.rows.len().min(most);
-        Taken::Rows(pending.rows.drain(..count).collect())
+        QueueItem::Rows(pending.rows.drain(..count).collect())
     }
 }
 
@@ -191,10 +191,10 @@ mod tests {
         queue.send(Row { entry, durability: Durability::Written, done: None, room }).expect("open");
     }
 
-    fn numbers(taken: Taken) -> Option<Vec<u64>> {
+    fn numbers(taken: QueueItem) -> Option<Vec<u64>> {
         match taken {
-            Taken::Rows(rows) => Some(rows.iter().map(|row| row.entry.mono).collect()),
-            Taken::Late | Taken::Closed => None,
+            QueueItem::Rows(rows) => Some(rows.iter().map(|row| row.entry.mono).collect()),
+            QueueItem::Late | QueueItem::Closed => None,
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(numbers(rows.take(SOON, 3)), Some(vec![0, 1, 2]));
         queue.close();
         assert_eq!(numbers(rows.take(SOON, 3)), Some(vec![3, 4]));
-        assert!(matches!(rows.take(SOON, 3), Taken::Closed));
+        assert!(matches!(rows.take(SOON, 3), QueueItem::Closed));
         let room = queue.spare.clone().try_acquire_owned().expect("room for a note");
         let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
         let row = Row { entry, durability: Durability::Written, done: None, room };
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn whoever_waits_gets_the_next_row_and_gives_up_in_time() {
         let (queue, rows, _) = Queue::new();
-        assert!(matches!(rows.take(Duration::from_millis(1), 1), Taken::Late));
+        assert!(matches!(rows.take(Duration::from_millis(1), 1), QueueItem::Late));
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| (0..100).map(|_| numbers(rows.take(SOON, 1))).collect::<Vec<_>>());
             (0..100).for_each(|number| send(&queue, number));

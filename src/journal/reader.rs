@@ -91,7 +91,7 @@ pub struct Reader {
     bytes: Vec<u8>,
     at: usize,
     number: u32,
-    known: Known,
+    known: ReadLines,
     /// Invalid lines since the last valid one.
     bad: Option<Bad>,
     ready: VecDeque<Item>,
@@ -114,7 +114,7 @@ enum Repeats {
 
 /// The lines read so far, by number.
 #[derive(Debug, Default)]
-struct Known {
+struct ReadLines {
     first: u64,
     hashes: Vec<Hash>,
 }
@@ -150,7 +150,7 @@ impl Reader {
             bytes: Vec::new(),
             at: 0,
             number: 0,
-            known: Known::default(),
+            known: ReadLines::default(),
             bad: None,
             ready: VecDeque::new(),
             version: None,
@@ -305,7 +305,7 @@ impl Reader {
             None if seq > 1 => self.report(ProblemKind::Missing, (1, seq - 1), place),
             None => {}
         }
-        self.known = Known { first: seq, hashes: vec![record.hash] };
+        self.known = ReadLines { first: seq, hashes: vec![record.hash] };
         self.ready.push_back(Item::Record(record));
     }
 
@@ -338,7 +338,7 @@ pub fn last(recording: &Path) -> Option<Record> {
     }
 }
 
-impl Known {
+impl ReadLines {
     fn last(&self) -> u64 {
         (self.first + self.hashes.len() as u64).saturating_sub(1)
     }

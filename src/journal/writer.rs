@@ -11,7 +11,7 @@ use tokio::sync::{Notify, oneshot, watch};
 use super::Durability;
 use super::appender::{Appender, own_row};
 use super::chain::{Entry, Hash};
-use super::queue::{Room, Rows, State, Taken};
+use super::queue::{QueueItem, Room, Rows, State};
 use crate::clock::Clock;
 use crate::process;
 
@@ -114,9 +114,9 @@ impl Writer {
             let taken = queue.take(self.patience(), GROUP_ROWS);
             self.state.begin(self.clock.now().mono);
             match taken {
-                Taken::Rows(rows) => rows.into_iter().for_each(|row| self.take(row)),
-                Taken::Late => self.watch(),
-                Taken::Closed => break,
+                QueueItem::Rows(rows) => rows.into_iter().for_each(|row| self.take(row)),
+                QueueItem::Late => self.watch(),
+                QueueItem::Closed => break,
             }
             self.settle();
             self.tell();

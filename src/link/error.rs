@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::carried::Carried;
 use super::connection_kind::ConnectionKind;
+use super::transport_error::TransportError;
 use crate::config::Period;
 use crate::process::environment::MAX_BYTES;
 
@@ -111,7 +111,7 @@ pub enum Error {
         /// The machine or container.
         host: String,
         /// What happened.
-        why: Carried,
+        why: TransportError,
     },
     /// Standard input is a terminal, which cannot carry binary data.
     #[error("standard input is a terminal, which alters the bytes it carries: remove `-t` from `via`")]

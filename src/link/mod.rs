@@ -5,9 +5,9 @@
 //! descends from a managed task, so that an agent's command cannot act as the person.
 
 mod access;
-mod at_once;
 mod background;
-mod carried;
+mod call_session;
+mod connect_within;
 mod connection_kind;
 mod connections;
 mod error;
@@ -19,20 +19,19 @@ mod lock;
 mod operator;
 mod protocol;
 mod relay;
+mod route;
 mod running;
 mod scripts;
 mod server;
 mod shell;
 mod socket;
 mod strict;
-mod talk;
+mod transport_error;
 mod unit;
-mod way;
 
 pub use access::Access;
-pub use at_once::ask_at_once;
 pub use background::{Started, check_room, start as start_background};
-pub use carried::Carried;
+pub use connect_within::ask_at_once;
 pub use connection_kind::ConnectionKind;
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
@@ -47,16 +46,17 @@ pub use operator::{
 };
 pub use protocol::{Reply, Request, Shown};
 pub use relay::{Relay, refusal};
+pub use route::{
+    Dialed, Door, Link, ListedRuntime, Listing, RemoteHost, RemoteOutput, RuntimeRoute, Through, ssh_folder,
+};
 pub use running::Running;
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
 pub use shell::{
-    Asked, Loss, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply, ShellRequest,
-    Unasked,
+    Loss, ServedRequest, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply,
+    ShellRequest, Unasked,
 };
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;
+pub use transport_error::TransportError;
 pub use unit::unit_name;
-pub use way::{
-    Dialed, Door, Link, ListedRuntime, Listing, RemoteHost, RemoteOutput, Through, Way, ssh_folder,
-};

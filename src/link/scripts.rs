@@ -8,13 +8,13 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::call_session::CallSession;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
-use super::talk::Talk;
 use super::{Client, Error, Hello, Lines, Role, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::model::{Metrics, STREAM_CALL, Standing, StreamView, Within};
+use crate::model::{Metrics, ParentTask, STREAM_CALL, Standing, StreamView};
 use crate::process::EnclosingTask;
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
@@ -238,7 +238,8 @@ pub async fn serve(
                 let caller = Caller { begun: cut.begun().clone(), ..caller.clone() };
                 let call =
                     tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input, &cut);
-                let mut talk = Talk { id, reader: &mut reader, writer: &mut writer, cut: &cut, next: None };
+                let mut talk =
+                    CallSession { id, reader: &mut reader, writer: &mut writer, cut: &cut, next: None };
                 // With an idempotency key, the call is completed even if the client disconnects: what was started
                 // under a key is never done twice.
                 let answer = talk.until_answered(call, once.is_some()).await?;
@@ -263,8 +264,8 @@ pub async fn serve(
 }
 
 /// Returns the task that a script runs in; `None` for an id that no runtime would assign.
-fn within(enclosing: EnclosingTask) -> Option<Within> {
-    Some(Within { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
+fn within(enclosing: EnclosingTask) -> Option<ParentTask> {
+    Some(ParentTask { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
 }
 
 /// Runs a program for a script and reports its events. If the script disconnects, the program is ended.

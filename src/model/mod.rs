@@ -4,8 +4,8 @@
 pub(crate) mod agent_view;
 pub(crate) mod approval;
 pub(crate) mod calls;
-pub(crate) mod cause;
 pub(crate) mod counter;
+pub(crate) mod end_reason;
 pub(crate) mod error;
 pub(crate) mod fact;
 pub(crate) mod gate;
@@ -17,9 +17,9 @@ pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod question;
 pub(crate) mod request;
-pub(crate) mod standing;
 pub(crate) mod state;
 pub(crate) mod status;
+pub(crate) mod status_counts;
 pub(crate) mod stream;
 pub(crate) mod task;
 pub(crate) mod unrecorded;
@@ -33,7 +33,7 @@ pub use task::{TaskEvent, TaskFact, TaskUpdate};
 pub use agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
-pub use cause::Closing;
+pub use end_reason::Closing;
 pub use error::Error;
 pub(crate) use fact::{AbandonedCall, AgentConnection, AnsweredCall, Fact, FactKind, RecoveredTask};
 pub(crate) use gate::{GateEvent, GateEventKind};
@@ -50,11 +50,11 @@ pub use question::{
     Question, QuestionId, QuestionKind, READING, Refusal, Settled,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, Rejection, STEP_GRACE, Step,
-    Stop, StopEffect, StopOutcome, Until, Within,
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, ParentTask, Rejection,
+    STEP_GRACE, Step, Stop, StopEffect, StopOutcome, Until,
 };
-pub use standing::Standing;
 pub use state::TaskState;
+pub use status_counts::Standing;
 pub use stream::{StreamLine, StreamView};
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;

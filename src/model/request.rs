@@ -75,7 +75,7 @@ impl ExecRequest {
 
 /// The task that a caller runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Within {
+pub struct ParentTask {
     /// The task.
     pub task: TaskId,
     /// Whether the task holds an agent (`PILOTHOUSE_TASK_KIND=agent`).

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Leftovers;
-use super::running::HostEvent;
+use super::host_event::HostEvent;
 use super::wire::HostRequest;
 
 /// A host that is this late, beyond the grace period, is stuck: by itself it gives up on unkillable processes after

@@ -15,6 +15,7 @@
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
 
 mod cgroup;
+mod command;
 mod detach;
 mod editor;
 pub mod environment;
@@ -24,6 +25,7 @@ mod fence;
 mod forwarding;
 mod guard;
 mod host;
+mod host_event;
 mod identity;
 mod inherited;
 mod keeper;
@@ -51,12 +53,14 @@ mod witness;
 pub mod workdir;
 
 pub use cgroup::cgroups;
+pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
 pub use exact::{Exact, ResourceLimits};
 pub use exit_record::{EndReason, ExitRecord};
 pub use fence::{Fence, is_confined};
 pub use guard::install as install_guards;
+pub use host_event::HostEvent;
 pub use identity::{ConsoleProcess, Identity, boot_id, container};
 pub use inherited::{Inherited, MOST_DESCRIPTORS, inherited_descriptors};
 pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
@@ -64,11 +68,10 @@ pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, par
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
 pub use received::{Received, become_program, die_of, has_no_output};
-pub use running::{Host, HostEvent, Io, Running};
+pub use running::{Host, Io, Running};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{Exit, Signal, UnknownSignal};
 pub use standstill::{Standstill, Turn};
-pub use start::command::{Command, Leftovers, Profile, Scope, Stdio};
 pub use start::fork_server::fork_server_main;
 pub use start::second_stage::find_shell;
 pub use start::spare::SPARES;

@@ -13,12 +13,13 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
 
+use super::host_event::HostEvent;
 use super::lateness::{HOST_PATIENCE, Watch};
 use super::orphans::Search;
 use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
 use super::wire::{self, Failure, Frames, HostRequest, Report};
-use super::{Exit, Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
+use super::{Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -59,33 +60,6 @@ pub enum Io {
     },
     /// A terminal.
     Pty(Pty),
-}
-
-/// An event from a host, in this order: `Exited`, then, after [`Host::finish`] or immediately if nothing is left,
-/// perhaps `AtWork`, then `Leftovers` and `Ended`. `Ended` without `Exited` means that not even the shell could be killed. `Lost` may come at any
-/// time and is the last event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HostEvent {
-    /// The shell ended; other processes may still run and write.
-    Exited(Exit),
-    /// These processes outlived the shell and are still part of the command: they are waited for.
-    AtWork {
-        /// The names, one per process.
-        names: Vec<String>,
-    },
-    /// The processes that outlived a shell that ended by itself; they are being ended, or kept as requested. Empty if
-    /// the whole tree is being ended.
-    Leftovers {
-        /// The names, one per process.
-        names: Vec<String>,
-    },
-    /// Nothing is left, and `exit.json` has been written.
-    Ended {
-        /// Names of the processes that could not be killed.
-        survivors: Vec<String>,
-    },
-    /// The host was killed. Any of the command's processes that could be found were killed too.
-    Lost,
 }
 
 /// Sends requests to the host of one command. They never block and never fail: their outcome arrives as events, and a

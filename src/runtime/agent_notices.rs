@@ -70,7 +70,7 @@ enum Change {
 
 /// The facts delivered with one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct DeliveredNotices {
     pub(super) ids: Vec<u64>,
     pub(super) sentences: Vec<String>,
 }
@@ -136,7 +136,7 @@ impl AgentNotices {
         room: usize,
         told: Option<&TaskId>,
         console_is_open: bool,
-    ) -> Taken {
+    ) -> DeliveredNotices {
         if let Some(told) = told {
             self.forget(label, |known| known.is_about_the_end_of(told));
         }
@@ -148,7 +148,7 @@ impl AgentNotices {
         }
         let untold = self.agents.entry(label.to_owned()).or_default();
         untold.saw_console = console_is_open;
-        let mut taken = Taken::default();
+        let mut taken = DeliveredNotices::default();
         let mut left = room;
         let (words, others): (Vec<_>, Vec<_>) = untold
             .entries
@@ -167,9 +167,9 @@ impl AgentNotices {
     }
 
     /// Takes only a person's messages.
-    pub(super) fn take_words(&mut self, label: &str) -> Taken {
+    pub(super) fn take_words(&mut self, label: &str) -> DeliveredNotices {
         let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
-        let mut taken = Taken::default();
+        let mut taken = DeliveredNotices::default();
         for entry in entries.filter(|entry| !entry.is_taken) {
             if let Fact::Words(text) = &entry.fact {
                 taken.sentences.push(text.clone());
@@ -410,7 +410,7 @@ mod tests {
         }
     }
 
-    fn take(notices: &mut AgentNotices) -> Taken {
+    fn take(notices: &mut AgentNotices) -> DeliveredNotices {
         notices.take(AGENT, PARAGRAPH_CHARS, None, false)
     }
 
@@ -429,22 +429,22 @@ mod tests {
     fn the_end_of_a_task_is_told_once_and_not_where_the_answer_tells_it() {
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
-        assert_eq!(take(&mut notices), Taken::default(), "its own doing is no news");
+        assert_eq!(take(&mut notices), DeliveredNotices::default(), "its own doing is no news");
         end(&mut notices, &mut supervisor, Exit::Code(3));
         let told = take(&mut notices);
         assert_eq!(told.sentences, [format!("{} (`true`) ended: exit 3 after 12 s", id())]);
-        assert_eq!(take(&mut notices), Taken::default(), "it is in an answer already");
+        assert_eq!(take(&mut notices), DeliveredNotices::default(), "it is in an answer already");
         notices.put_back(AGENT, &told.ids);
         assert_eq!(take(&mut notices), told, "nobody got that answer");
         notices.given(AGENT, &told.ids);
         notices.put_back(AGENT, &told.ids);
-        assert_eq!(take(&mut notices), Taken::default());
+        assert_eq!(take(&mut notices), DeliveredNotices::default());
 
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
         end(&mut notices, &mut supervisor, Exit::Code(0));
-        assert_eq!(notices.take(AGENT, PARAGRAPH_CHARS, Some(&id()), false), Taken::default());
-        assert_eq!(take(&mut notices), Taken::default());
+        assert_eq!(notices.take(AGENT, PARAGRAPH_CHARS, Some(&id()), false), DeliveredNotices::default());
+        assert_eq!(take(&mut notices), DeliveredNotices::default());
     }
 
     #[test]
@@ -472,7 +472,7 @@ mod tests {
             stop_task(&mut supervisor, at(11_000), &Actor::Agent(AGENT.into()), Stop::default());
         watch(&mut notices, &supervisor, &actions);
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
-        assert_eq!(take(&mut notices), Taken::default());
+        assert_eq!(take(&mut notices), DeliveredNotices::default());
     }
 
     #[test]
@@ -500,7 +500,11 @@ mod tests {
         assert!(told.sentences[0].starts_with("the operator says: \"no no "), "{told:?}");
         notices.given(AGENT, &told.ids);
         assert_eq!(take(&mut notices).sentences.len(), 1);
-        assert_eq!(notices.take("b", PARAGRAPH_CHARS, None, false), Taken::default(), "it is another's");
+        assert_eq!(
+            notices.take("b", PARAGRAPH_CHARS, None, false),
+            DeliveredNotices::default(),
+            "it is another's"
+        );
     }
 
     #[test]
@@ -514,7 +518,7 @@ mod tests {
     #[test]
     fn a_console_that_was_closed_is_told_once() {
         let mut notices = AgentNotices::default();
-        assert_eq!(take(&mut notices), Taken::default(), "none was ever open");
+        assert_eq!(take(&mut notices), DeliveredNotices::default(), "none was ever open");
         let mut told = |is_open| notices.take(AGENT, PARAGRAPH_CHARS, None, is_open).sentences.len();
         assert_eq!([true, false, false, true, true, false].map(&mut told), [0, 1, 0, 0, 0, 1]);
     }

@@ -180,14 +180,14 @@ pub(crate) struct OutputLog {
     current: Option<Stream>,
     marked: u64,
     marked_ms: u32,
-    streams: Vec<Kept>,
+    streams: Vec<KeptStream>,
     /// A write failed: nothing more is stored, and everything is counted as dropped.
     broken: bool,
 }
 
 /// What is kept of one stream.
 #[derive(Debug)]
-struct Kept {
+struct KeptStream {
     stream: Stream,
     written: u64,
     tail: Option<Tail>,
@@ -239,7 +239,7 @@ impl OutputLog {
 
     /// Appends the tails after the heads. Call once, when nothing more arrives.
     pub(crate) fn finish(&mut self, at_ms: u32) {
-        for Kept { stream, tail, .. } in std::mem::take(&mut self.streams) {
+        for KeptStream { stream, tail, .. } in std::mem::take(&mut self.streams) {
             if let Some(tail) = tail.filter(|_| !self.broken) {
                 self.broken |= self.take_over(stream, &tail, at_ms).is_err();
             }
@@ -288,7 +288,7 @@ impl OutputLog {
     }
 }
 
-impl Kept {
+impl KeptStream {
     /// Keeps bytes that do not fit into the head; returns how many bytes they displaced.
     fn push(&mut self, bytes: &[u8], folder: &Path, capacity: usize) -> io::Result<u64> {
         if bytes.is_empty() {
@@ -301,9 +301,9 @@ impl Kept {
     }
 }
 
-fn kept(streams: &mut Vec<Kept>, stream: Stream) -> &mut Kept {
+fn kept(streams: &mut Vec<KeptStream>, stream: Stream) -> &mut KeptStream {
     let at = streams.iter().position(|kept| kept.stream == stream).unwrap_or_else(|| {
-        streams.push(Kept { stream, written: 0, tail: None });
+        streams.push(KeptStream { stream, written: 0, tail: None });
         streams.len() - 1
     });
     &mut streams[at]

@@ -7,7 +7,7 @@ use super::{History, Mark, MarkKind, Origin, Size, Stream, Terminal, Transcript}
 
 /// What a program sends, and what stands for it.
 #[derive(Debug, Clone)]
-struct Sent {
+struct SentSequence {
     bytes: Vec<u8>,
     shown: String,
 }
@@ -20,12 +20,12 @@ fn base64(most: usize) -> impl Strategy<Value = String> {
 }
 
 /// Returns a string with its terminator, and what stands for it if it is a picture.
-fn string(kind: &str, content: &str, end: &str, is_picture: bool) -> Sent {
+fn string(kind: &str, content: &str, end: &str, is_picture: bool) -> SentSequence {
     let shown = if is_picture { label(content.len()) } else { String::new() };
-    Sent { bytes: format!("\x1b{kind}{content}{end}").into_bytes(), shown }
+    SentSequence { bytes: format!("\x1b{kind}{content}{end}").into_bytes(), shown }
 }
 
-fn through_tmux(inner: &Sent) -> Sent {
+fn through_tmux(inner: &SentSequence) -> SentSequence {
     let text = String::from_utf8(inner.bytes.clone()).expect("text");
     let content = format!("tmux;{}", text.replace('\x1b', "\x1b\x1b"));
     string("P", &content, "\x1b\\", !inner.shown.is_empty())
@@ -36,7 +36,7 @@ fn ends() -> impl Strategy<Value = &'static str> {
 }
 
 /// Pictures and clipboards of any size.
-fn sent() -> impl Strategy<Value = Sent> {
+fn sent() -> impl Strategy<Value = SentSequence> {
     let iterm = (base64(120_000), ends())
         .prop_map(|(data, end)| string("]", &format!("1337;File=inline=1;size=9:{data}"), end, true));
     let clipboard =
@@ -56,7 +56,7 @@ fn sent() -> impl Strategy<Value = Sent> {
             all += content.len();
             bytes.extend(string("_", &content, "\x1b\\", false).bytes);
         }
-        Sent { bytes, shown: if all > 0 { label(all) } else { String::new() } }
+        SentSequence { bytes, shown: if all > 0 { label(all) } else { String::new() } }
     });
     let plain = prop_oneof![iterm, clipboard, sixel, kitty];
     let wrapped = (base64(60_000), prop::bool::ANY).prop_map(|(data, is_picture)| {

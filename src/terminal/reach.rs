@@ -11,7 +11,7 @@ const MOST_WAITED: usize = 64;
 
 /// What a sequence can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum SequenceReach {
     /// Its own line, or no text at all.
     Line,
     /// Other rows of the screen, or the interpretation of text from here on.
@@ -23,36 +23,36 @@ pub(super) enum Reach {
 }
 
 /// Returns what the sequence at the beginning of `bytes` can change; the first byte is ESC.
-pub(super) fn reach(bytes: &[u8]) -> Reach {
+pub(super) fn reach(bytes: &[u8]) -> SequenceReach {
     match bytes {
-        [_] => Reach::Unknown,
+        [_] => SequenceReach::Unknown,
         [_, b'[', ..] => match Csi::first_in(bytes) {
             Some((_, Some(csi))) => csi_reach(&csi, bytes),
-            Some((_, None)) => Reach::Line,
+            Some((_, None)) => SequenceReach::Line,
             None if bytes.len() < MOST_WAITED && !bytes[2..].iter().any(|byte| *byte < b' ') => {
-                Reach::Unknown
+                SequenceReach::Unknown
             }
-            None => Reach::Screen,
+            None => SequenceReach::Screen,
         },
         [_, b']' | b'P' | b'X' | b'^' | b'_', content @ ..] => string_reach(bytes[1], content),
         // Character sets, the terminator of a string, the saved cursor, the keypad.
-        [_, b'(' | b')' | b'\\' | b'7' | b'=' | b'>', ..] => Reach::Line,
-        _ => Reach::Screen,
+        [_, b'(' | b')' | b'\\' | b'7' | b'=' | b'>', ..] => SequenceReach::Line,
+        _ => SequenceReach::Screen,
     }
 }
 
 /// Returns what a string can change: the line feeds in it are none, so that its line does not end where it seems to.
-fn string_reach(kind: u8, content: &[u8]) -> Reach {
+fn string_reach(kind: u8, content: &[u8]) -> SequenceReach {
     let is_end = |byte: &u8| matches!(byte, 0x1b | 0x18 | 0x1a) || kind == b']' && *byte == 0x07;
     let end = content.iter().position(is_end);
     match content[..end.unwrap_or(content.len())].contains(&b'\n') {
-        true => Reach::Screen,
-        false if end.is_some() => Reach::Line,
-        false => Reach::Unknown,
+        true => SequenceReach::Screen,
+        false if end.is_some() => SequenceReach::Line,
+        false => SequenceReach::Unknown,
     }
 }
 
-fn csi_reach(csi: &Csi<'_>, bytes: &[u8]) -> Reach {
+fn csi_reach(csi: &Csi<'_>, bytes: &[u8]) -> SequenceReach {
     let is_home = || csi.parameters().all(|parameter| parameter.value() <= 1);
     let is_local = match (csi.marker, csi.intermediate, csi.last) {
         (0, 0, b'm' | b'K' | b'G' | b'`' | b'C' | b'a' | b'D' | b'X' | b'@' | b'P' | b'b' | b'I' | b'Z') => {
@@ -64,10 +64,10 @@ fn csi_reach(csi: &Csi<'_>, bytes: &[u8]) -> Reach {
         (b'?', 0, b'h' | b'l') => csi.parameters().all(|mode| {
             matches!(mode.value(), 1 | 9 | 12 | 25 | 1000..=1007 | 1015 | 1016 | 1034 | 2004 | 2026 | 2031)
         }),
-        (0, 0, b'H' | b'f') if is_home() && clears(&bytes[csi.raw.len()..]) => return Reach::Clears,
+        (0, 0, b'H' | b'f') if is_home() && clears(&bytes[csi.raw.len()..]) => return SequenceReach::Clears,
         _ => false,
     };
-    if is_local { Reach::Line } else { Reach::Screen }
+    if is_local { SequenceReach::Line } else { SequenceReach::Screen }
 }
 
 /// Tells whether output continues with a sequence that erases the screen from the cursor on.
@@ -180,11 +180,11 @@ impl Sink for Lines {
 
     fn escape(&mut self, intermediate: u8, last: u8) {
         let bytes = if intermediate == 0 { [0x1b, last, 0] } else { [0x1b, intermediate, last] };
-        self.leaves |= reach(&bytes) != Reach::Line;
+        self.leaves |= reach(&bytes) != SequenceReach::Line;
     }
 
     fn csi(&mut self, csi: Csi<'_>) {
-        self.leaves |= reach(csi.raw) != Reach::Line;
+        self.leaves |= reach(csi.raw) != SequenceReach::Line;
         let count = usize::from(csi.parameter(0, 1));
         match csi.last {
             b'C' | b'a' => self.at = (self.at + count).min(self.columns.max(self.at)),
@@ -218,18 +218,18 @@ mod tests {
     fn what_stays_in_its_line_and_what_does_not() {
         for local in ["[31m", "[K", "[?25l", "[?2004h", "[J", "]0;title\x07", "(0", "7", "[6n", "[3J", "[1 q"]
         {
-            assert_eq!(reach(format!("\x1b{local}x").as_bytes()), Reach::Line, "{local}");
+            assert_eq!(reach(format!("\x1b{local}x").as_bytes()), SequenceReach::Line, "{local}");
         }
         for far in ["[A", "[2;5H", "[H", "[2J", "[?1049h", "[4h", "[?7l", "[3;9r", "M", "8", "c", "[S", "[B"]
         {
-            assert_eq!(reach(format!("\x1b{far}x").as_bytes()), Reach::Screen, "{far}");
+            assert_eq!(reach(format!("\x1b{far}x").as_bytes()), SequenceReach::Screen, "{far}");
         }
-        assert_eq!(reach(b"\x1bPq#0\n~~\x1b\\"), Reach::Screen, "the line feed is none");
+        assert_eq!(reach(b"\x1bPq#0\n~~\x1b\\"), SequenceReach::Screen, "the line feed is none");
         for clear in ["[H\x1b[2J", "[1;1H\x1b[J", "[;f\x1b[0J"] {
-            assert_eq!(reach(format!("\x1b{clear}").as_bytes()), Reach::Clears, "{clear}");
+            assert_eq!(reach(format!("\x1b{clear}").as_bytes()), SequenceReach::Clears, "{clear}");
         }
         for begun in ["", "[", "[12;", "]0;title", "_G;AAAA"] {
-            assert_eq!(reach(format!("\x1b{begun}").as_bytes()), Reach::Unknown, "{begun}");
+            assert_eq!(reach(format!("\x1b{begun}").as_bytes()), SequenceReach::Unknown, "{begun}");
         }
     }
 

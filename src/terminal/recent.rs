@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::cell::CellStyle;
-use super::reach::{Measure, Reach, reach};
+use super::reach::{Measure, SequenceReach, reach};
 use super::size::Size;
 
 /// Maximum number of bytes kept: several screens of coloured text.
@@ -28,7 +28,7 @@ pub(super) struct Recent {
     starts: VecDeque<Start>,
     /// Where the next search for sequences that leave their line begins: before any incomplete sequence.
     looked: u64,
-    left: Option<Left>,
+    left: Option<LastEffect>,
     /// The offset at which the terminal got its current width.
     resized: u64,
 }
@@ -43,7 +43,7 @@ struct Start {
 
 /// Where output last affected something beyond its own line.
 #[derive(Debug, Clone, Copy)]
-struct Left {
+struct LastEffect {
     offset: u64,
     /// The number of line feeds before it.
     feeds: u64,
@@ -93,7 +93,7 @@ impl Recent {
     pub(super) fn leave(&mut self, bytes: &[u8]) {
         self.feeds += feeds(bytes);
         self.pass(bytes.len());
-        self.left = Some(Left { offset: self.base, feeds: self.feeds, clears: false });
+        self.left = Some(LastEffect { offset: self.base, feeds: self.feeds, clears: false });
     }
 
     /// Records that the terminal has another width from here on.
@@ -153,24 +153,27 @@ impl Recent {
         let mut looked = new.len();
         let fed = memchr::memrchr2(0x0b, 0x0c, new).map(|at| (at, false));
         let moved = memchr::memrchr_iter(0x1b, new).find_map(|at| match reach(&new[at..]) {
-            Reach::Line => None,
-            Reach::Unknown => {
+            SequenceReach::Line => None,
+            SequenceReach::Unknown => {
                 looked = looked.min(at);
                 None
             }
-            Reach::Clears => Some((at, true)),
+            SequenceReach::Clears => Some((at, true)),
             // If the cursor was moved home right before it, include that in the sequence, since the search
             // runs backwards.
-            Reach::Screen if new[at..].starts_with(b"\x1b[2J") => {
+            SequenceReach::Screen if new[at..].starts_with(b"\x1b[2J") => {
                 let home = [&b"\x1b[H"[..], b"\x1b[1;1H"].into_iter().find(|home| new[..at].ends_with(home));
                 Some(home.map_or((at, false), |home| (at - home.len(), true)))
             }
-            Reach::Screen => Some((at, false)),
+            SequenceReach::Screen => Some((at, false)),
         });
         if let Some((at, clears)) = moved.max(fed) {
             let behind = feeds(&new[at..]);
-            self.left =
-                Some(Left { offset: self.base + (begin + at) as u64, feeds: self.feeds - behind, clears });
+            self.left = Some(LastEffect {
+                offset: self.base + (begin + at) as u64,
+                feeds: self.feeds - behind,
+                clears,
+            });
         }
         self.looked = self.base + (begin + looked) as u64;
     }

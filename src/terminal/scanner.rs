@@ -9,7 +9,7 @@ mod strings;
 use super::csi::{self, Csi};
 pub(super) use patience::Patience;
 pub(super) use strings::label;
-use strings::{Ended, Held};
+use strings::{EndedString, HeldString};
 
 /// The longest string, in bytes; one that is longer is shown as text.
 pub(super) const MAX_STRING: usize = 4 << 20;
@@ -39,7 +39,7 @@ pub(super) struct Scanner {
     /// The unfinished sequence, or the beginning of a character.
     pending: Vec<u8>,
     /// The current string, or the last one.
-    held: Held,
+    held: HeldString,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ enum State {
 impl Scanner {
     /// Returns a scanner that keeps only the end of a long string, for a screen, which has no room for more.
     pub(super) fn for_screen() -> Self {
-        Self { held: Held::for_screen(), ..Self::default() }
+        Self { held: HeldString::for_screen(), ..Self::default() }
     }
 
     /// Tells whether the next byte starts something new.
@@ -264,9 +264,9 @@ impl Scanner {
     fn end_string(&mut self, sink: &mut impl Sink) {
         self.enter(State::Text);
         match self.held.end() {
-            Ended::Osc(content) => sink.osc(content),
-            Ended::Picture(bytes) => sink.picture(bytes),
-            Ended::Nothing => {}
+            EndedString::Osc(content) => sink.osc(content),
+            EndedString::Picture(bytes) => sink.picture(bytes),
+            EndedString::Nothing => {}
         }
     }
 

@@ -42,7 +42,7 @@ pub enum Effect {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Said {
+pub(super) struct AnswerResult {
     /// The question.
     question_id: QuestionId,
     /// What kind of question it is.
@@ -68,10 +68,10 @@ pub struct Complete {
 /// Builds the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    QuestionAnswer::envelope(&Said::of(complete))
+    QuestionAnswer::envelope(&AnswerResult::of(complete))
 }
 
-impl Said {
+impl AnswerResult {
     fn of(Complete { question, answer }: &Complete) -> Self {
         Self {
             question_id: question.id.clone(),
@@ -107,7 +107,7 @@ operator what you know, beside any question.";
     ];
 
     type Input = Input;
-    type Result = Said;
+    type Result = AnswerResult;
 
     fn check(input: Input) -> Result<(), ToolError> {
         validate(&input)
@@ -118,7 +118,7 @@ operator what you know, beside any question.";
         Ok(Done { envelope: Self::envelope(&said), task: None })
     }
 
-    fn summary(said: &Said) -> String {
+    fn summary(said: &AnswerResult) -> String {
         let id = &said.question_id;
         match said.effect {
             Effect::Answered => format!("{id} answered"),
@@ -126,7 +126,7 @@ operator what you know, beside any question.";
         }
     }
 
-    fn receipt(said: &Said) -> Receipt {
+    fn receipt(said: &AnswerResult) -> Receipt {
         let id = &said.question_id;
         match (said.effect, &said.answer) {
             (Effect::Answered, Some(answer)) => {
@@ -140,7 +140,7 @@ operator what you know, beside any question.";
 }
 
 /// Answers a question, or comments on it.
-pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<Said, ToolError> {
+pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<AnswerResult, ToolError> {
     validate(&input)?;
     let Input { question_id, answer, comment } = input;
     let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
@@ -153,7 +153,7 @@ pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<Said, ToolEr
     };
     let Some(answer) = answer else {
         cx.runtime.comment(by, &id, comment.unwrap_or_default()).await?;
-        return Ok(Said::of(&Complete { question, answer: None }));
+        return Ok(AnswerResult::of(&Complete { question, answer: None }));
     };
     let Some(value) = question.kind.read(&answer) else {
         let misfit = Refusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
@@ -164,7 +164,7 @@ pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<Said, ToolEr
         return Err(Error::Question(misfit).into());
     };
     let taken = cx.runtime.answer(by, &id, Given { value, note: comment }).await?;
-    Ok(Said::of(&Complete { question, answer: Some((answer, taken.principal)) }))
+    Ok(AnswerResult::of(&Complete { question, answer: Some((answer, taken.principal)) }))
 }
 
 fn validate(input: &Input) -> Result<(), ToolError> {

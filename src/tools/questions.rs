@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::errors::unusable;
 use super::input;
-use super::question_answer::{self, QuestionAnswer, Said};
+use super::question_answer::{self, AnswerResult, QuestionAnswer};
 use super::question_list::{Listing, QuestionList, listing};
 use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
@@ -53,7 +53,7 @@ pub(super) enum Outcome {
     /// What came of the answer.
     Settled {
         /// The question and what was said.
-        settled: Said,
+        settled: AnswerResult,
     },
 }
 

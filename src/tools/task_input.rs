@@ -10,7 +10,7 @@ use super::exec_command::YIELD_MS;
 use super::preview::Cursor;
 use super::receipt::Receipt;
 use super::task::TaskState;
-use super::task_output::{Asked, Read, View, read};
+use super::task_output::{OutputRequest, Read, View, read};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
@@ -180,7 +180,8 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
                 _ = cx.cut.asked() => cx.cut.took(),
             }
             outcome.task = cx.task(id.as_str()).await?;
-            let asked = Asked { since: Some(before), view: View::Auto, budget: cx.caller.room.budget(None) };
+            let asked =
+                OutputRequest { since: Some(before), view: View::Auto, budget: cx.caller.room.budget(None) };
             let Read { output, next, .. } = read(cx, &id, asked).await?;
             reaction = Some((output.preview.map(|preview| preview.text), next));
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::errors::unusable;
 use super::preview::{Cursor, StreamPreview};
-pub use super::reading::Reading;
+pub use super::reading::StreamLines;
 use super::reading::{self, Streams, Wanted};
 use super::receipt::{Artifact, LEFT_OUT, Receipt};
 use super::task::{self, Kind, Notes, Waiting};
@@ -93,7 +93,7 @@ pub enum Retrieval {
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Seen {
+pub enum ShownAs {
     /// What was printed, as text.
     Transcript,
     /// The screen as it looks now.
@@ -121,10 +121,10 @@ struct TaskReading {
     /// Give it as `since` to read what comes next.
     next_cursor: String,
     /// What the preview shows.
-    view: Seen,
+    view: ShownAs,
     /// Which lines were read; present only with `lines` or `match`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reading: Option<Reading>,
+    reading: Option<StreamLines>,
     /// Files with the exact output; absent when nothing was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
@@ -157,9 +157,9 @@ pub struct Complete {
     /// The part of its output that is shown.
     pub output: StreamPreview,
     /// Whether that is the transcript or the screen.
-    pub seen: Seen,
+    pub seen: ShownAs,
     /// Which lines that is, if lines were asked for.
-    pub reading: Option<Reading>,
+    pub reading: Option<StreamLines>,
     /// Where to continue reading.
     pub next: Cursor,
     /// The current time.
@@ -229,18 +229,19 @@ screen. `task_id` is ExecCommand's, not your client's.";
         }
         // Read the task before its output: if it has ended, all its output is available.
         let task = cx.task(id.as_str()).await?;
-        let asked = Asked { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
+        let asked =
+            OutputRequest { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
         let Read { output, seen, next, reading } = match wanted {
             Some(wanted) if task.status != TaskStatus::Queued => {
                 let stored = cx.runtime.output(&id)?;
                 let next = Cursor::at(stored.position());
                 let clock = cx.runtime.clock().clone();
                 let (reading, output) = reading::read(stored, &id, wanted, asked.budget, clock).await?;
-                Read { output, seen: Seen::Transcript, next, reading: Some(reading) }
+                Read { output, seen: ShownAs::Transcript, next, reading: Some(reading) }
             }
             _ => read(cx, &id, asked).await?,
         };
-        let has_lines = reading.as_ref().is_some_and(Reading::has_lines);
+        let has_lines = reading.as_ref().is_some_and(StreamLines::has_lines);
         let there = task.status.is_terminal() || has_lines || since.is_some_and(|since| next > since);
         let retrieval = retrieval(there, input.block.unwrap_or(reading.is_none()));
         let complete = Complete { retrieval, task, output, seen, reading, next, now: cx.now() };
@@ -276,8 +277,8 @@ screen. `task_id` is ExecCommand's, not your client's.";
         };
         let waiting = task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
         let title = match task.view {
-            Seen::Transcript => "Output",
-            Seen::Screen => "Screen",
+            ShownAs::Transcript => "Output",
+            ShownAs::Screen => "Screen",
         };
         let nothing = match (task.output_lost, task.output_truncated) {
             (true, _) => "(lost: its file was removed)",
@@ -291,7 +292,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
             Some(preview),
         );
         let receipt = receipt.lines(task::dropped_line(task.dropped_bytes));
-        let is_cut = task.output_truncated && !task.output_lost && task.view == Seen::Transcript;
+        let is_cut = task.output_truncated && !task.output_lost && task.view == ShownAs::Transcript;
         match task.status.is_terminal() {
             false => receipt.next(&task.next_step()),
             true if is_cut => receipt.next("TaskOutput with `lines` or `match` to read the rest."),
@@ -354,7 +355,7 @@ fn until(since: Option<Cursor>) -> Until {
 
 /// Which part of the output to read, and how much.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct OutputRequest {
     pub(super) since: Option<Cursor>,
     pub(super) view: View,
     pub(super) budget: Budget,
@@ -363,13 +364,13 @@ pub(super) struct Asked {
 /// What was read of a task's output.
 pub(super) struct Read {
     pub(super) output: StreamPreview,
-    pub(super) seen: Seen,
+    pub(super) seen: ShownAs,
     pub(super) next: Cursor,
-    pub(super) reading: Option<Reading>,
+    pub(super) reading: Option<StreamLines>,
 }
 
 /// Reads a task's current output.
-pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<Read, ToolError> {
+pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: OutputRequest) -> Result<Read, ToolError> {
     let output = cx.runtime.output(id)?;
     let next = Cursor::at(output.position());
     let screen = match asked.view {
@@ -382,11 +383,11 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<R
     let (seen, output) = match screen {
         Some(screen) => {
             let shown = StreamPreview::of(&Text::Whole(screen), asked.budget.chars).within(asked.budget.room);
-            (Seen::Screen, shown.keep(&output, Stream::Merged).await)
+            (ShownAs::Screen, shown.keep(&output, Stream::Merged).await)
         }
         None => {
             let from = asked.since.map_or(0, Cursor::position);
-            (Seen::Transcript, StreamPreview::merged(&output, id, from, asked.budget).await?)
+            (ShownAs::Transcript, StreamPreview::merged(&output, id, from, asked.budget).await?)
         }
     };
     Ok(Read { output, seen, next, reading: None })

@@ -1,7 +1,7 @@
 //! A dry run promises what the run then does: every command that changes something is asked what it would do, and then
 //! run, with the same random input.
 
-use pilothouse::dispatch::{COMMANDS, Command, Danger, Reach};
+use pilothouse::dispatch::{COMMANDS, Command, CommandReach, Danger};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use proptest::test_runner::{Config, TestRunner};
@@ -14,7 +14,8 @@ const DONE: [&str; 4] = ["ok", "CHILD_EXIT_NONZERO", "PARTIAL_FAILURE", "TIMEOUT
 
 /// Every command that changes something and can be a line, with the schema of its input.
 fn commands() -> Vec<(String, Value)> {
-    let changes = |command: &&Command| command.danger != Danger::Safe && command.reach == Reach::Anywhere;
+    let changes =
+        |command: &&Command| command.danger != Danger::Safe && command.reach == CommandReach::Anywhere;
     let all = COMMANDS.iter().filter(changes);
     all.map(|command| (command.path.clone(), command.input_schema().clone())).collect()
 }

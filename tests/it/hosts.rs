@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pilothouse::config::HostSettings;
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Error, Operator, RemoteHost, Request, VERSION, Way};
+use pilothouse::link::{Error, Operator, RemoteHost, Request, RuntimeRoute, VERSION};
 use pilothouse::model::{Input, Snapshot};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -82,7 +82,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     let there = Home::new();
     let mut served = there.serve();
     let beside = Operator::attach(&there.places().operator_socket(), "/".into()).await.expect("attaches");
-    let way = Way::operator(host(&there), there.places().id);
+    let way = RuntimeRoute::operator(host(&there), there.places().id);
     let operator = Operator::attach_by(&way, "/nowhere/here".into()).await.expect("attaches");
     // The notice names who connected, as the other machine reports it, and through which carrier.
     let is_told = |snapshot: &Snapshot| {
@@ -184,7 +184,7 @@ async fn a_runtime_one_version_older_is_looked_at_and_another_one_refused() {
 async fn each_way_to_fail_is_told_with_its_cure() {
     let there = Home::new();
     let attach = async |host: RemoteHost, place: &str| {
-        let refused = Operator::attach_by(&Way::operator(host, place), "/".into()).await;
+        let refused = Operator::attach_by(&RuntimeRoute::operator(host, place), "/".into()).await;
         refused.err().expect("refused").to_string()
     };
     let missing = host_by(&["/nowhere/ssh"], None, Path::new(""));

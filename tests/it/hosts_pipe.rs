@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pilothouse::config::HostSettings;
-use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, Way};
+use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, RuntimeRoute};
 use pilothouse::model::Input;
 use serde_json::json;
 
@@ -27,8 +27,8 @@ pub(crate) fn behind_bad_lines(there: &Home, life: &str) -> RemoteHost {
     RemoteHost::named("box", &hosts, Path::new(""), "ada@laptop").expect("a host")
 }
 
-fn line(there: &Home) -> Way {
-    Way::operator(behind_bad_lines(there, LIFE), there.places().id)
+fn line(there: &Home) -> RuntimeRoute {
+    RuntimeRoute::operator(behind_bad_lines(there, LIFE), there.places().id)
 }
 
 pub(crate) fn has_python() -> bool {
@@ -45,7 +45,7 @@ struct Told {
 
 /// Types numbers and runs commands over one connection after another, each until it dies, `deaths` times. On a slow
 /// machine more often: a connection may die before anything was answered.
-async fn drive(way: Way, number: usize, deaths: usize, home: std::path::PathBuf) -> Told {
+async fn drive(way: RuntimeRoute, number: usize, deaths: usize, home: std::path::PathBuf) -> Told {
     let steady = Operator::attach(&home.join("operator.sock"), "/".into()).await.expect("attaches");
     let task = start(&steady, &format!("while read -r line; do echo $line >> typed-{number}; done")).await;
     drop(steady);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use pilothouse::config::HostSettings;
-use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, Way};
+use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, RuntimeRoute};
 use pilothouse::model::{Decision, Input};
 use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
         let finding = findings.iter().find(|finding| finding["check"] == check).expect(check);
         assert_eq!(finding["state"], "ok", "{looked}");
     }
-    let way = Way::operator(machine.host(&here), there.places().id);
+    let way = RuntimeRoute::operator(machine.host(&here), there.places().id);
     let operator = Operator::attach_by(&way, "/".into()).await.expect("attaches");
     let task = start(&operator, "while read -r line; do echo \"<$line>\"; done").await;
     let typed = Request::Send { task: task.clone(), input: Input::Raw(b"over ssh\r".to_vec()) };

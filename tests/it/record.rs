@@ -9,7 +9,7 @@ use pilothouse::clock::Clock;
 use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
 use pilothouse::model::{TaskFact, TaskStatus, TaskView};
-use pilothouse::runtime::past::{self, Listed, Recording};
+use pilothouse::runtime::past::{self, ListedRecording, Recording};
 use pilothouse::tools::{self, Caller};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(pid, signal).expect("sent");
 }
 
-fn recordings(home: &Home) -> Vec<Listed> {
+fn recordings(home: &Home) -> Vec<ListedRecording> {
     past::list(&home.places().recordings(), Some(&home.places().workspace))
 }
 

@@ -11,7 +11,7 @@ use pilothouse::model::{
     RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEvent, TaskFact, TaskStatus, TaskView,
     Waiting,
 };
-use pilothouse::tools::task_output::{Retrieval, Seen};
+use pilothouse::tools::task_output::{Retrieval, ShownAs};
 use pilothouse::tools::{
     Cursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list, task_output,
     task_status, task_stop,
@@ -131,7 +131,7 @@ fn promoted(task: TaskView, output: &str) -> Envelope {
     exec_command::project(&exec_command::Complete::Promoted { task: Arc::new(task), output })
 }
 
-fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: Seen) -> Envelope {
+fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: ShownAs) -> Envelope {
     let output = filed(StreamPreview::of(&text(output), 400), "/state/tasks/task_4k2m9x7a/output.log");
     let next = Cursor::at(4096);
     task_output::project(&task_output::Complete {
@@ -322,16 +322,16 @@ fn task_output_success_cases() -> Cases {
         task
     };
     vec![
-        ("finished", read(Retrieval::Success, finished(), "done\n", Seen::Transcript)),
-        ("finished without output", read(Retrieval::Success, finished(), "", Seen::Transcript)),
-        ("cut", read(Retrieval::Success, finished(), &lines, Seen::Transcript)),
+        ("finished", read(Retrieval::Success, finished(), "done\n", ShownAs::Transcript)),
+        ("finished without output", read(Retrieval::Success, finished(), "", ShownAs::Transcript)),
+        ("cut", read(Retrieval::Success, finished(), &lines, ShownAs::Transcript)),
         (
             "failed",
             read(
                 Retrieval::Success,
                 ended(running("x"), TaskStatus::Failed, Some(7), None),
                 "before_fail",
-                Seen::Transcript,
+                ShownAs::Transcript,
             ),
         ),
         (
@@ -340,7 +340,7 @@ fn task_output_success_cases() -> Cases {
                 Retrieval::Success,
                 stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM"))),
                 "partial",
-                Seen::Transcript,
+                ShownAs::Transcript,
             ),
         ),
         (
@@ -349,7 +349,7 @@ fn task_output_success_cases() -> Cases {
                 Retrieval::Success,
                 typed_into(with_tty(running("./ask"))),
                 "heard: blue\n",
-                Seen::Transcript,
+                ShownAs::Transcript,
             ),
         ),
         (
@@ -358,16 +358,16 @@ fn task_output_success_cases() -> Cases {
                 Retrieval::Success,
                 with_tty(running("top")),
                 "top - 12:00:00 up 1 day\nTasks: 3",
-                Seen::Screen,
+                ShownAs::Screen,
             ),
         ),
         (
             "waiting for a line",
-            read(Retrieval::Success, prompt("line", "tty_read"), "Colour? ", Seen::Transcript),
+            read(Retrieval::Success, prompt("line", "tty_read"), "Colour? ", ShownAs::Transcript),
         ),
         (
             "waiting for a secret",
-            read(Retrieval::Success, prompt("secret", "echo_off"), "Password: ", Seen::Transcript),
+            read(Retrieval::Success, prompt("secret", "echo_off"), "Password: ", ShownAs::Transcript),
         ),
     ]
 }
@@ -384,9 +384,9 @@ fn task_output_not_there_yet_cases() -> Cases {
     cancelling.stop =
         Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false, why: None });
     vec![
-        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", Seen::Transcript)),
-        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", Seen::Transcript)),
-        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", Seen::Transcript)),
+        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", ShownAs::Transcript)),
+        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", ShownAs::Transcript)),
+        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", ShownAs::Transcript)),
     ]
 }
 
@@ -435,7 +435,7 @@ proptest! {
 #[test]
 fn a_task_of_one_endless_line_is_cut_and_filed() {
     let finished = ended(running("x"), TaskStatus::Completed, Some(0), None);
-    let envelope = read(Retrieval::Success, finished, &"x".repeat(9000), Seen::Transcript);
+    let envelope = read(Retrieval::Success, finished, &"x".repeat(9000), ShownAs::Transcript);
     let task = &envelope.result().expect("a success")["task"];
     assert_eq!(task["output_truncated"], true);
     assert_eq!(task["output_artifact"], 0);

@@ -19,8 +19,8 @@ use super::shown::ShownCommand;
 use super::unwrap::Kind;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::link::{self, Asked, Client, ShellInput, ShellLine, ShellMessage, ShellReply};
-use crate::model::{Error, ExecOutcome, ExecRequest, Exit, Input, Stop, TaskView, Within};
+use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
+use crate::model::{Error, ExecOutcome, ExecRequest, Exit, Input, ParentTask, Stop, TaskView};
 use crate::process::{EnclosingTask, Fence, Scope, Signal};
 use crate::runtime::{AgentNotices, Handle, Leftovers, Native, NativeRequest, Stage};
 use crate::terminal::Size;
@@ -69,8 +69,8 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
     Ok(())
 }
 
-fn within(enclosing: EnclosingTask) -> Option<Within> {
-    Some(Within { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
+fn within(enclosing: EnclosingTask) -> Option<ParentTask> {
+    Some(ParentTask { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
 }
 
 /// A requested command.
@@ -98,10 +98,10 @@ impl Call {
         agent: Option<Kind>,
         session: Membership,
         cwd: PathBuf,
-        asked: Asked,
+        asked: ServedRequest,
     ) -> Self {
         let actor = Actor::Agent(session.label.clone());
-        let Asked { request, workdir, stdin, stdout, stderr, descriptors } = asked;
+        let ServedRequest { request, workdir, stdin, stdout, stderr, descriptors } = asked;
         let shown = ShownCommand::of(agent, &request);
         let input = shown.on_record(&request);
         let runs_elsewhere = request.shown.is_some();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Error, Joined, Shim, Target};
 use crate::envelope::SafeText;
-use crate::link::{self, Access, Holder, Way};
+use crate::link::{self, Access, Holder, RuntimeRoute};
 use crate::paths::Places;
 
 impl Shim {
@@ -42,10 +42,10 @@ impl Shim {
     }
 
     async fn dial(&self, socket: &Path) -> Result<Joined, link::Error> {
-        self.dial_by(&Way::Socket(socket.to_owned())).await
+        self.dial_by(&RuntimeRoute::Socket(socket.to_owned())).await
     }
 
-    async fn dial_by(&self, way: &Way) -> Result<Joined, link::Error> {
+    async fn dial_by(&self, way: &RuntimeRoute) -> Result<Joined, link::Error> {
         let mut dialed = way.dial(&self.hello).await?;
         let link = dialed.take_link();
         Ok(Joined { lines: dialed.lines.with_cap(super::MAX_LINE), writer: dialed.writer, link })

@@ -25,7 +25,7 @@ use outbox::{Outbox, write_lines};
 use relay::Relay;
 
 use crate::config::Limits;
-use crate::link::{self, Hello, Lines, Link, Way};
+use crate::link::{self, Hello, Lines, Link, RuntimeRoute};
 use crate::paths::Places;
 
 /// The maximum length of a line from either side, in bytes. The runtime itself accepts less, and the answer to a
@@ -40,7 +40,7 @@ pub enum Target {
     /// Behind this socket, started by another process.
     Socket(PathBuf),
     /// On another machine, where its command starts one if there is none.
-    Elsewhere(Way),
+    Elsewhere(RuntimeRoute),
     /// In this workspace; started if there is none.
     Workspace {
         /// The workspace's file locations.

@@ -331,7 +331,7 @@ mod tests {
     use crate::agent::ENVELOPE_KEY;
     use crate::agent::params::REVISION_KEY;
     use crate::agent::shim::Error;
-    use crate::link::{self, Carried, MAX_FRAME};
+    use crate::link::{self, MAX_FRAME, TransportError};
 
     fn hear(requests: &mut Requests, message: &Value) -> ClientLine {
         let heard = requests.client_said(message.to_string().as_bytes());
@@ -513,8 +513,8 @@ mod tests {
             let answers = parsed(&requests.lost(loss));
             answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"]["retryable"].as_bool().expect("a flag")
         };
-        let carried = |why: Carried| link::Error::Carried { host: "box".into(), why };
-        let exited = |said: &str| carried(Carried::Exited { code: Some(255), said: said.into() });
+        let carried = |why: TransportError| link::Error::Carried { host: "box".into(), why };
+        let exited = |said: &str| carried(TransportError::Exited { code: Some(255), said: said.into() });
         let broken = exited("Connection to box closed by remote host");
         for tool in &tools::TOOLS {
             let only_reads = tool.hints.read_only;
@@ -523,14 +523,14 @@ mod tests {
         }
         assert!(!retryable("NoSuchTool", true, Loss::Gone));
         for (why, may_pass) in [
-            (carried(Carried::NoRuntime { place: "/does/not/exist".into() }), false),
-            (carried(Carried::NoProgram { said: String::new() }), false),
-            (carried(Carried::NoCarrier { program: "ssh".into(), why: "x".into() }), false),
+            (carried(TransportError::NoRuntime { place: "/does/not/exist".into() }), false),
+            (carried(TransportError::NoProgram { said: String::new() }), false),
+            (carried(TransportError::NoCarrier { program: "ssh".into(), why: "x".into() }), false),
             (exited("Host key verification failed"), false),
             (exited("Permission denied (publickey)"), false),
             (exited("Error: No such container: box"), false),
             (exited("ssh: connect to host box port 22: Connection timed out"), true),
-            (carried(Carried::Silent { said: String::new() }), true),
+            (carried(TransportError::Silent { said: String::new() }), true),
             (link::Error::Refused { reason: "find the workspace /does/not/exist".into() }, false),
             (link::Error::Unreachable { pid: 1, path: "/x".into() }, false),
             (link::Error::Silent { log: "/x".into() }, true),

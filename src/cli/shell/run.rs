@@ -39,7 +39,7 @@ const REMOVED: &str = "the directory it begins in was removed";
 
 /// Runs a call as a task, or without a runtime if nobody answers.
 pub(super) fn run(call: &Call, real: Real) -> ExitCode {
-    let mut asked = match Asked::new(call, &real) {
+    let mut asked = match RuntimeRequest::new(call, &real) {
         Ok(asked) => asked,
         Err(error) => return not_run(&error),
     };
@@ -55,7 +55,7 @@ pub(super) fn run(call: &Call, real: Real) -> ExitCode {
 }
 
 /// The request to the runtime.
-struct Asked {
+struct RuntimeRequest {
     places: Places,
     hello: Hello,
     request: ShellRequest,
@@ -64,7 +64,7 @@ struct Asked {
     descriptors: Vec<OwnedFd>,
 }
 
-impl Asked {
+impl RuntimeRequest {
     /// Describes the command. One that begins where nothing can name its directory is described too: the runtime then
     /// says whether it may run.
     ///

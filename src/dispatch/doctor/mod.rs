@@ -142,8 +142,8 @@ impl Local for Doctor {
             findings.extend(routing::prove(&*cx.host).await);
             return Ok(Output::of(findings));
         }
-        let mut findings = terminal::findings(&terminal::Known::gather(&*cx.host).await);
-        findings.extend(system::findings(&system::Known::gather(&*cx.host)));
+        let mut findings = terminal::findings(&terminal::TerminalFacts::gather(&*cx.host).await);
+        findings.extend(system::findings(&system::SystemFacts::gather(&*cx.host)));
         findings.extend(folders::look(&*cx.host).await);
         findings.extend(agents::findings(&agents::installed(&*cx.host)));
         Ok(Output::of(findings))

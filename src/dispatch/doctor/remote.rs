@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Area::Host as Far;
 use super::Finding;
-use crate::link::{Carried, Error, Listing, RemoteHost, VERSION};
+use crate::link::{Error, Listing, RemoteHost, TransportError, VERSION};
 
 /// How long a login may take; a person may have to answer.
 const LOGIN: Duration = Duration::from_secs(120);
@@ -48,17 +48,16 @@ async fn facts(host: &RemoteHost) -> Result<BTreeMap<String, String>, Error> {
 
 fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
     let found = match error {
-        Error::Carried { why: Carried::Exited { said, .. } | Carried::NoProgram { said }, .. }
-            if !said.is_empty() =>
-        {
-            said.clone()
-        }
+        Error::Carried {
+            why: TransportError::Exited { said, .. } | TransportError::NoProgram { said },
+            ..
+        } if !said.is_empty() => said.clone(),
         Error::Carried { why, .. } => why.told(&host.name),
         error => error.to_string(),
     };
-    let fix = if let Error::Carried { why: Carried::ChangedKey, .. } = error {
+    let fix = if let Error::Carried { why: TransportError::ChangedKey, .. } = error {
         "compare its new key with what its owner says; only then replace the one on record".to_owned()
-    } else if let Error::Carried { why: Carried::Unanswered { .. }, .. } = error {
+    } else if let Error::Carried { why: TransportError::Unanswered { .. }, .. } = error {
         format!("make a command run there, such as `{} {} echo hello`", host.carrier(), host.name)
     } else if host.is_ssh() {
         format!("make `ssh {}` work first: its name, its key, and an entry in known_hosts", host.name)
@@ -120,10 +119,10 @@ fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
             let fix = if link < VERSION { install } else { "install the newer pilothouse here".to_owned() };
             Far.problem("pilothouse", found, fix)
         }
-        Err(Error::Carried { why: Carried::NoProgram { .. }, .. }) => {
+        Err(Error::Carried { why: TransportError::NoProgram { .. }, .. }) => {
             Far.problem("pilothouse", "not installed, or not in PATH", install)
         }
-        Err(Error::Carried { why: Carried::NotRun { said }, .. }) => {
+        Err(Error::Carried { why: TransportError::NotRun { said }, .. }) => {
             let found = format!("{said} cannot be executed there (noexec?)");
             let fix = format!("put one where it can be, and name it: `program` in [hosts.{}]", host.name);
             Far.problem("pilothouse", found.trim_start().to_owned(), fix)

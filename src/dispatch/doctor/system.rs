@@ -13,7 +13,7 @@ const DESCRIPTORS: u64 = 2_048;
 
 /// What is known about the system.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct SystemFacts {
     release: String,
     unreadable: Vec<&'static str>,
     descriptors: Option<u64>,
@@ -23,7 +23,7 @@ pub(super) struct Known {
     on_path: Option<std::path::PathBuf>,
 }
 
-impl Known {
+impl SystemFacts {
     pub(super) fn gather(host: &dyn Host) -> Self {
         let needed = ["stat", "syscall", "wchan", "cmdline"];
         let is_readable = |name: &str| std::fs::read(Path::new("/proc/self").join(name)).is_ok();
@@ -50,11 +50,11 @@ impl Known {
 }
 
 /// Evaluates what is known.
-pub(super) fn findings(known: &Known) -> Vec<Finding> {
+pub(super) fn findings(known: &SystemFacts) -> Vec<Finding> {
     vec![kernel(known), proc(known), descriptors(known), rights(known), groups(known), program(known)]
 }
 
-fn kernel(known: &Known) -> Finding {
+fn kernel(known: &SystemFacts) -> Finding {
     let mut numbers = known.release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version >= KERNEL {
@@ -64,7 +64,7 @@ fn kernel(known: &Known) -> Finding {
     System.problem("kernel", format!("{} is too old", known.release), fix)
 }
 
-fn proc(known: &Known) -> Finding {
+fn proc(known: &SystemFacts) -> Finding {
     if known.unreadable.is_empty() {
         return System.ok("/proc", "readable: waiting tasks and process trees can be detected");
     }
@@ -75,7 +75,7 @@ fn proc(known: &Known) -> Finding {
     System.problem("/proc", found, "mount -t proc proc /proc, and let this user read its own entries")
 }
 
-fn descriptors(known: &Known) -> Finding {
+fn descriptors(known: &SystemFacts) -> Finding {
     match known.descriptors {
         Some(most) if most < DESCRIPTORS => System.problem(
             "open files",
@@ -87,7 +87,7 @@ fn descriptors(known: &Known) -> Finding {
     }
 }
 
-fn rights(known: &Known) -> Finding {
+fn rights(known: &SystemFacts) -> Finding {
     if known.is_root {
         let found = "root: agents' commands can change anything; there is no sandbox";
         return System.note("user", found).fix("run it as another user");
@@ -95,7 +95,7 @@ fn rights(known: &Known) -> Finding {
     System.ok("user", "not root; there is no sandbox")
 }
 
-fn groups(known: &Known) -> Finding {
+fn groups(known: &SystemFacts) -> Finding {
     match &known.groups {
         Ok(home) => System.ok("control groups", format!("one for each task, in {}", home.display())),
         Err(why) => {
@@ -105,7 +105,7 @@ fn groups(known: &Known) -> Finding {
     }
 }
 
-fn program(known: &Known) -> Finding {
+fn program(known: &SystemFacts) -> Finding {
     match &known.on_path {
         Some(path) => System.ok("pilothouse", path.display().to_string()),
         None => System.problem(
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
     use crate::dispatch::doctor::State;
 
-    fn facts() -> Known {
-        Known {
+    fn facts() -> SystemFacts {
+        SystemFacts {
             release: "6.1.0-9-amd64".into(),
             unreadable: Vec::new(),
             descriptors: Some(1_048_576),
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_a_problem_with_a_fix() {
         assert!(findings(&facts()).iter().all(|finding| finding.state == State::Ok));
-        let bad = Known {
+        let bad = SystemFacts {
             release: "5.8.18".into(),
             unreadable: vec!["syscall"],
             descriptors: Some(256),

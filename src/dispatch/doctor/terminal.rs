@@ -15,7 +15,7 @@ const ESCAPE_MS: u32 = 50;
 
 /// What is known about the terminal.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct TerminalFacts {
     probe: Option<Probe>,
     term: String,
     colorterm: String,
@@ -35,7 +35,7 @@ struct Tmux {
     default_terminal: Option<String>,
 }
 
-impl Known {
+impl TerminalFacts {
     pub(super) async fn gather(host: &dyn Host) -> Self {
         let text = |name: &str| host.variable(name).map(|value| value.to_string_lossy().into_owned());
         let full = |name: &str| text(name).filter(|value| !value.is_empty());
@@ -75,7 +75,7 @@ async fn option(name: &str) -> Option<String> {
 }
 
 /// Evaluates what is known.
-pub(super) fn findings(known: &Known) -> Vec<Finding> {
+pub(super) fn findings(known: &TerminalFacts) -> Vec<Finding> {
     let mut all = vec![size(known), name(known), colours(known), locale(known), keys(known), width(known)];
     all.extend([background(known), marks(known)]);
     all.push(clipboard(known));
@@ -83,7 +83,7 @@ pub(super) fn findings(known: &Known) -> Vec<Finding> {
     all
 }
 
-fn size(known: &Known) -> Finding {
+fn size(known: &TerminalFacts) -> Finding {
     let Some(Probe { size: (columns, rows), .. }) = known.probe else {
         return Terminal.note("size", "standard output is not a terminal; the console needs one");
     };
@@ -96,7 +96,7 @@ fn size(known: &Known) -> Finding {
     Terminal.problem("size", format!("{found}: only a pane and the status line fit"), fix)
 }
 
-fn name(known: &Known) -> Finding {
+fn name(known: &TerminalFacts) -> Finding {
     match known.term.as_str() {
         "" | "dumb" | "unknown" => {
             let found = format!("TERM is {:?}: programs assume a terminal without a screen", known.term);
@@ -106,7 +106,7 @@ fn name(known: &Known) -> Finding {
     }
 }
 
-fn colours(known: &Known) -> Finding {
+fn colours(known: &TerminalFacts) -> Finding {
     let found = match (known.no_color, known.colorterm.as_str(), known.term.as_str()) {
         (true, ..) => {
             return Terminal.note("colours", "none: NO_COLOR is set").fix("unset NO_COLOR");
@@ -118,7 +118,7 @@ fn colours(known: &Known) -> Finding {
     Terminal.ok("colours", found)
 }
 
-fn locale(known: &Known) -> Finding {
+fn locale(known: &TerminalFacts) -> Finding {
     let name = known.locale.to_lowercase().replace('-', "");
     if name.contains("utf8") {
         return Terminal.ok("locale", known.locale.as_str());
@@ -128,7 +128,7 @@ fn locale(known: &Known) -> Finding {
     Terminal.problem("locale", found, "export LANG=C.UTF-8")
 }
 
-fn keys(known: &Known) -> Finding {
+fn keys(known: &TerminalFacts) -> Finding {
     match known.probe {
         Some(Probe { kitty_keys: true, .. }) => Terminal.ok("kitty keys", "supported"),
         Some(_) => Terminal.note("kitty keys", "not supported: Ctrl-I is Tab and Ctrl-M is Enter, as usual"),
@@ -136,7 +136,7 @@ fn keys(known: &Known) -> Finding {
     }
 }
 
-fn width(known: &Known) -> Finding {
+fn width(known: &TerminalFacts) -> Finding {
     match known.probe.and_then(|probe| probe.wide_columns) {
         Some(2) => Terminal.ok("wide characters", "two columns"),
         Some(other) => Terminal.problem(
@@ -148,7 +148,7 @@ fn width(known: &Known) -> Finding {
     }
 }
 
-fn background(known: &Known) -> Finding {
+fn background(known: &TerminalFacts) -> Finding {
     let check = "background";
     let Some(probe) = known.probe else { return Terminal.note(check, "not asked") };
     let known = probe.host.palette.iter().flatten().count();
@@ -161,7 +161,7 @@ fn background(known: &Known) -> Finding {
     Terminal.ok(check, found)
 }
 
-fn marks(known: &Known) -> Finding {
+fn marks(known: &TerminalFacts) -> Finding {
     match known.probe.and_then(|probe| probe.host.ambiguous_columns) {
         Some(1) => Terminal.ok("marks", "one column"),
         Some(columns) => {
@@ -174,7 +174,7 @@ fn marks(known: &Known) -> Finding {
     }
 }
 
-fn clipboard(known: &Known) -> Finding {
+fn clipboard(known: &TerminalFacts) -> Finding {
     let way = if known.is_remote { "OSC 52, over ssh too" } else { "OSC 52" };
     let deaf = known.program == "Apple_Terminal" || (known.is_vte && known.tmux.is_none());
     if deaf {
@@ -235,7 +235,7 @@ mod tests {
     fn what_the_terminal_answered_is_told() {
         let found = |outer| {
             let probe = good().probe.map(|probe| Probe { host: outer, ..probe });
-            let known = Known { probe, ..good() };
+            let known = TerminalFacts { probe, ..good() };
             [background(&known), marks(&known)].map(|finding| finding.found)
         };
         assert_eq!(found(outer()), ["#1e1e2e, dark; 0 of 16 colours reported", "one column"]);
@@ -245,17 +245,17 @@ mod tests {
         assert!(found(wide)[1].contains("ASCII"));
     }
 
-    fn good() -> Known {
-        Known {
+    fn good() -> TerminalFacts {
+        TerminalFacts {
             probe: Some(Probe { size: (120, 40), kitty_keys: true, wide_columns: Some(2), host: outer() }),
             term: "xterm-256color".into(),
             colorterm: "truecolor".into(),
             locale: "C.UTF-8".into(),
-            ..Known::default()
+            ..TerminalFacts::default()
         }
     }
 
-    fn problems(known: &Known) -> Vec<(&'static str, Option<String>)> {
+    fn problems(known: &TerminalFacts) -> Vec<(&'static str, Option<String>)> {
         let bad = findings(known).into_iter().filter(|finding| finding.state == State::Problem);
         let name = |check| if let Cow::Borrowed(check) = check { check } else { "" };
         bad.map(|finding| (name(finding.check), finding.fix)).collect()
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_good_terminal_has_no_problem() {
         assert_eq!(problems(&good()), []);
-        let pipe = Known { probe: None, ..good() };
+        let pipe = TerminalFacts { probe: None, ..good() };
         assert_eq!(problems(&pipe), []);
     }
 
@@ -276,12 +276,12 @@ mod tests {
             set_clipboard: Some("external".into()),
             default_terminal: Some("screen".into()),
         };
-        let known = Known {
+        let known = TerminalFacts {
             probe: Some(small),
             term: "dumb".into(),
             locale: "POSIX".into(),
             tmux: Some(tmux),
-            ..Known::default()
+            ..TerminalFacts::default()
         };
         let found = problems(&known);
         let names: Vec<_> = found.iter().map(|(check, _)| *check).collect();

@@ -25,7 +25,7 @@ use self::line::{Line, Read};
 use self::tally::Tally;
 use self::watch::Watch;
 use super::code::Code;
-use super::command::{Command, Reach};
+use super::command::{Command, CommandReach};
 use super::context::Context;
 use super::cut::failure as cut_short;
 use super::registry;
@@ -48,7 +48,7 @@ pub const OUTPUT_CLOSED: u8 = 141;
 
 /// How a stream ended.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct StreamEnd {
     /// The exit code.
     pub code: u8,
     /// What a person should know, on one line: what was wrong first, if the exit code is 2, and how many lines were
@@ -67,19 +67,19 @@ pub async fn run(
     feed: &mut Feed,
     out: &mut (impl AsyncWrite + Unpin),
     signal: impl Future<Output = u8>,
-) -> io::Result<Ended> {
+) -> io::Result<StreamEnd> {
     let watch = Watch::open(cx, options).await;
     let mut stream = Stream { cx, options, out, tally: Tally::default(), watch, why: None, unread: None };
     let ended = stream.run(feed, signal).await;
     stream.watch.close().await;
     match ended {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(Ended { code: OUTPUT_CLOSED, ..Ended::default() })
+            Ok(StreamEnd { code: OUTPUT_CLOSED, ..StreamEnd::default() })
         }
         Ok(code) => {
             let why = stream.why.filter(|_| code == Code::DispatchParseError.exit_code());
             let said: Vec<String> = why.into_iter().chain(stream.unread).collect();
-            Ok(Ended { code, why: (!said.is_empty()).then(|| said.join(" ")) })
+            Ok(StreamEnd { code, why: (!said.is_empty()).then(|| said.join(" ")) })
         }
         Err(error) => Err(error),
     }
@@ -219,10 +219,12 @@ fn route(cmd: &str) -> Result<&'static Command, Failure> {
     };
     let command = registry::find(cmd).ok_or_else(unknown)?;
     match command.reach {
-        Reach::Anywhere => Ok(command),
-        Reach::Exec => Err(Failure::new(Code::NotDispatchable, format!("{cmd} cannot be a line of itself."))
-            .fix("write its lines into this stream")),
-        Reach::Alone(owns) => {
+        CommandReach::Anywhere => Ok(command),
+        CommandReach::Exec => {
+            Err(Failure::new(Code::NotDispatchable, format!("{cmd} cannot be a line of itself."))
+                .fix("write its lines into this stream"))
+        }
+        CommandReach::Alone(owns) => {
             Err(Failure::new(Code::NotDispatchable, format!("{cmd} cannot be a line: it owns {owns}."))
                 .fix(format!("start `pilothouse {}` by itself", cmd.replace('.', " "))))
         }

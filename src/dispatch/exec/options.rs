@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::dispatch::command::{Danger, Effect, Example, Local, Reach};
+use crate::dispatch::command::{CommandReach, Danger, Effect, Example, Local};
 use crate::dispatch::run::Flags;
 
 /// How to run a whole stream.
@@ -49,7 +49,7 @@ impl Local for Exec {
     ];
     // Its lines may be any commands; a dry run asks each of them.
     const DANGER: Danger = Danger::Destructive;
-    const REACH: Reach = Reach::Exec;
+    const REACH: CommandReach = CommandReach::Exec;
 
     type Input = ExecInput;
     type Output = Effect;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::code::{EXITS, exit_of};
-use super::command::{Command, Example, Local, Reach};
+use super::command::{Command, CommandReach, Example, Local};
 use super::context::Context;
 use super::exec::STDIN_BYTES;
 use super::registry::COMMANDS;
@@ -111,13 +111,13 @@ fn own_facts() -> Value {
 
 fn own_facts_of(command: &Command) -> Value {
     let mut facts = json!({
-        "dispatchable": command.reach == Reach::Anywhere,
+        "dispatchable": command.reach == CommandReach::Anywhere,
         "positional": command.positional().collect::<Vec<_>>(),
     });
-    if let Reach::Alone(owns) = command.reach {
+    if let CommandReach::Alone(owns) = command.reach {
         facts["owns"] = json!(owns);
     }
-    if command.reach == Reach::Exec {
+    if command.reach == CommandReach::Exec {
         facts["stdin_input"] = json!(STDIN_BYTES);
     }
     if let Some(when) = command.pasted.told() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::dispatch::code::{EXITS, exit_of};
-use crate::dispatch::command::{Command, Example, Reach};
+use crate::dispatch::command::{Command, CommandReach, Example};
 use crate::dispatch::exec::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 use crate::dispatch::registry::COMMANDS;
 
@@ -58,9 +58,9 @@ fn section(text: &mut String, command: &Command) {
     let _ =
         write!(text, "\n## `pilothouse {words}`\n\n{}. `_cmd`: `{}`, {danger}", command.about, command.path);
     let _ = match command.reach {
-        Reach::Anywhere => writeln!(text, "."),
-        Reach::Alone(owns) => writeln!(text, "; no line of `exec`: it owns {owns}."),
-        Reach::Exec => writeln!(
+        CommandReach::Anywhere => writeln!(text, "."),
+        CommandReach::Alone(owns) => writeln!(text, "; no line of `exec`: it owns {owns}."),
+        CommandReach::Exec => writeln!(
             text,
             "; no line of `exec` itself. Standard input is read to its end first, at most {STDIN_BYTES} bytes \
              (`{STDIN_BYTES_VARIABLE}` changes it); `--input-file` has no limit."

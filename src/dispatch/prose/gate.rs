@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Danger, Example, Local, Reach};
+use crate::dispatch::command::{CommandReach, Danger, Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::files::{self, OWN};
@@ -62,7 +62,7 @@ impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
             input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy","note":"not on a Friday"}"#,
         }],
     };
-    const REACH: Reach = Reach::Alone("the terminal");
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = GateInput;
     type Output = Decided;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{Danger, Effect, Example, Local, Reach};
+use super::command::{CommandReach, Danger, Effect, Example, Local};
 use super::context::Context;
 use super::response::Failure;
 
@@ -38,7 +38,7 @@ impl<const IS_AGENT: bool> Local for RelayTo<IS_AGENT> {
         about: "What a console or agent elsewhere runs here",
         input: r#"{"place":"~/project"}"#,
     }];
-    const REACH: Reach = Reach::Alone("standard input and output");
+    const REACH: CommandReach = CommandReach::Alone("standard input and output");
 
     type Input = RelayInput;
     type Output = Effect;

@@ -19,7 +19,7 @@ pub struct ReadOn {
 
 /// What is known about the whole of a truncated text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Whole {
+pub(super) struct TextSize {
     /// The number of lines.
     pub(super) lines: Option<u64>,
     /// The number of characters.
@@ -50,7 +50,7 @@ impl Unit {
     }
 }
 
-impl Whole {
+impl TextSize {
     /// Returns what is known about a complete text.
     pub(super) fn of(text: &str, read_on: &ReadOn) -> Self {
         let [lines, chars] = [Unit::Lines, Unit::Characters].map(|unit| Some(unit.of(text) as u64));
@@ -73,7 +73,7 @@ impl Whole {
 }
 
 /// Splits a preview at its marker: the one whose counts agree with the text around it.
-pub(super) fn split(preview: &str) -> Option<(&str, &str, Whole)> {
+pub(super) fn split(preview: &str) -> Option<(&str, &str, TextSize)> {
     preview.match_indices(BEFORE).find_map(|(at, _)| {
         let head = preview.get(..at)?;
         let (says, tail) = preview.get(at + BEFORE.len()..)?.split_once(AFTER)?;
@@ -86,7 +86,7 @@ pub(super) fn split(preview: &str) -> Option<(&str, &str, Whole)> {
 }
 
 /// Parses a marker, including the shorter form in older recordings.
-fn read(says: &str) -> Option<(Unit, usize, usize, Whole)> {
+fn read(says: &str) -> Option<(Unit, usize, usize, TextSize)> {
     let (says, with) = match says.split_once("; read on: TaskOutput ") {
         Some((says, rest)) => (says, Some(rest.strip_suffix(" lines|match").filter(|id| is_read_on(id))?)),
         None => (says, None),
@@ -103,7 +103,7 @@ fn read(says: &str) -> Option<(Unit, usize, usize, Whole)> {
         None => (counts, None),
     };
     let (lines, chars) = if unit == Unit::Lines { (all, None) } else { (None, all) };
-    let whole = Whole { lines, chars, read_on: ReadOn { with: with.map(str::to_owned), from_line } };
+    let whole = TextSize { lines, chars, read_on: ReadOn { with: with.map(str::to_owned), from_line } };
     Some((unit, n.parse().ok()?, m.parse().ok()?, whole))
 }
 

@@ -202,7 +202,7 @@ proptest! {
         let laid_out = pretty::laid_out(&printed).expect("within bounds");
         let cut = cut(&whole(&printed), budget).expect("not blank");
         let read_on = ReadOn::default();
-        let expected = Readable { text: Shown::All(laid_out.into()), read_on: &read_on }.cut(budget);
+        let expected = Readable { text: ShownText::All(laid_out.into()), read_on: &read_on }.cut(budget);
         prop_assert_eq!(cut, expected);
     }
 

@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn what_the_disk_refuses_waits_and_is_written_later() {
     let stage = Stage::new();
-    let disk = Failing::nth(Call::Write, 4, 1, Way::Short);
+    let disk = Failing::nth(Call::Write, 4, 1, DiskFault::Short);
     let journal = stage.on(disk, Bounds::default()).expect("journal");
     journal.append(&row(1, 10), Durability::Written).await.expect("append");
     journal.append(&row(2, 10), Durability::Written).await.expect("append");
@@ -32,7 +32,7 @@ async fn write_all(journal: &Journal, rows: u64) -> Vec<u64> {
 }
 
 /// Makes `count` calls from the k-th on fail, for every k; returns how many k there were.
-async fn fail_each(call: Call, way: Way, count: usize) -> usize {
+async fn fail_each(call: Call, way: DiskFault, count: usize) -> usize {
     const BOUNDS: Bounds = Bounds { line: 2_048, segment: 6_000, journal: 1 << 20 };
     for k in 1.. {
         let stage = Stage::new();
@@ -66,13 +66,13 @@ async fn fail_each(call: Call, way: Way, count: usize) -> usize {
 #[tokio::test]
 async fn f21_whichever_call_fails_no_acknowledged_row_is_lost() {
     for (call, way) in [
-        (Call::Open, Way::Full),
-        (Call::Write, Way::Full),
-        (Call::Write, Way::Broken),
-        (Call::Write, Way::Short),
-        (Call::Overwrite, Way::Broken),
-        (Call::Sync, Way::Broken),
-        (Call::Rename, Way::Broken),
+        (Call::Open, DiskFault::Full),
+        (Call::Write, DiskFault::Full),
+        (Call::Write, DiskFault::Broken),
+        (Call::Write, DiskFault::Short),
+        (Call::Overwrite, DiskFault::Broken),
+        (Call::Sync, DiskFault::Broken),
+        (Call::Rename, DiskFault::Broken),
     ] {
         for count in [1, 2, 1_000] {
             let made = fail_each(call, way, count).await;
@@ -89,7 +89,7 @@ struct Stuck(Failing);
 async fn a_torn_line_that_cannot_be_cut_is_superseded_by_the_next_segment() {
     for k in 2..12 {
         let stage = Stage::new();
-        let disk = Stuck(Failing::nth(Call::Write, k, 1, Way::Short));
+        let disk = Stuck(Failing::nth(Call::Write, k, 1, DiskFault::Short));
         let journal = stage.on(disk, Bounds::default()).expect("journal");
         let acknowledged = write_all(&journal, 10).await;
         journal.close();
@@ -141,7 +141,7 @@ async fn a_repair_that_fails_anywhere_can_be_done_again() {
             let mut bytes = fs::read(stage.segment(1)).expect("bytes");
             bytes.truncate(bytes.len() - 5);
             put(stage.segment(1), &bytes).expect("writes");
-            let disk = Failing::nth(call, k, 1, Way::Broken);
+            let disk = Failing::nth(call, k, 1, DiskFault::Broken);
             if let Ok((journal, _)) = repair_with(Box::new(disk.clone()), stage.path(), Clock::start()) {
                 journal.close();
             }

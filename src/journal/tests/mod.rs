@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::disk::failing::{Call, Failing, Way};
+use super::disk::failing::{Call, DiskFault, Failing};
 use super::repair::repair_with;
 use super::*;
 
@@ -88,7 +88,7 @@ fn put(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
 
 /// A disk on which nothing fails and nothing is synced: these tests never crash the machine.
 fn unsynced() -> Failing {
-    Failing::nth(Call::Rename, usize::MAX / 2, 1, Way::Full)
+    Failing::nth(Call::Rename, usize::MAX / 2, 1, DiskFault::Full)
 }
 
 fn row(n: u64, filling: usize) -> Value {

@@ -53,11 +53,11 @@ pub(in crate::link) enum Refused {
 /// The cards of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Cards {
-    sent: BTreeMap<CardId, Sent>,
+    sent: BTreeMap<CardId, SentCard>,
 }
 
 #[derive(Debug)]
-struct Sent {
+struct SentCard {
     nonce: String,
     /// When it was sent, on the monotonic clock.
     at: Duration,
@@ -78,7 +78,7 @@ impl Cards {
         for id in waiting {
             if !self.sent.contains_key(&id) {
                 let nonce = nonce();
-                self.sent.insert(id.clone(), Sent { nonce: nonce.clone(), at: now });
+                self.sent.insert(id.clone(), SentCard { nonce: nonce.clone(), at: now });
                 issued.push(Card { id, nonce });
             }
         }
@@ -119,7 +119,7 @@ impl Cards {
     }
 }
 
-fn has_been_read(now: Duration, sent: &Sent) -> Result<(), Refused> {
+fn has_been_read(now: Duration, sent: &SentCard) -> Result<(), Refused> {
     if now.saturating_sub(sent.at) < READING { Err(Refused::Early) } else { Ok(()) }
 }
 

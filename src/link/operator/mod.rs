@@ -4,7 +4,7 @@
 mod answers;
 mod cards;
 mod fleet;
-mod heard;
+mod liveness;
 mod older;
 mod own_notices;
 mod recorded;
@@ -36,7 +36,7 @@ pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
 use super::protocol::{Reply, Request};
-use super::{Error, Way};
+use super::{Error, RuntimeRoute};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{self, CallRecord, PlaceId, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
@@ -89,7 +89,7 @@ impl Operator {
     /// # Errors
     /// If no process listens there, the runtime refuses, or it sends nothing.
     pub async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        Self::attach_by(&Way::Socket(socket.to_owned()), cwd).await
+        Self::attach_by(&RuntimeRoute::Socket(socket.to_owned()), cwd).await
     }
 
     /// Attaches to a runtime on any machine, and waits for its first snapshot. A runtime whose link protocol is one
@@ -97,7 +97,7 @@ impl Operator {
     ///
     /// # Errors
     /// As for [`Operator::attach`]; [`Error::Carried`] if the carrier program does not reach it.
-    pub async fn attach_by(way: &Way, cwd: PathBuf) -> Result<Self, Error> {
+    pub async fn attach_by(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
         Remote::attach(way, cwd).await.map(Self::Remote)
     }
 

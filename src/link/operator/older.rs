@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::link::frame::Frame;
 use crate::link::protocol::{Request, ServerMessage};
-use crate::link::way::cure;
+use crate::link::route::cure;
 use crate::link::{Error, VERSION};
 use crate::model::Snapshot;
 use crate::tools;

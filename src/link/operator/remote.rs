@@ -12,14 +12,14 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
-use super::heard::{Heard, Silence};
+use super::liveness::{Silence, WatchedReader};
 use super::older::{self, Older};
 use super::screen::{ScreenUpdate, Screens};
-use super::update::Known;
+use super::update::KnownItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
-use crate::link::{Error, Hello, Link, Role, Way};
+use crate::link::{Error, Hello, Link, Role, RuntimeRoute};
 use crate::model::Snapshot;
 use crate::terminal::Contents;
 
@@ -59,7 +59,7 @@ struct State {
 }
 
 impl Remote {
-    pub(super) async fn attach(way: &Way, cwd: PathBuf) -> Result<Self, Error> {
+    pub(super) async fn attach(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
         let hello = Hello::new(Role::Operator, cwd);
         let (mut dialed, older) = match way.dial(&hello).await {
             Err(Error::OtherVersion { theirs, reason, host }) => {
@@ -72,7 +72,7 @@ impl Remote {
         };
         let mut link = dialed.take_link();
         let patience = if link.is_carried() { CARRIED_PATIENCE } else { PATIENCE };
-        let mut reader = Heard::new(dialed.lines.into_reader());
+        let mut reader = WatchedReader::new(dialed.lines.into_reader());
         let first = tokio::time::timeout(patience, first_snapshot(&mut reader, older.is_some()));
         let (known, first) = match first.await {
             Ok(Ok(first)) => first,
@@ -101,7 +101,8 @@ impl Remote {
         let taken = watch::Sender::new(0);
         let writing = write(dialed.writer, outgoing, shown.subscribe(), taken.subscribe());
         // Ends with the connection or with the last clone, whichever comes first.
-        let reading = Reading { state: Arc::clone(&state), reader, known, shown: shown.subscribe(), taken };
+        let reading =
+            RemoteReader { state: Arc::clone(&state), reader, known, shown: shown.subscribe(), taken };
         tokio::spawn(converse((reading, link), writing, lost, open.clone()));
         Ok(Self { state, messages, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
     }
@@ -184,10 +185,10 @@ impl Remote {
 
 /// Reads frames until the first snapshot is complete; nothing else may come before it.
 async fn first_snapshot(
-    reader: &mut Heard<BufReader<OwnedReadHalf>>,
+    reader: &mut WatchedReader<BufReader<OwnedReadHalf>>,
     is_older: bool,
-) -> Result<(Known, Snapshot), Error> {
-    let mut known = Known::default();
+) -> Result<(KnownItems, Snapshot), Error> {
+    let mut known = KnownItems::default();
     loop {
         let frame = reader.frame(MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
         let Some(message) = parsed(&frame, is_older)? else { continue };
@@ -209,7 +210,7 @@ fn parsed(frame: &Frame, is_older: bool) -> Result<Option<ServerMessage>, Error>
 
 /// Runs the conversation until either side ends it.
 async fn converse(
-    (reading, mut link): (Reading, Link),
+    (reading, mut link): (RemoteReader, Link),
     writing: impl Future<Output = Result<(), Error>>,
     lost: impl Future<Output = String>,
     open: CancellationToken,
@@ -263,17 +264,17 @@ async fn write(
 }
 
 /// The task that reads from the runtime.
-struct Reading {
+struct RemoteReader {
     state: Arc<State>,
-    reader: Heard<BufReader<OwnedReadHalf>>,
-    known: Known,
+    reader: WatchedReader<BufReader<OwnedReadHalf>>,
+    known: KnownItems,
     /// The tasks on this console's screen.
     shown: watch::Receiver<Shown>,
     /// The number of screen updates received.
     taken: watch::Sender<u64>,
 }
 
-impl Reading {
+impl RemoteReader {
     async fn run(mut self) -> Result<(), Error> {
         while let Some(frame) = self.reader.frame(MAX_FROM_RUNTIME).await? {
             let Some(message) = parsed(&frame, self.state.older.is_some())? else { continue };

@@ -35,14 +35,14 @@ pub(in crate::link) struct ScreenUpdate {
 
 /// One task's screen as the console has it.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentScreen {
     contents: Contents,
     /// The row to start with, so that each gets its turn.
     next: usize,
     began: bool,
 }
 
-impl Sent {
+impl SentScreen {
     /// Returns the update that brings the console closer to `new`, and whether it is then complete.
     pub(super) fn update(&mut self, task: &TaskId, new: &Contents) -> (ScreenUpdate, bool) {
         let known = &mut self.contents;
@@ -197,7 +197,7 @@ mod tests {
             steps in prop::collection::vec((prop::collection::vec(piece(), 0..12), 2..30_u16, 2..10_u16), 1..6),
         ) {
             let mut terminal = Terminal::new(Size::clamped(20, 6), Origin::Tty);
-            let (mut sent, mut console) = (Sent::default(), Contents::default());
+            let (mut sent, mut console) = (SentScreen::default(), Contents::default());
             for (pieces, cols, rows) in steps {
                 if cols % 3 == 0 {
                     terminal.resize(Size::clamped(cols, rows));
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn rows_that_did_not_change_are_not_sent() {
         let mut terminal = Terminal::new(Size::default(), Origin::Tty);
-        let mut sent = Sent::default();
+        let mut sent = SentScreen::default();
         terminal.feed(b"one\r\ntwo");
         assert_eq!(sent.update(&task(), &Contents::of(&terminal)).0.rows.len(), 2);
         terminal.feed(b"!");
@@ -247,7 +247,7 @@ mod tests {
         let cell = |at: u32| format!("\x1b[38;2;{};200;200;48;2;200;200;{}m\"", at % 256, (at + 1) % 256);
         terminal.feed((0..1_000_000).map(cell).collect::<String>().as_bytes());
         let mut contents = Contents::of(&terminal);
-        let (mut sent, mut console) = (Sent::default(), Contents::default());
+        let (mut sent, mut console) = (SentScreen::default(), Contents::default());
         let mut updates = 0;
         loop {
             let (update, is_all) = sent.update(&task(), &contents);

@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::screen::{ScreenUpdate, Sent};
-use super::update::Known;
+use super::screen::{ScreenUpdate, SentScreen};
+use super::update::KnownItems;
 use super::{Local, StopRequests};
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
@@ -57,7 +57,7 @@ pub async fn serve(
     let updates = Updates::new(&local);
     let screens = Screens::new(&local, shown.subscribe(), taken.subscribe(), typed.subscribe());
     let asks = TaskTracker::new();
-    let reading = Reading { local, shown, taken, typed, replies, requests, asks };
+    let reading = ConsoleReader { local, shown, taken, typed, replies, requests, asks };
     let asks = reading.asks.clone();
     let ended = tokio::select! {
         ended = reading.run(lines.into_reader()) => ended,
@@ -73,7 +73,7 @@ pub async fn serve(
 }
 
 /// The future that reads the console's messages.
-struct Reading {
+struct ConsoleReader {
     local: Local,
     shown: watch::Sender<Shown>,
     taken: watch::Sender<u64>,
@@ -92,7 +92,7 @@ enum Outgoing {
     Last(ServerMessage),
 }
 
-impl Reading {
+impl ConsoleReader {
     async fn run(self, mut reader: BufReader<OwnedReadHalf>) -> Result<(), Error> {
         let room = Arc::new(Semaphore::new(ASKS));
         while let Some(frame) = Frame::read(&mut reader, MAX_FROM_CONSOLE).await? {
@@ -220,7 +220,7 @@ fn reply_frame(message: ServerMessage) -> Result<Frame, Error> {
 /// The snapshots sent to a console.
 struct Updates {
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    known: Known,
+    known: KnownItems,
     due: Instant,
 }
 
@@ -228,7 +228,7 @@ impl Updates {
     fn new(local: &Local) -> Self {
         let mut snapshots = local.runtime.snapshot();
         snapshots.mark_changed();
-        Self { snapshots, known: Known::default(), due: Instant::now() }
+        Self { snapshots, known: KnownItems::default(), due: Instant::now() }
     }
 
     /// Waits for the next snapshot, and returns the frames for it along with the snapshot. Cancellation-safe.
@@ -260,7 +260,7 @@ struct Screens {
     /// Number of updates sent since the start.
     count: u64,
     /// What the console has of each shown screen, and the generation and width that it has completely.
-    sent: HashMap<TaskId, (Option<Seen>, Sent)>,
+    sent: HashMap<TaskId, (Option<Seen>, SentScreen)>,
     due: Instant,
 }
 

@@ -63,7 +63,7 @@ pub(in crate::link) struct Update {
 
 /// The items that a console has, tracked both by the runtime and by the console.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownItems {
     order: Vec<Key>,
     /// The items, each with its length as JSON.
     items: BTreeMap<Key, (Item, usize)>,
@@ -71,7 +71,7 @@ pub(super) struct Known {
     bytes: usize,
 }
 
-impl Known {
+impl KnownItems {
     /// Returns the frames that bring a console up to date with `new`: pages of items, and the update that completes
     /// them.
     ///
@@ -295,7 +295,7 @@ mod tests {
     }
 
     /// Returns the snapshot that a console gets from frames, and the number of items and bytes in each frame.
-    fn received(console: &mut Known, frames: &[Frame]) -> (Option<Snapshot>, Vec<(usize, usize)>) {
+    fn received(console: &mut KnownItems, frames: &[Frame]) -> (Option<Snapshot>, Vec<(usize, usize)>) {
         let (mut snapshot, mut pages) = (None, Vec::new());
         for frame in frames {
             match frame.parse().expect("parses") {
@@ -317,7 +317,7 @@ mod tests {
         let old = snapshot(1, vec![(1, 1), (2, 2)], (1, vec![5, 5]));
         let mut new = snapshot(2, vec![(1, 1), (2, 3), (3, 3)], (2, vec![5, 9]));
         (new.tasks[0], new.calls[0]) = (Arc::clone(&old.tasks[0]), Arc::clone(&old.calls[1]));
-        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let (mut runtime, mut console) = (KnownItems::default(), KnownItems::default());
         let (first, _) = received(&mut console, &runtime.frames(&old).expect("frames"));
         assert_eq!(first, Some(old));
         let (second, pages) = received(&mut console, &runtime.frames(&new).expect("frames"));
@@ -342,7 +342,7 @@ mod tests {
         let live = (1..=200).map(|number| task(number, TaskStatus::Running));
         let ended = (201..=700).map(|number| task(number, TaskStatus::Completed));
         let snapshot = Snapshot { tasks: live.chain(ended).collect(), tasks_left: 7, ..Snapshot::default() };
-        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let (mut runtime, mut console) = (KnownItems::default(), KnownItems::default());
         let (first, pages) = received(&mut console, &runtime.frames(&snapshot).expect("frames"));
         assert_eq!(first, Some(snapshot.clone()));
         assert!(pages.len() > 10 && pages.iter().all(|page| page.1 < 2 * PAGE), "{pages:?}");
@@ -391,7 +391,7 @@ mod tests {
             gate: GateView { held: (1..=16).map(held).collect(), ..GateView::default() },
             ..Snapshot::default()
         };
-        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let (mut runtime, mut console) = (KnownItems::default(), KnownItems::default());
         let frames = runtime.frames(&snapshot).expect("frames");
         assert!(frames.iter().map(Frame::length).sum::<usize>() > MAX_FROM_RUNTIME);
         assert!(frames[..frames.len() - 1].iter().all(|frame| frame.length() < 2 * PAGE));
@@ -409,7 +409,7 @@ mod tests {
         Arc::make_mut(&mut long).cmd = "x".repeat(LONGEST);
         let snapshot = Snapshot { tasks: vec![long, task(2, 2)], ..Snapshot::default() };
         let (shown, _) =
-            received(&mut Known::default(), &Known::default().frames(&snapshot).expect("frames"));
+            received(&mut KnownItems::default(), &KnownItems::default().frames(&snapshot).expect("frames"));
         assert_eq!(shown.expect("a snapshot").tasks, [task(2, 2)]);
     }
 
@@ -425,7 +425,7 @@ mod tests {
     /// One frame of less than 1 MiB took 2.3 GB.
     #[test]
     fn f57_an_item_that_is_named_twice_is_refused() {
-        let mut console = Known::default();
+        let mut console = KnownItems::default();
         console.take(vec![notice(1, &"x".repeat(40_000))]).expect("accepted");
         let refused = console.snapshot(listing(vec![Key::Notice(1); 60_000]));
         assert!(refused.is_err_and(|error| error.to_string().contains("twice")));
@@ -436,18 +436,18 @@ mod tests {
 
     #[test]
     fn f57_endless_items_are_refused_in_bounded_memory() {
-        let mut console = Known::default();
+        let mut console = KnownItems::default();
         let many = (0..).map(|seq| console.take(vec![notice(seq, "x")])).take_while(Result::is_ok).count();
         assert_eq!(many, 2 * MOST_ITEMS);
-        let mut console = Known::default();
+        let mut console = KnownItems::default();
         let long = "x".repeat(1 << 20);
         let large = (0..).map(|seq| console.take(vec![notice(seq, &long)])).take_while(Result::is_ok).count();
         assert!((40..50).contains(&large), "{large} MiB");
         // The same one again and again is one.
-        let mut console = Known::default();
+        let mut console = KnownItems::default();
         assert!((0..100).all(|_| console.take(vec![notice(1, &long)]).is_ok()));
         // Accepted for a moment, and then too many.
-        let mut console = Known::default();
+        let mut console = KnownItems::default();
         let seqs = 0..=MOST_ITEMS as u64;
         console.take(seqs.clone().map(|seq| notice(seq, "x")).collect()).expect("accepted");
         assert!(console.snapshot(listing(seqs.map(Key::Notice).collect())).is_err());
@@ -464,7 +464,7 @@ mod tests {
                 .collect(),
             ..Snapshot::default()
         };
-        let of = |rest| Known::default().snapshot(Update { rest, items: None });
+        let of = |rest| KnownItems::default().snapshot(Update { rest, items: None });
         assert!(of(held(5)).expect("accepted").notices.is_empty());
         assert!(of(held(50_000)).is_err());
         let long = Snapshot { recording: "x".repeat(MOST_REST).into(), ..Snapshot::default() };
@@ -483,11 +483,12 @@ mod tests {
         let snapshot =
             Snapshot { notices: notices.collect(), calls, tasks: vec![task(1, 1)], ..Snapshot::default() };
         let (shown, _) =
-            received(&mut Known::default(), &Known::default().frames(&snapshot).expect("frames"));
+            received(&mut KnownItems::default(), &KnownItems::default().frames(&snapshot).expect("frames"));
         let shown = shown.expect("a snapshot");
         assert_eq!((shown.tasks.len(), shown.calls.len()), (1, MOST_ITEMS - 1));
         let notices = Snapshot { calls: Vec::new(), ..snapshot };
-        let (shown, _) = received(&mut Known::default(), &Known::default().frames(&notices).expect("frames"));
+        let (shown, _) =
+            received(&mut KnownItems::default(), &KnownItems::default().frames(&notices).expect("frames"));
         assert_eq!(shown.expect("a snapshot").notices.len(), 23);
     }
 
@@ -524,7 +525,7 @@ mod tests {
             });
             programs.collect::<Vec<_>>()
         };
-        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let (mut runtime, mut console) = (KnownItems::default(), KnownItems::default());
         let (first, update) = runtime.changed(&old);
         assert_eq!(sources(&first), [text, ""]);
         console.take(first.into_iter().map(|(item, _)| item).collect()).expect("accepted");
@@ -554,7 +555,7 @@ mod tests {
     proptest! {
         #[test]
         fn updates_make_the_new_snapshot_from_the_old_one(snapshots in prop::collection::vec(snapshots(), 1..4)) {
-            let (mut runtime, mut console) = (Known::default(), Known::default());
+            let (mut runtime, mut console) = (KnownItems::default(), KnownItems::default());
             for snapshot in snapshots {
                 let frames = runtime.frames(&snapshot).expect("frames");
                 prop_assert_eq!(received(&mut console, &frames).0, Some(snapshot));

@@ -24,7 +24,7 @@ use crate::process::{Inherited, MOST_DESCRIPTORS};
 pub use caller::ShellCall;
 pub use conversation::ShellConversation;
 pub use loss::Loss;
-pub use served::{Asked, ShellLine};
+pub use served::{ServedRequest, ShellLine};
 pub use unasked::Unasked;
 
 /// Size limit of a request's header, in bytes: the kernel takes no longer command than fits in it, escaped.

@@ -24,7 +24,7 @@ const CHUNK: usize = 64 << 10;
 
 /// A request and its descriptors.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ServedRequest {
     /// The request.
     pub request: ShellRequest,
     /// The directory in which the command starts.
@@ -51,7 +51,7 @@ impl ShellLine {
     ///
     /// # Errors
     /// If the client sends something else, too much, or nothing.
-    pub async fn receive(client: Client) -> Result<(Self, Asked), Error> {
+    pub async fn receive(client: Client) -> Result<(Self, ServedRequest), Error> {
         let Client { lines, writer, .. } = client;
         let reader = lines.into_reader();
         // A client may not send anything before it is admitted, and a reader that does not expect descriptors loses
@@ -67,7 +67,7 @@ impl ShellLine {
         Ok((line, asked))
     }
 
-    async fn request(&mut self) -> Result<Asked, Error> {
+    async fn request(&mut self) -> Result<ServedRequest, Error> {
         let (mut bytes, mut fds) = (Vec::new(), Vec::new());
         loop {
             if let Some((request, rest)) = ShellRequest::parse(&bytes)? {
@@ -83,7 +83,7 @@ impl ShellLine {
                     fds.try_into().map_err(|_| Error::frame("not the descriptors of a command"))?;
                 let [workdir, stdin, stdout, stderr] = fds;
                 let descriptors = numbers.iter().copied().zip(more).collect();
-                return Ok(Asked { request, workdir, stdin, stdout, stderr, descriptors });
+                return Ok(ServedRequest { request, workdir, stdin, stdout, stderr, descriptors });
             }
             if bytes.len() > MAX_HEADER + MAX_ARGUMENTS + CHUNK || fds.len() > ALL_DESCRIPTORS {
                 return Err(Error::frame("a request that is too long"));

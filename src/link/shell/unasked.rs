@@ -62,7 +62,7 @@ fn is_forbidden(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::{Carried, ConnectionKind};
+    use crate::link::{ConnectionKind, TransportError};
 
     #[test]
     fn f48_only_silence_leads_to_a_run_without_a_runtime() {
@@ -97,7 +97,7 @@ mod tests {
                     Error::handshake(""),
                     Error::frame(""),
                     Error::Declined { message: text() },
-                    Error::Carried { host: text(), why: Carried::NoRuntime { place: text() } },
+                    Error::Carried { host: text(), why: TransportError::NoRuntime { place: text() } },
                     Error::Terminal,
                     Error::OnlyLooks { why: text() },
                     Error::NoHostName { name: text() },

@@ -178,13 +178,13 @@ impl Spawner {
         let side = terminal.and_then(|size| Pty::open_aside(size).ok());
         let terminal = side.as_ref().and_then(|(side, _)| side.path());
         if let Some(host) = task_id.and_then(|id| self.spares.take_for(id)) {
-            let coming = Coming::Ready(Box::new(PreparedHost { side, ..host }));
+            let coming = HostProgress::Ready(Box::new(PreparedHost { side, ..host }));
             return ComingHost { terminal, coming };
         }
         let (hosts, task_id) = (self.hosts.clone(), task_id.map(str::to_owned));
         let start = |source| SpawnError::Host { action: "start", source };
         // In a task of its own: if nobody waits for it any more, the new host is informed and reaped.
-        let coming = Coming::Under(self.links.spawn(async move {
+        let coming = HostProgress::Under(self.links.spawn(async move {
             let host = PreparedHost::of(hosts.start(task_id.as_deref(), None).await.map_err(start)?, task_id);
             Ok(PreparedHost { side, ..host })
         }));
@@ -274,13 +274,13 @@ pub struct CommandOrder {
 /// A host that is starting up. It exits when this is dropped.
 #[derive(Debug)]
 pub struct ComingHost {
-    coming: Coming,
+    coming: HostProgress,
     /// The path of the terminal beside its command's streams.
     pub terminal: Option<PathBuf>,
 }
 
 #[derive(Debug)]
-enum Coming {
+enum HostProgress {
     Under(JoinHandle<Result<PreparedHost, SpawnError>>),
     Ready(Box<PreparedHost>),
 }
@@ -293,8 +293,8 @@ impl ComingHost {
     pub async fn ready(self) -> Result<PreparedHost, SpawnError> {
         let start = |source| SpawnError::Host { action: "start", source };
         match self.coming {
-            Coming::Under(coming) => coming.await.map_err(|error| start(error.into()))?,
-            Coming::Ready(host) => Ok(*host),
+            HostProgress::Under(coming) => coming.await.map_err(|error| start(error.into()))?,
+            HostProgress::Ready(host) => Ok(*host),
         }
     }
 }
@@ -375,8 +375,8 @@ mod tests {
     use std::process::Child;
 
     use super::*;
-    use crate::process::running::{HostEvent, Io};
-    use crate::process::{Profile, Stdio, workdir};
+    use crate::process::running::Io;
+    use crate::process::{HostEvent, Profile, Stdio, workdir};
 
     /// A process in place of a host, and its end of the control socket.
     fn played() -> (PreparedHost, Child, UnixStream) {

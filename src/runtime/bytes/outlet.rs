@@ -18,7 +18,7 @@ const WHOLE: usize = 4096;
 /// A descriptor that output is copied to, in order and without blocking.
 #[derive(Debug)]
 pub(crate) struct Outlet {
-    way: Way,
+    way: OutletDescriptor,
     /// Bytes that could not be written yet.
     pending: Vec<u8>,
     /// Since when it has had no reader.
@@ -29,7 +29,7 @@ pub(crate) struct Outlet {
 
 /// How to write to a descriptor without blocking and without setting a flag on it.
 #[derive(Debug)]
-enum Way {
+enum OutletDescriptor {
     /// A new open file description of the same pipe or device, which has the flag.
     Reopened(OwnedFd),
     /// A socket: each call passes a flag not to block.
@@ -58,12 +58,12 @@ impl Outlet {
     /// If its type cannot be determined.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
         let way = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
-            FileType::Socket => Way::Socket(fd),
+            FileType::Socket => OutletDescriptor::Socket(fd),
             FileType::Fifo | FileType::CharacterDevice => match reopen(&fd) {
-                Ok(own) => Way::Reopened(own),
-                Err(_) => Way::Asked(fd),
+                Ok(own) => OutletDescriptor::Reopened(own),
+                Err(_) => OutletDescriptor::Asked(fd),
             },
-            _ => Way::File(fd),
+            _ => OutletDescriptor::File(fd),
         };
         Ok(Self { way, pending: Vec::new(), broken: None, failed: None })
     }
@@ -125,9 +125,11 @@ impl Outlet {
 
     fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
         match &self.way {
-            Way::Reopened(fd) | Way::File(fd) => rustix::io::write(fd, bytes),
-            Way::Socket(fd) => rustix::net::send(fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
-            Way::Asked(fd) => {
+            OutletDescriptor::Reopened(fd) | OutletDescriptor::File(fd) => rustix::io::write(fd, bytes),
+            OutletDescriptor::Socket(fd) => {
+                rustix::net::send(fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+            }
+            OutletDescriptor::Asked(fd) => {
                 let mut asked = [PollFd::new(fd, PollFlags::OUT)];
                 if poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? == 0 {
                     return Err(Errno::AGAIN);
@@ -141,7 +143,10 @@ impl Outlet {
 impl AsFd for Outlet {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match &self.way {
-            Way::Reopened(fd) | Way::Socket(fd) | Way::File(fd) | Way::Asked(fd) => fd.as_fd(),
+            OutletDescriptor::Reopened(fd)
+            | OutletDescriptor::Socket(fd)
+            | OutletDescriptor::File(fd)
+            | OutletDescriptor::Asked(fd) => fd.as_fd(),
         }
     }
 }

@@ -74,7 +74,7 @@ pub(crate) struct TaskIo {
     /// Its terminal, once it was started with one: either its streams or beside them.
     pub(crate) pty: OnceLock<Pty>,
     pub(super) ring: Mutex<Ring>,
-    pub(super) typed: Mutex<Typed>,
+    pub(super) typed: Mutex<InputQueue>,
     /// Whether a console shows it.
     pub(super) visible: AtomicBool,
     closed: AtomicBool,
@@ -109,7 +109,7 @@ struct Counts {
 
 /// Bytes waiting to be written to the task.
 #[derive(Debug, Default)]
-pub(super) struct Typed {
+pub(super) struct InputQueue {
     pub(super) bytes: VecDeque<u8>,
     /// How many of them were replies to the program's queries; more than there are once some were written.
     replies: usize,
@@ -117,7 +117,7 @@ pub(super) struct Typed {
     pub(super) close: bool,
 }
 
-impl Typed {
+impl InputQueue {
     /// Returns how many of the bytes may be replies to the program's own queries.
     fn replies(&self) -> usize {
         self.replies.min(self.bytes.len())
@@ -336,7 +336,7 @@ impl TaskIo {
         lock(&self.ring)
     }
 
-    pub(super) fn lock_typed(&self) -> MutexGuard<'_, Typed> {
+    pub(super) fn lock_typed(&self) -> MutexGuard<'_, InputQueue> {
         lock(&self.typed)
     }
 
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn replies_wait_up_to_their_bound_and_leave_all_room_for_what_is_sent() {
-        let mut typed = Typed::default();
+        let mut typed = InputQueue::default();
         let reply = [b'x'; 1_000];
         let taken = (0..100).filter(|_| typed.reply(&reply)).count();
         assert_eq!(taken, Terminal::MAX_REPLIES / reply.len());

@@ -18,20 +18,20 @@ use crate::terminal::host_terminal::DefaultColours;
 #[derive(Debug, Default)]
 pub(crate) struct Viewers {
     all: Mutex<Vec<Weak<Viewer>>>,
-    left: Arc<Left>,
+    left: Arc<LastViewed>,
     /// Number of consoles that have joined.
     came: watch::Sender<u64>,
 }
 
 /// When the last console was closed, in milliseconds of the monotonic clock plus one; 0 before the first.
 #[derive(Debug, Default)]
-struct Left(AtomicU64);
+struct LastViewed(AtomicU64);
 
 /// One console, embedded or attached: what it shows, and how to wake it.
 #[derive(Debug)]
 pub struct Viewer {
     wake: Arc<Notify>,
-    shown: Mutex<Shown>,
+    shown: Mutex<ViewerFocus>,
     _leaves: Leaves,
 }
 
@@ -39,7 +39,7 @@ pub struct Viewer {
 #[derive(Debug)]
 struct Leaves {
     clock: Clock,
-    left: Arc<Left>,
+    left: Arc<LastViewed>,
 }
 
 impl Drop for Leaves {
@@ -50,7 +50,7 @@ impl Drop for Leaves {
 }
 
 #[derive(Debug, Default)]
-struct Shown {
+struct ViewerFocus {
     tasks: HashSet<TaskId>,
     focus: Option<TaskId>,
     /// The colours of its terminal, if they are known.
@@ -137,7 +137,7 @@ impl Viewers {
     /// one that has its focus, else of the one that came last.
     pub(super) fn colours(&self, id: &TaskId) -> DefaultColours {
         let all = lock(&self.all);
-        let closeness = |shown: &Shown| {
+        let closeness = |shown: &ViewerFocus| {
             let typed = shown.typed.as_ref().filter(|(task, _)| task == id).map(|(_, when)| *when);
             (typed, shown.focus.as_ref() == Some(id))
         };
@@ -156,7 +156,7 @@ impl Viewers {
         }
     }
 
-    fn any(&self, fact: impl Fn(&Shown) -> bool) -> bool {
+    fn any(&self, fact: impl Fn(&ViewerFocus) -> bool) -> bool {
         let all = lock(&self.all);
         all.iter().filter_map(Weak::upgrade).any(|viewer| fact(&lock(&viewer.shown)))
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::Driver;
 use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, TaskView, Within};
+use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, ParentTask, TaskView};
 use crate::process::ConsoleProcess;
 use crate::runtime::supervisor::{Action, Input, Verdict};
 
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.
-    pub(super) fn admit(&mut self, batch: BatchRequest, within: Option<&Within>, reply: Reply<()>) {
+    pub(super) fn admit(&mut self, batch: BatchRequest, within: Option<&ParentTask>, reply: Reply<()>) {
         if let Some(refusal) = self.supervisor.refusal_of_batch(&batch, within) {
             // The caller may be gone by now; nothing was started.
             let _ = reply.send(Err(refusal));

@@ -6,7 +6,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{TaskEvent, TaskFact, TaskView};
 use crate::process::{Scope, Signal};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::native::Stage;
+use crate::runtime::caller_command::Stage;
 use crate::runtime::supervisor::Input;
 
 impl Driver {

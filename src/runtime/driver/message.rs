@@ -5,13 +5,13 @@ use crate::runtime::bytes::ByteEvent;
 
 /// How soon a change is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum PublishPace {
     Now,
     Soon,
     Same,
 }
 
-impl Shown {
+impl PublishPace {
     pub(super) fn now_if(changed: bool) -> Self {
         if changed { Self::Now } else { Self::Same }
     }

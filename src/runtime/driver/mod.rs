@@ -21,9 +21,9 @@ mod waiting;
 pub(super) use input::to_past;
 pub(super) use order::{Order, Reply};
 pub(super) use questions::QuestionOrder;
-pub(super) use start::{Coming, Prepared, prepare};
-pub(super) use usage::Known;
+pub(super) use start::{Prepared, StartingTask, prepare};
 pub use usage::TaskUsage;
+pub(super) use usage::UnmeasuredTask;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,12 +38,12 @@ use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
 use crate::process::{Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
+use crate::runtime::caller_command::{Caller, Stage};
 use crate::runtime::ended_outputs::EndedOutputs;
-use crate::runtime::native::{Caller, Stage};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
 use crate::runtime::task_list::TaskList;
-use message::{Message, Shown};
+use message::{Message, PublishPace};
 use questions::Questions;
 use spare::SpareTimes;
 use start::StartKit;
@@ -163,19 +163,19 @@ impl Driver {
                 _ => {}
             }
             match self.handle(message) {
-                Shown::Now => {
+                PublishPace::Now => {
                     self.publish();
                     throttle.published(self.shared.clock.now().mono);
                 }
-                Shown::Soon => throttle.changed(),
-                Shown::Same => {}
+                PublishPace::Soon => throttle.changed(),
+                PublishPace::Same => {}
             }
         }
         self.close().await;
     }
 
     /// Handles one message; returns how soon its effects must be published.
-    fn handle(&mut self, message: Message) -> Shown {
+    fn handle(&mut self, message: Message) -> PublishPace {
         match message {
             // Nobody waits for a command's intermediate steps: whenever a caller is answered, the state is published.
             Message::Order(
@@ -185,30 +185,30 @@ impl Driver {
                 | Order::Host { .. }),
             ) => {
                 self.order(order);
-                return Shown::Soon;
+                return PublishPace::Soon;
             }
-            Message::Order(order) => return Shown::now_if(self.order(order)),
+            Message::Order(order) => return PublishPace::now_if(self.order(order)),
             Message::Bytes(event) => {
                 self.byte_event(event);
-                return Shown::Soon;
+                return PublishPace::Soon;
             }
             Message::Due => self.fire(),
             Message::Second => {
                 self.look();
-                return Shown::now_if(self.tick());
+                return PublishPace::now_if(self.tick());
             }
             Message::Publish => {}
             Message::Tend => {
                 self.tend();
-                return Shown::Same;
+                return PublishPace::Same;
             }
             Message::ProgramsOver => {
                 self.programs_are_over = true;
-                return Shown::Same;
+                return PublishPace::Same;
             }
-            Message::Nudge | Message::Counted | Message::JobEnded => return Shown::Same,
+            Message::Nudge | Message::Counted | Message::JobEnded => return PublishPace::Same,
         }
-        Shown::Now
+        PublishPace::Now
     }
 
     /// Finalises past recordings and removes those that are too old, on a blocking thread.

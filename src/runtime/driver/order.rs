@@ -4,12 +4,12 @@ use tokio::sync::oneshot;
 
 use super::questions::QuestionOrder;
 use super::start::Prepared;
-use super::usage::Known;
-use super::waiting::Found;
+use super::usage::UnmeasuredTask;
+use super::waiting::WaitLook;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, Closing, Decision, Error, ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome,
-    Within,
+    BatchRequest, Closing, Decision, Error, ExecOutcome, ExecRequest, Input, InputOutcome, ParentTask, Stop,
+    StopOutcome,
 };
 use crate::process::{ConsoleProcess, HostEvent, Running, Scope, Signal};
 use crate::runtime::supervisor;
@@ -19,23 +19,23 @@ pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 /// One message to the driver; a `Step` is input that only the supervisor handles.
 #[derive(Debug)]
 pub(in crate::runtime) enum Order {
-    Exec { prepared: Box<Prepared>, within: Option<Within>, reply: Reply<ExecOutcome> },
+    Exec { prepared: Box<Prepared>, within: Option<ParentTask>, reply: Reply<ExecOutcome> },
     Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
-    Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
+    Known { tasks: Vec<TaskId>, reply: Reply<Vec<UnmeasuredTask>> },
     Publish { reply: Reply<()> },
     Pause { paused: bool, from: Option<ConsoleProcess> },
-    IsFree { request: Box<ExecRequest>, within: Option<Within>, reply: Reply<bool> },
-    Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
+    IsFree { request: Box<ExecRequest>, within: Option<ParentTask>, reply: Reply<bool> },
+    Admit { batch: Box<BatchRequest>, within: Option<ParentTask>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
     PassOn { by: Actor, id: TaskId, signal: Signal, scope: Scope },
     CallerGone { id: TaskId },
     CancelForeground { call: u64, by: Actor, why: String },
     Started { id: TaskId, running: Box<Running> },
     StartFailed { id: TaskId, error: Error },
-    Waiting { seen: Vec<Found> },
+    Waiting { seen: Vec<WaitLook> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::Input),

@@ -12,7 +12,7 @@ use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::model::{Answer, Asking, Error, Fact, Given, QuestionFact, QuestionId, Refusal, Settled};
 use crate::process::ConsoleProcess;
-use crate::runtime::question::{Machine, Told};
+use crate::runtime::question::{FactReply, Machine};
 
 /// An order about questions.
 #[derive(Debug)]
@@ -128,18 +128,18 @@ impl Driver {
     fn recorded(&mut self, id: &QuestionId, written: Result<(), Error>) {
         let answerer = self.questions.answerers.remove(id);
         match self.questions.machine.recorded(id, written.is_ok()) {
-            Told::Nobody => {}
-            Told::NotAsked => {
+            FactReply::Nobody => {}
+            FactReply::NotAsked => {
                 if let (Some(asker), Err(error)) = (self.questions.askers.remove(id), written) {
                     let _ = asker.send(Err(error));
                 }
             }
-            Told::NotAnswered => {
+            FactReply::NotAnswered => {
                 if let (Some(answerer), Err(error)) = (answerer, written) {
                     let _ = answerer.send(Err(error));
                 }
             }
-            Told::Asker(settled) => {
+            FactReply::Asker(settled) => {
                 if let (Settled::Answered(answer), Some(answerer)) = (&settled, answerer) {
                     let _ = answerer.send(Ok(answer.clone()));
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::process::{Io, Pty};
 use crate::runtime::bytes::{TaskIo, Watched};
-use crate::runtime::native::Caller;
+use crate::runtime::caller_command::Caller;
 use crate::runtime::shared::Shared;
 use crate::terminal::Stream;
 

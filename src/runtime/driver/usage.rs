@@ -19,7 +19,7 @@ pub struct TaskUsage {
 
 /// A live task whose processes have not been measured yet.
 #[derive(Debug)]
-pub(in crate::runtime) struct Known {
+pub(in crate::runtime) struct UnmeasuredTask {
     task: TaskId,
     host: Option<u32>,
     typed_bytes: u64,
@@ -27,17 +27,17 @@ pub(in crate::runtime) struct Known {
 
 impl Driver {
     /// Returns what is known of live tasks without measuring their processes.
-    pub(super) fn known(&self, tasks: &[TaskId]) -> Vec<Known> {
+    pub(super) fn known(&self, tasks: &[TaskId]) -> Vec<UnmeasuredTask> {
         let known = |id: &TaskId| {
             let live = self.live.get(id)?;
             let host = live.host.as_ref().and_then(Host::pid);
-            Some(Known { task: id.clone(), host, typed_bytes: live.typed_bytes })
+            Some(UnmeasuredTask { task: id.clone(), host, typed_bytes: live.typed_bytes })
         };
         tasks.iter().filter_map(known).collect()
     }
 }
 
-impl Known {
+impl UnmeasuredTask {
     /// Measures the task's processes. Blocks.
     pub(in crate::runtime) fn look(self) -> TaskUsage {
         let Self { task, host, typed_bytes } = self;

@@ -131,7 +131,7 @@ struct TaskLook {
 
 /// What one look at a task has found.
 #[derive(Debug)]
-pub(in crate::runtime) struct Found {
+pub(in crate::runtime) struct WaitLook {
     id: TaskId,
     /// How often the task had got input when it was looked at.
     inputs: u64,
@@ -142,7 +142,7 @@ pub(in crate::runtime) struct Found {
 
 impl TaskLook {
     /// Looks. `groups` are the processes by group, if a terminal is looked at.
-    fn look(self, groups: Option<&Groups>, now: Timestamp) -> Found {
+    fn look(self, groups: Option<&Groups>, now: Timestamp) -> WaitLook {
         let Self { io, host, shell, inputs, is_quiet, may_lend } = self;
         let since = io.output().last_at.unwrap_or(now);
         let observe = if io.tty { observe } else { asking::observe };
@@ -158,7 +158,7 @@ impl TaskLook {
             program: Some(program),
         });
         let is_lent = still.is_lent || turn.is_some();
-        Found { id: io.id.clone(), inputs, waiting: waiting.or(stopped), is_quiet, is_lent }
+        WaitLook { id: io.id.clone(), inputs, waiting: waiting.or(stopped), is_quiet, is_lent }
     }
 }
 
@@ -233,19 +233,19 @@ impl Driver {
     }
 
     /// Applies what quiet tasks were found waiting for; returns whether any of it is new.
-    pub(super) fn seen(&mut self, mut seen: Vec<Found>) -> bool {
+    pub(super) fn seen(&mut self, mut seen: Vec<WaitLook>) -> bool {
         for found in &seen {
             if let Some(live) = self.live.get_mut(&found.id) {
                 live.looks.is_lent = found.is_lent;
             }
         }
-        seen.retain(|Found { id, inputs, waiting, is_quiet, .. }| {
+        seen.retain(|WaitLook { id, inputs, waiting, is_quiet, .. }| {
             *is_quiet
                 && self.live.get(id).is_some_and(|live| live.looks.still_holds(*inputs))
                 && self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting)
         });
         let is_news = !seen.is_empty();
-        seen.into_iter().for_each(|Found { id, waiting, .. }| self.step(Input::Waiting { id, waiting }));
+        seen.into_iter().for_each(|WaitLook { id, waiting, .. }| self.step(Input::Waiting { id, waiting }));
         is_news
     }
 }

@@ -28,14 +28,14 @@ use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, Meta};
 use crate::model::{Closing, Error, Snapshot};
 use crate::model::{
-    ExecOutcome, ExecRequest, Fact, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
+    ExecOutcome, ExecRequest, Fact, Input, InputOutcome, ParentTask, Stop, StopEffect, StopOutcome, Until,
 };
 use crate::process::environment::Environment;
 use crate::process::{Scope, Signal, Spawner};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
-use crate::runtime::driver::{Coming, Driver, Order, Prepared, Reply, prepare, to_past};
-use crate::runtime::native::{Caller, NativeRequest};
+use crate::runtime::caller_command::{Caller, NativeRequest};
+use crate::runtime::driver::{Driver, Order, Prepared, Reply, StartingTask, prepare, to_past};
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor;
@@ -73,7 +73,7 @@ pub struct Handle {
     shared: Arc<Shared>,
     orders: mpsc::Sender<Order>,
     /// The task that its holder runs in, if known.
-    within: Option<Within>,
+    within: Option<ParentTask>,
     /// The environment that commands of this handle's holder inherit, before overrides.
     environment: Environment,
     spawner: Arc<Spawner>,
@@ -130,7 +130,7 @@ impl Handle {
     /// Returns a handle for a caller that runs in a task: for the pause and the approval rules, what it starts counts
     /// as that task's agent's, and the task is recorded.
     #[must_use]
-    pub fn within(&self, within: Option<Within>) -> Self {
+    pub fn within(&self, within: Option<ParentTask>) -> Self {
         Self { within, ..self.clone() }
     }
 
@@ -182,7 +182,7 @@ impl Handle {
         // The host comes up concurrently with everything below, and does nothing without a command.
         let side_terminal = request.can_be_asked() && self.shared.is_attended();
         let host = self.spawner.begin(Some(id.as_str()), side_terminal.then(Size::default));
-        let coming = Coming { id, host, side_terminal };
+        let coming = StartingTask { id, host, side_terminal };
         prepare(&self.shared, request, coming, self.environment.clone()).await
     }
 

@@ -9,7 +9,7 @@ use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::Durability;
 use crate::model::{Error, Fact};
 use crate::process::ConsoleProcess;
-use crate::runtime::agent_notices::{PARAGRAPH_CHARS, SEPARATOR, Taken, WORDS_CHARS};
+use crate::runtime::agent_notices::{DeliveredNotices, PARAGRAPH_CHARS, SEPARATOR, WORDS_CHARS};
 use crate::runtime::shared::Shared;
 
 /// The start of the paragraph part about what happened without the agent.
@@ -25,7 +25,7 @@ pub struct AgentNotices {
     label: String,
     /// Notices about the call itself, which no other answer will carry.
     own: Vec<String>,
-    taken: Taken,
+    taken: DeliveredNotices,
 }
 
 impl Handle {

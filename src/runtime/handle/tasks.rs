@@ -5,14 +5,15 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::TaskId;
 use crate::model::{Error, TaskView};
-use crate::runtime::driver::{Known, Order, TaskUsage};
+use crate::runtime::driver::{Order, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{Output, StoredStreams, Stream};
 
 impl Handle {
     /// Measures the current resource usage of live tasks; other tasks are left out.
     pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
         let Ok(live) = self.order(|reply| Order::Known { tasks, reply }).await else { return Vec::new() };
-        let looked = tokio::task::spawn_blocking(move || live.into_iter().map(Known::look).collect());
+        let looked =
+            tokio::task::spawn_blocking(move || live.into_iter().map(UnmeasuredTask::look).collect());
         looked.await.unwrap_or_default()
     }
 

@@ -13,7 +13,7 @@ use crate::runtime::task_folder::TASKS;
 
 /// One recording in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedRecording {
     /// Its name: when it started, and its runtime's process id.
     pub name: String,
     /// Its folder.
@@ -38,7 +38,7 @@ pub enum State {
     Unfinished,
 }
 
-impl Listed {
+impl ListedRecording {
     /// Tells whether this is a recording of this user's, in the folder that its description names: only such a folder
     /// is ever changed or removed.
     #[must_use]
@@ -66,9 +66,9 @@ impl Listed {
 
 /// The result of looking up a recording by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum RecordingMatch {
     /// One recording matches.
-    One(Box<Listed>),
+    One(Box<ListedRecording>),
     /// No recording's name starts like this.
     None,
     /// More than one name does.
@@ -77,7 +77,7 @@ pub enum Finding {
 
 /// Lists the recordings in a folder, oldest first: those of one workspace, or all.
 #[must_use]
-pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<Listed> {
+pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<ListedRecording> {
     let entries = std::fs::read_dir(recordings).into_iter().flatten().flatten();
     let listed = entries.filter(is_folder).filter_map(|entry| {
         let (name, folder) = (entry.file_name().into_string().ok()?, entry.path());
@@ -87,9 +87,9 @@ pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<Listed> {
             (Some(_), None) => true,
             (None, wanted) => wanted.is_none() && is_name(&name),
         };
-        is_meant.then(|| Listed { live: is_held(&folder), name, folder, meta })
+        is_meant.then(|| ListedRecording { live: is_held(&folder), name, folder, meta })
     });
-    let mut listed: Vec<Listed> = listed.collect();
+    let mut listed: Vec<ListedRecording> = listed.collect();
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     listed
 }
@@ -112,21 +112,21 @@ fn is_name(name: &str) -> bool {
 /// Finds the recording that `asked` refers to: `latest` is the newest one that is not being written (or else the
 /// newest of all), anything else is a name or an unambiguous prefix of one.
 #[must_use]
-pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> Finding {
+pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> RecordingMatch {
     let own = list(recordings, Some(workspace));
     if asked == "latest" {
         let latest = own.iter().rfind(|listed| !listed.live).or(own.last());
-        return latest.map_or(Finding::None, |listed| Finding::One(Box::new(listed.clone())));
+        return latest.map_or(RecordingMatch::None, |listed| RecordingMatch::One(Box::new(listed.clone())));
     }
-    let mut meant: Vec<Listed> = list(recordings, None);
+    let mut meant: Vec<ListedRecording> = list(recordings, None);
     meant.retain(|listed| !asked.is_empty() && listed.name.starts_with(asked));
     if let Some(exact) = meant.iter().find(|listed| listed.name == asked) {
-        return Finding::One(Box::new(exact.clone()));
+        return RecordingMatch::One(Box::new(exact.clone()));
     }
-    match <[Listed; 1]>::try_from(meant) {
-        Ok([one]) => Finding::One(Box::new(one)),
-        Err(many) if many.is_empty() => Finding::None,
-        Err(many) => Finding::Many(many.into_iter().map(|listed| listed.name).collect()),
+    match <[ListedRecording; 1]>::try_from(meant) {
+        Ok([one]) => RecordingMatch::One(Box::new(one)),
+        Err(many) if many.is_empty() => RecordingMatch::None,
+        Err(many) => RecordingMatch::Many(many.into_iter().map(|listed| listed.name).collect()),
     }
 }
 

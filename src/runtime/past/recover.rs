@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
-use super::find::{Listed, list};
+use super::find::{ListedRecording, list};
 use super::outcome;
 use super::reader::{self, Recording};
 use crate::clock::Clock;
@@ -45,7 +45,7 @@ pub(in crate::runtime) fn recover(own: &Path, workspace: &Path, clock: &Clock) -
 }
 
 /// Recovers one recording, unless it is closed.
-fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
+fn one(listed: &ListedRecording, clock: &Clock) -> Result<Option<Recovery>, Error> {
     let recording = reader::read(&listed.folder)?;
     if recording.closed.is_some() {
         return Ok(None);

@@ -23,7 +23,7 @@ const COMMENT_CHARS: usize = 2_000;
 
 /// Who gets a reply once a fact is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::runtime) enum Told {
+pub(in crate::runtime) enum FactReply {
     /// Nobody.
     Nobody,
     /// The asker: the question was not asked, because it could not be recorded.
@@ -175,20 +175,20 @@ impl Machine {
     }
 
     /// Applies whether the last fact about a question was recorded.
-    pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> Told {
-        let Some(entry) = self.open.get_mut(id) else { return Told::Nobody };
+    pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> FactReply {
+        let Some(entry) = self.open.get_mut(id) else { return FactReply::Nobody };
         match (std::mem::replace(&mut entry.state, State::Open), is_recorded) {
-            (State::Announced, true) | (State::Open, _) => Told::Nobody,
+            (State::Announced, true) | (State::Open, _) => FactReply::Nobody,
             (State::Announced, false) => {
                 self.open.remove(id);
-                Told::NotAsked
+                FactReply::NotAsked
             }
             // An answer that is not recorded has no effect. A timeout takes effect regardless.
-            (State::Settling(Settled::Answered(_)), false) => Told::NotAnswered,
+            (State::Settling(Settled::Answered(_)), false) => FactReply::NotAnswered,
             (State::Settling(settled), _) => {
                 self.open.remove(id);
                 self.remember(id.clone(), &how(&settled));
-                Told::Asker(settled)
+                FactReply::Asker(settled)
             }
         }
     }

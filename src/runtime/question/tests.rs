@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::machine::{Machine, Told};
+use super::machine::{FactReply, Machine};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{
@@ -59,7 +59,7 @@ fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> Machi
     let mut machine = Machine::default();
     machine.ask(at(0), id(1), asking(kind, within, agents));
     assert!(machine.questions().is_empty(), "nobody sees what is not on record");
-    assert_eq!(machine.recorded(&id(1), true), Told::Nobody);
+    assert_eq!(machine.recorded(&id(1), true), FactReply::Nobody);
     assert_eq!(machine.questions().len(), 1);
     machine
 }
@@ -71,7 +71,7 @@ fn an_answer_is_final_once_it_is_on_record() {
     assert!(matches!(fact, QuestionFact::Answered { .. }));
     let again = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
     assert_eq!(again, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
-    let Told::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
+    let FactReply::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
     assert_eq!((answer.value, answer.at), (AnswerValue::Yes, at(1).wall));
     assert!(machine.questions().is_empty());
     let late = machine.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::No));
@@ -82,18 +82,18 @@ fn an_answer_is_final_once_it_is_on_record() {
 fn an_answer_that_cannot_go_on_record_takes_no_effect() {
     let mut machine = open_question(gate(), Some(60), false);
     machine.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
-    assert_eq!(machine.recorded(&id(1), false), Told::NotAnswered);
+    assert_eq!(machine.recorded(&id(1), false), FactReply::NotAnswered);
     assert_eq!(machine.questions().len(), 1, "open again");
     assert_eq!(machine.due(at(60)).len(), 1, "its time still runs");
     // A timeout takes effect whether or not it was recorded.
-    assert!(matches!(machine.recorded(&id(1), false), Told::Asker(Settled::TimedOut { .. })));
+    assert!(matches!(machine.recorded(&id(1), false), FactReply::Asker(Settled::TimedOut { .. })));
 }
 
 #[test]
 fn a_question_that_cannot_go_on_record_is_not_asked() {
     let mut machine = Machine::default();
     machine.ask(at(0), id(1), asking(yes_no(), None, true));
-    assert_eq!(machine.recorded(&id(1), false), Told::NotAsked);
+    assert_eq!(machine.recorded(&id(1), false), FactReply::NotAsked);
     assert!(machine.questions().is_empty() && machine.unsettled().is_empty());
 }
 
@@ -133,7 +133,7 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
     assert!(machine.due(at(59)).is_empty());
     machine.answer(at(59), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
     assert!(machine.due(at(61)).is_empty(), "an answer on its way to the record is an answer");
-    assert!(matches!(machine.recorded(&id(1), true), Told::Asker(Settled::Answered(_))));
+    assert!(matches!(machine.recorded(&id(1), true), FactReply::Asker(Settled::Answered(_))));
 
     let mut machine = self::open_question(gate(), Some(60), false);
     assert!(matches!(machine.due(at(60))[..], [QuestionFact::TimedOut { .. }]));
@@ -154,7 +154,7 @@ fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
     let mut machine = self::open_question(yes_no(), None, true);
     machine.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
     assert_eq!(machine.withdraw(at(1), &id(1)), None);
-    assert!(matches!(machine.recorded(&id(1), true), Told::Asker(_)));
+    assert!(matches!(machine.recorded(&id(1), true), FactReply::Asker(_)));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_masked_text_is_on_record_by_its_length() {
     let fact = machine.answer(at(1), &Actor::Operator, &id(1), secret).expect("taken");
     let row = serde_json::to_string(&fact).expect("a row");
     assert!(row.contains(r#"{"hidden":7}"#) && !row.contains("hunter2"), "{row}");
-    let Told::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
+    let FactReply::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
     assert_eq!(answer.value, AnswerValue::Text("hunter2".to_owned()));
 }
 
@@ -246,8 +246,8 @@ proptest! {
                     }
                 }
                 Move::Recorded(number, ok) => match machine.recorded(&id(number), ok) {
-                    Told::Asker(_) | Told::NotAsked => prop_assert!(told.insert(number), "{number} twice"),
-                    Told::Nobody | Told::NotAnswered => {}
+                    FactReply::Asker(_) | FactReply::NotAsked => prop_assert!(told.insert(number), "{number} twice"),
+                    FactReply::Nobody | FactReply::NotAnswered => {}
                 },
                 Move::Wait(seconds) => {
                     now += seconds;

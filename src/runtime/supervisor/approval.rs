@@ -8,15 +8,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Supervisor;
-use super::message::{Action, Behind, NewTask, Verdict};
+use super::message::{Action, CallOrigin, NewTask, Verdict};
 use super::request_hash::{hash_of, hash_of_batch};
-use super::task::{Held, Task};
+use super::task::{HoldState, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
 use crate::model::{
     BatchRequest, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HeldCommand,
-    HoldReason, Within,
+    HoldReason, ParentTask,
 };
 
 const EXEC: &str = "ExecCommand";
@@ -50,9 +50,9 @@ impl Gate {
     }
 
     /// Returns the hold for a new task that must wait for the operator.
-    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<Held> {
+    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<HoldState> {
         let (reason, hash) = self.holds(new)?;
-        Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
+        Some(HoldState { ticket: self.ticket(), reason, since: now.wall, hash })
     }
 
     /// Returns why a new task must wait for the operator, if it must, and the hash of its request. An item of a batch
@@ -70,7 +70,7 @@ impl Gate {
     }
 
     /// Tells whether a batch would have to wait.
-    pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&Behind>) -> bool {
+    pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&CallOrigin>) -> bool {
         let callers = Callers { actor: &batch.actor, behind };
         self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
     }
@@ -124,7 +124,7 @@ impl Gate {
 #[derive(Debug, Clone, Copy)]
 struct Callers<'a> {
     actor: &'a Actor,
-    behind: Option<&'a Behind>,
+    behind: Option<&'a CallOrigin>,
 }
 
 impl<'a> Callers<'a> {
@@ -164,17 +164,17 @@ impl Supervisor {
     /// Returns the task and the agent behind a caller that runs in a task: the agent that started the task, or the
     /// agent behind that task in turn; or else, if the task holds an agent, that one. `None` for a task of another
     /// runtime.
-    pub(crate) fn behind(&self, within: &Within) -> Option<Behind> {
+    pub(crate) fn behind(&self, within: &ParentTask) -> Option<CallOrigin> {
         let task = self.tasks.get(&within.task)?;
         let own = Some(&task.request.actor).filter(|actor| is_agent(actor)).cloned();
         let before = || task.behind.as_ref().and_then(|behind| behind.agent.clone());
         let held = || within.is_agent.then(|| Actor::Agent(program_of(&task.request.cmd)));
-        Some(Behind { task: within.task.clone(), agent: own.or_else(before).or_else(held) })
+        Some(CallOrigin { task: within.task.clone(), agent: own.or_else(before).or_else(held) })
     }
 
     /// Tells whether no rule and no pause concerns a command that is not started here, so that its caller may run it
     /// by itself.
-    pub(crate) fn is_free(&self, request: &ExecRequest, within: Option<&Within>) -> bool {
+    pub(crate) fn is_free(&self, request: &ExecRequest, within: Option<&ParentTask>) -> bool {
         let behind = within.and_then(|within| self.behind(within));
         let command = command_of(request, (&request.base, request.shell.as_deref().unwrap_or_default()));
         let callers = Callers { actor: &request.actor, behind: behind.as_ref() };
@@ -291,7 +291,7 @@ impl Supervisor {
         &mut self,
         now: Moment,
         batch: BatchRequest,
-        within: Option<&Within>,
+        within: Option<&ParentTask>,
     ) -> (Option<u64>, Vec<Action>) {
         let behind = within.and_then(|within| self.behind(within));
         let hash = hash_of_batch(&batch);
@@ -640,11 +640,11 @@ mod tests {
     }
 
     /// An agent's running task, and a call from it.
-    fn out_of(owner: Actor, cmd: &str, is_agent: bool) -> (Supervisor, Within) {
+    fn out_of(owner: Actor, cmd: &str, is_agent: bool) -> (Supervisor, ParentTask) {
         let mut supervisor = Supervisor::new(&rules());
         supervisor.step(at(0), new_task(asked(cmd, owner)));
         supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
-        (supervisor, Within { task: id(), is_agent })
+        (supervisor, ParentTask { task: id(), is_agent })
     }
 
     #[test]
@@ -657,7 +657,7 @@ mod tests {
         ] {
             let (mut supervisor, within) = out_of(owner.clone(), cmd, is_agent);
             let behind = supervisor.behind(&within).expect("a task");
-            assert_eq!(behind, Behind { task: id(), agent: agent.clone() }, "{owner} {cmd}");
+            assert_eq!(behind, CallOrigin { task: id(), agent: agent.clone() }, "{owner} {cmd}");
             supervisor.pause(at(2), true);
             let request = BatchRequest { actor: Actor::Cli, ..batch(&["ls"], 2) };
             let (ticket, actions) = supervisor.admit_batch(at(3), request.clone(), Some(&within));
@@ -667,7 +667,7 @@ mod tests {
             assert_eq!(supervisor.admit_batch(at(4), request, None).0, None, "a script of a person goes on");
         }
         let (supervisor, _) = out_of(agent(), "make", false);
-        let elsewhere = Within { task: TaskId::from_random([9; 8]), is_agent: false };
+        let elsewhere = ParentTask { task: TaskId::from_random([9; 8]), is_agent: false };
         assert_eq!(supervisor.behind(&elsewhere), None);
     }
 
@@ -695,7 +695,7 @@ mod tests {
         let Input::Start(mut new) = new_task(asked("sh inner", Actor::Cli)) else { panic!("a start") };
         (new.id, new.behind) = (second.clone(), supervisor.behind(&within));
         supervisor.step(at(2), Input::Start(new));
-        let behind = supervisor.behind(&Within { task: second, is_agent: false }).expect("a task");
+        let behind = supervisor.behind(&ParentTask { task: second, is_agent: false }).expect("a task");
         assert_eq!(behind.agent, Some(agent()));
     }
 }

@@ -1,14 +1,14 @@
 //! Tasks that wait for the operator: held, approved, denied. Nothing of them has started meanwhile.
 
 use super::message::Action;
-use super::task::{Held, Task};
+use super::task::{HoldState, Task};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::TaskFact;
 
 impl Task {
     /// Holds a new task in state `queued`.
-    pub(super) fn hold(&mut self, now: Moment, held: Held) -> Vec<Action> {
+    pub(super) fn hold(&mut self, now: Moment, held: HoldState) -> Vec<Action> {
         let reason = held.reason.clone();
         self.held = Some(held);
         vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, TaskFact::Held(reason))]

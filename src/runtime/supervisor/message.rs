@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, Closing, Decision, ExecRequest, Exit, GateEvent, RejectionReason, Stop, StopSignal,
-    TaskEvent, Waiting, Within,
+    BatchRequest, Closing, Decision, ExecRequest, Exit, GateEvent, ParentTask, RejectionReason, Stop,
+    StopSignal, TaskEvent, Waiting,
 };
 use crate::process::{Leftovers, Signal};
 use crate::terminal::Size;
@@ -17,7 +17,7 @@ use crate::terminal::Size;
 pub(crate) struct NewTask {
     pub(crate) id: TaskId,
     pub(crate) request: ExecRequest,
-    pub(crate) behind: Option<Behind>,
+    pub(crate) behind: Option<CallOrigin>,
     pub(crate) workdir: PathBuf,
     pub(crate) shell: String,
     pub(crate) folder: PathBuf,
@@ -27,14 +27,14 @@ pub(crate) struct NewTask {
 
 /// The origin of a call that came out of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Behind {
+pub(crate) struct CallOrigin {
     /// The task.
     pub(crate) task: TaskId,
     /// The agent that started the task, or that the task holds.
     pub(crate) agent: Option<Actor>,
 }
 
-impl Behind {
+impl CallOrigin {
     /// Returns the note for an approval's row.
     pub(crate) fn note(&self) -> String {
         let agent = self.agent.as_ref().map(|agent| format!(" of {agent}")).unwrap_or_default();
@@ -144,7 +144,7 @@ pub(crate) enum Input {
     /// A batch wants to run, within the task that its caller runs in, if any.
     Batch {
         batch: BatchRequest,
-        within: Option<Within>,
+        within: Option<ParentTask>,
     },
     /// The operator pauses new calls of agents, or resumes them.
     Pause {

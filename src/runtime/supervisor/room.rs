@@ -3,7 +3,7 @@
 
 use super::Supervisor;
 use super::message::NewTask;
-use crate::model::{BatchRequest, Error, HeldCommand, Within};
+use crate::model::{BatchRequest, Error, HeldCommand, ParentTask};
 
 /// Bytes of commands that may wait in total: a console receives all of it in one message.
 const MOST: usize = 2 << 20;
@@ -17,7 +17,11 @@ impl Supervisor {
     }
 
     /// Like [`Self::refusal`], for a batch.
-    pub(crate) fn refusal_of_batch(&self, batch: &BatchRequest, within: Option<&Within>) -> Option<Error> {
+    pub(crate) fn refusal_of_batch(
+        &self,
+        batch: &BatchRequest,
+        within: Option<&ParentTask>,
+    ) -> Option<Error> {
         let behind = within.and_then(|within| self.behind(within));
         self.no_room(self.gate.would_hold_batch(batch, behind.as_ref()), bytes(&batch.commands))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::message::{Action, Behind, NewTask, Order, Timer};
+use super::message::{Action, CallOrigin, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{
@@ -25,7 +25,7 @@ const EVENTS_KEPT: usize = 64;
 
 /// The state of a task that waits for the operator's decision.
 #[derive(Debug, Clone)]
-pub(crate) struct Held {
+pub(crate) struct HoldState {
     pub(crate) ticket: u64,
     pub(crate) reason: HoldReason,
     pub(crate) since: Timestamp,
@@ -39,8 +39,8 @@ pub(crate) struct Task {
     state: TaskState,
     pub(crate) request: ExecRequest,
     /// The task that its caller runs in.
-    pub(crate) behind: Option<Behind>,
-    pub(crate) held: Option<Held>,
+    pub(crate) behind: Option<CallOrigin>,
+    pub(crate) held: Option<HoldState>,
     /// When it started, or until then when it was requested, by the monotonic clock.
     pub(super) since: Duration,
     /// When the operator's lease ends, by the same clock.
@@ -79,7 +79,12 @@ impl Deref for Task {
 }
 
 impl Task {
-    pub(super) fn queued(now: Moment, number: u32, new: NewTask, held: Option<Held>) -> (Self, Vec<Action>) {
+    pub(super) fn queued(
+        now: Moment,
+        number: u32,
+        new: NewTask,
+        held: Option<HoldState>,
+    ) -> (Self, Vec<Action>) {
         let id = new.id.clone();
         let mut task = Self {
             state: TaskState::new(view(now, number, &new)),

@@ -9,7 +9,7 @@ const THROUGH_TMUX: &[u8] = b"tmux;";
 
 /// A string and its content.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldString {
     /// The byte of the introducer after ESC.
     kind: u8,
     /// How many have begun.
@@ -26,7 +26,7 @@ pub(super) struct Held {
 
 /// What a complete string was.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended<'a> {
+pub(super) enum EndedString<'a> {
     Osc(&'a [u8]),
     /// A picture, or the last part of one, with the bytes of all parts.
     Picture(usize),
@@ -41,14 +41,14 @@ enum Part {
     None,
 }
 
-impl Default for Held {
+impl Default for HeldString {
     fn default() -> Self {
         let (head, content) = (Vec::new(), Vec::new());
         Self { kind: 0, number: 0, head, content, length: 0, keep: super::MAX_STRING, picture: 0 }
     }
 }
 
-impl Held {
+impl HeldString {
     pub(super) fn for_screen() -> Self {
         Self { keep: SCREEN, ..Self::default() }
     }
@@ -117,19 +117,19 @@ impl Held {
     }
 
     /// Ends a string that has its terminator.
-    pub(super) fn end(&mut self) -> Ended<'_> {
+    pub(super) fn end(&mut self) -> EndedString<'_> {
         self.drop_content();
         match self.part() {
             Part::Middle => {
                 self.picture = self.picture.saturating_add(self.length);
-                Ended::Nothing
+                EndedString::Nothing
             }
-            Part::Last => Ended::Picture(std::mem::take(&mut self.picture).saturating_add(self.length)),
+            Part::Last => EndedString::Picture(std::mem::take(&mut self.picture).saturating_add(self.length)),
             Part::None if self.kind == b']' && self.head.len() <= MAX_OSC => {
                 self.head.retain(|byte| *byte >= 0x20);
-                Ended::Osc(&self.head)
+                EndedString::Osc(&self.head)
             }
-            Part::None => Ended::Nothing,
+            Part::None => EndedString::Nothing,
         }
     }
 

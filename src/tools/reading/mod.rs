@@ -4,7 +4,7 @@
 mod page;
 mod read;
 
-pub use read::Reading;
+pub use read::StreamLines;
 pub(super) use read::read;
 
 use std::str::FromStr;

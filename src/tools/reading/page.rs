@@ -27,7 +27,7 @@ pub(in crate::tools) struct Page {
     room: Room,
     /// Lines seen so far.
     seen: u64,
-    shown: VecDeque<(Shown, String)>,
+    shown: VecDeque<(PageText, String)>,
     /// Context lines that precede the next match, if there is one.
     before: VecDeque<(u64, String)>,
     /// The number of the last context line after a match.
@@ -44,7 +44,7 @@ pub(in crate::tools) struct Page {
 
 /// What a text of the page represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum PageText {
     Line(u64),
     /// Context, a separator between groups, or a note.
     Beside,
@@ -127,7 +127,7 @@ impl Page {
             Lines::Part(..) => false,
         };
         if is_in_range && self.wanted.pattern.is_none() && self.no_room.is_none() {
-            self.push(Shown::Beside, format!("({bytes} bytes were not kept here)"));
+            self.push(PageText::Beside, format!("({bytes} bytes were not kept here)"));
         }
         self.seen += lines;
     }
@@ -146,8 +146,8 @@ impl Page {
     pub(in crate::tools) fn fill(self) -> Filled {
         let lines = || {
             self.shown.iter().filter_map(|(shown, _)| match shown {
-                Shown::Line(number) => Some(*number),
-                Shown::Beside => None,
+                PageText::Line(number) => Some(*number),
+                PageText::Beside => None,
             })
         };
         let shown = lines().min().zip(lines().max());
@@ -200,7 +200,7 @@ impl Page {
         let chars = self.room.chars.min(self.room.bytes).saturating_sub(BESIDE_CHARS);
         for part in [1, 2, 4, 8] {
             let cut = Cut::of(line, 0, most.min(chars / part));
-            if self.push(Shown::Line(at), format!("{at}:{}: {}", line.before + 1, cut.text)) {
+            if self.push(PageText::Line(at), format!("{at}:{}: {}", line.before + 1, cut.text)) {
                 let is_all = cut.left == 0 || last.is_some_and(|last| cut.next > last);
                 let to = last.map(|last| last.to_string()).unwrap_or_default();
                 self.rest_of_line = (!is_all).then(|| format!("{at}:{}-{to}", cut.next));
@@ -211,15 +211,15 @@ impl Page {
 
     /// Shows a line, or the start of a line too long for any page.
     fn whole(&mut self, at: u64, line: &HeldLine<'_>) {
-        if line.after == 0 && self.push(Shown::Line(at), format!("{at}: {}", line.text)) {
+        if line.after == 0 && self.push(PageText::Line(at), format!("{at}: {}", line.text)) {
             return;
         }
-        if !self.shown.iter().any(|(shown, _)| *shown != Shown::Beside) {
+        if !self.shown.iter().any(|(shown, _)| *shown != PageText::Beside) {
             let chars = self.room.chars.min(self.room.bytes).saturating_sub(BESIDE_CHARS);
             // The visible name of a hidden character takes up to eight times its room.
             for part in [1, 2, 4, 8] {
                 let cut = Cut::of(line, 0, chars / part);
-                if self.push(Shown::Line(at), format!("{at}: {}", cut.told(at))) {
+                if self.push(PageText::Line(at), format!("{at}: {}", cut.told(at))) {
                     self.rest_of_line = Some(format!("{at}:{}-", cut.next));
                     return;
                 }
@@ -249,11 +249,11 @@ impl Page {
         let shown_to = self.context_to.min(at - 1);
         let before: Vec<_> = self.before.drain(..).filter(|(number, _)| *number > shown_to).collect();
         let first = before.first().map_or(at, |(number, _)| *number);
-        let mut texts: Vec<_> = before.into_iter().map(|(_, text)| (Shown::Beside, text)).collect();
+        let mut texts: Vec<_> = before.into_iter().map(|(_, text)| (PageText::Beside, text)).collect();
         if self.wanted.context > 0 && !self.shown.is_empty() && first > shown_to + 1 {
-            texts.insert(0, (Shown::Beside, "--".to_owned()));
+            texts.insert(0, (PageText::Beside, "--".to_owned()));
         }
-        texts.push((Shown::Line(at), format!("{at}: {}", around(at, line, found))));
+        texts.push((PageText::Line(at), format!("{at}: {}", around(at, line, found))));
         let needed =
             texts.iter().map(|(_, text)| safe_size(text).plus(LINE_END)).fold(Room::NONE, Room::plus);
         if self.has_room(needed) {
@@ -274,7 +274,7 @@ impl Page {
         }
         let text = format!("{at}- {}", Cut::of(line, 0, LINE_CHARS).told(at));
         if at <= self.context_to {
-            if !self.push(Shown::Beside, text) {
+            if !self.push(PageText::Beside, text) {
                 self.context_to = at - 1;
             }
             return;
@@ -285,7 +285,7 @@ impl Page {
         self.before.push_back((at, text));
     }
 
-    fn push(&mut self, shown: Shown, text: String) -> bool {
+    fn push(&mut self, shown: PageText, text: String) -> bool {
         let needed = safe_size(&text).plus(LINE_END);
         let fits = self.has_room(needed);
         if fits {

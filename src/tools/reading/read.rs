@@ -26,7 +26,7 @@ const LONG_LINE: usize = 4 << 10;
 
 /// Lines that were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reading {
+pub struct StreamLines {
     /// The stream they were read from.
     stream: Streams,
     /// The first line shown that was asked for; null when there is none.
@@ -54,7 +54,7 @@ pub(in crate::tools) async fn read(
     wanted: Wanted,
     budget: Budget,
     clock: Clock,
-) -> Result<(Reading, StreamPreview), ToolError> {
+) -> Result<(StreamLines, StreamPreview), ToolError> {
     if output.is_lost() {
         let reason = format!("the output of {id} is gone: the file that kept it was removed");
         let hint = "run the command again if you need its output";
@@ -85,7 +85,7 @@ pub(in crate::tools) async fn read(
     let Filled { text, shown, total, matches, more, lines_partly_searched, search_on } = filled;
     let (first_line, last_line) = shown.unzip();
     let preview = Some(Preview { text, truncated: more.is_some() });
-    let reading = Reading {
+    let reading = StreamLines {
         stream,
         first_line,
         last_line,
@@ -98,7 +98,7 @@ pub(in crate::tools) async fn read(
     Ok((reading, StreamPreview { preview, ..StreamPreview::default() }))
 }
 
-impl Reading {
+impl StreamLines {
     /// Returns whether any requested line is shown.
     pub(in crate::tools) fn has_lines(&self) -> bool {
         self.first_line.is_some()

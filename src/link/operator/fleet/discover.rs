@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::merge::Notices;
 use super::place::Place;
-use super::{Inner, Operator, PlaceLink, Reach};
+use super::{Inner, Operator, PlaceLink, PlaceReach};
 use crate::link::Running;
 use crate::link::running::Arrivals;
 use crate::model::PlaceId;
@@ -26,7 +26,7 @@ pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
     loop {
         let locks = locks.clone();
         let running = tokio::task::spawn_blocking(move || Running::all(&locks)).await.unwrap_or_default();
-        let place = |running: Running| (PlaceId::from(running.id.as_str()), Reach::Local(running));
+        let place = |running: Running| (PlaceId::from(running.id.as_str()), PlaceReach::Local(running));
         inner.follow_changes(None, running.into_iter().map(place).collect());
         tokio::select! {
             () = inner.open.cancelled() => return,
@@ -38,7 +38,7 @@ pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
 
 impl Inner {
     /// Applies the list of runtimes now running on a machine: this one, or the one named `host`.
-    pub(super) fn follow_changes(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, Reach)>) {
+    pub(super) fn follow_changes(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, PlaceReach)>) {
         for gone in self.reconcile(host, found) {
             let inner = Arc::clone(self);
             tokio::spawn(async move { inner.see_off(&gone).await });
@@ -46,7 +46,7 @@ impl Inner {
     }
 
     /// Attaches to new runtimes, if all are wanted; returns the places on the machine that have just gone.
-    fn reconcile(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, Reach)>) -> Vec<PlaceId> {
+    fn reconcile(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, PlaceReach)>) -> Vec<PlaceId> {
         let now = self.clock.now().wall;
         let mut gone = Vec::new();
         let mut state = self.state();
@@ -95,7 +95,7 @@ impl Inner {
     pub(super) fn follow_next(&self, id: &PlaceId, next: Operator) {
         let now = self.clock.now().wall;
         if let Some((place, _, notices)) = self.state().by_id(id) {
-            (place.reach, place.link) = (Reach::Held(next), PlaceLink::Connecting);
+            (place.reach, place.link) = (PlaceReach::Held(next), PlaceLink::Connecting);
             let name = &place.translation.name.name;
             notices.say(now, false, format!("{name}: attached to the next runtime of its workspace"));
         }

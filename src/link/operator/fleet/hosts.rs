@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::place::Place;
 use super::reach::Far;
-use super::{Inner, MOST_OF_ONE_HOST, Reach, supervise};
+use super::{Inner, MOST_OF_ONE_HOST, PlaceReach, supervise};
 use crate::link::{Error, Listing, RemoteHost};
 use crate::model::PlaceId;
 
@@ -27,7 +27,7 @@ pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Li
                 inner.remove(&unreached(&host.name));
                 let place = |listed| {
                     let reach = Far::new(&host, listed);
-                    (PlaceId::from(format!("{}:{}", host.name, listed.id).as_str()), Reach::Far(reach))
+                    (PlaceId::from(format!("{}:{}", host.name, listed.id).as_str()), PlaceReach::Far(reach))
                 };
                 let found: Vec<_> = listing.runtimes.iter().map(place).collect();
                 let said = match found.len() {
@@ -77,7 +77,7 @@ impl Inner {
             return;
         }
         if state.by_id(&id).is_none() {
-            let reach = Reach::Unreached(host.to_owned());
+            let reach = PlaceReach::Unreached(host.to_owned());
             let Some(slot) = state.next_slot() else { return };
             let name = state.name(Some(host), &reach.workspace());
             state.insert(Place::new(slot, id.clone(), name, reach, std::path::PathBuf::new()));

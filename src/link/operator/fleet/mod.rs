@@ -36,7 +36,7 @@ use logs::Copies;
 pub use logs::remove_left_copies;
 use merge::Notices;
 use place::{Owners, Place};
-use reach::Reach;
+use reach::PlaceReach;
 pub(super) use supervise::{hand_over_rules, reason};
 
 /// The limit of places shown at once, and of those of one other machine: the list of a machine must not take up the
@@ -106,7 +106,7 @@ impl Fleet {
     pub fn around(home: Operator, successors: Successors) -> Self {
         let (id, locks) = (PlaceId::from(successors.workspace.as_str()), successors.locks.clone());
         let fleet = Self::new(false, successors.config.clone(), Some(successors));
-        fleet.inner.add(id.clone(), Reach::Held(home.clone()));
+        fleet.inner.add(id.clone(), PlaceReach::Held(home.clone()));
         // Attach immediately, so that what is on screen stays there.
         supervise::attach(&fleet.inner, &id, &home);
         fleet.inner.publish();
@@ -141,7 +141,7 @@ impl Fleet {
     /// Opens another runtime of this machine, unless it is open already.
     pub fn open(&self, running: Running) {
         let id = PlaceId::from(running.id.as_str());
-        self.inner.add(id, Reach::Local(running));
+        self.inner.add(id, PlaceReach::Local(running));
     }
 
     /// Also shows the runtimes of another machine as they start and end. `first` is the answer to a listing that was
@@ -153,7 +153,7 @@ impl Fleet {
     /// Opens one runtime of another machine: that of the workspace with this id or at this path.
     pub fn open_elsewhere(&self, host: &RemoteHost, place: &str) {
         let id = PlaceId::from(format!("{}:{place}", host.name).as_str());
-        self.inner.add(id, Reach::Far(reach::Far::at(host, place)));
+        self.inner.add(id, PlaceReach::Far(reach::Far::at(host, place)));
     }
 
     pub(super) fn connected(&self) -> watch::Receiver<bool> {
@@ -203,7 +203,7 @@ impl Inner {
     }
 
     /// Adds a place and starts its supervisor, unless the place exists already or there are too many.
-    fn add(self: &Arc<Self>, id: PlaceId, reach: Reach) {
+    fn add(self: &Arc<Self>, id: PlaceId, reach: PlaceReach) {
         let mut state = self.state();
         let of_host = |place: &&Place| place.host.is_some() && place.host.as_deref() == reach.host();
         if state.places.iter().any(|place| *place.id() == id)

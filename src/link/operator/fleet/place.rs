@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::reach::Reach;
+use super::reach::PlaceReach;
 use super::translate::{Memory, Translation};
 use crate::envelope::TaskId;
 use crate::link::Operator;
@@ -23,7 +23,7 @@ pub(super) struct Place {
     pub(super) translation: Translation,
     pub(super) host: Option<String>,
     pub(super) workspace: PathBuf,
-    pub(super) reach: Reach,
+    pub(super) reach: PlaceReach,
     pub(super) link: PlaceLink,
     /// The connection to it, while it is attached.
     pub(super) operator: Option<Operator>,
@@ -100,7 +100,7 @@ fn settle<'a, K: Eq + std::hash::Hash + Clone + 'a>(
 }
 
 impl Place {
-    pub(super) fn new(slot: Slot, id: PlaceId, name: String, reach: Reach, workspace: PathBuf) -> Self {
+    pub(super) fn new(slot: Slot, id: PlaceId, name: String, reach: PlaceReach, workspace: PathBuf) -> Self {
         let name = Arc::new(PlaceName { id, name });
         Self {
             translation: Translation { slot, name, copies: None },

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::link::{Error, ListedRuntime, Operator, RemoteHost, Running, Way};
+use crate::link::{Error, ListedRuntime, Operator, RemoteHost, Running, RuntimeRoute};
 
 /// The location of a place.
 #[derive(Clone)]
-pub(super) enum Reach {
+pub(super) enum PlaceReach {
     /// Already connected, and lost for good when that connection ends: the runtime that the console was opened on.
     Held(Operator),
     /// A runtime of this user on this machine.
@@ -21,7 +21,7 @@ pub(super) enum Reach {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Far {
     host: String,
-    way: Way,
+    way: RuntimeRoute,
     workspace: PathBuf,
     /// Its process id there: another process is another runtime.
     pid: u32,
@@ -29,7 +29,7 @@ pub(super) struct Far {
 
 impl Far {
     pub(super) fn new(host: &RemoteHost, listed: &ListedRuntime) -> Self {
-        let (name, way) = (host.name.clone(), Way::operator(host.clone(), listed.id.clone()));
+        let (name, way) = (host.name.clone(), RuntimeRoute::operator(host.clone(), listed.id.clone()));
         Self { host: name, way, workspace: listed.workspace.clone(), pid: listed.pid }
     }
 
@@ -37,14 +37,14 @@ impl Far {
     pub(super) fn at(host: &RemoteHost, place: &str) -> Self {
         Self {
             host: host.name.clone(),
-            way: Way::operator(host.clone(), place),
+            way: RuntimeRoute::operator(host.clone(), place),
             workspace: place.into(),
             pid: 0,
         }
     }
 }
 
-impl Reach {
+impl PlaceReach {
     /// Attaches to it. Commands that a person starts there without naming a directory start in its workspace.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::process::ComingHost;
 use crate::process::environment::{self, Environment};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
-use crate::runtime::native::Caller;
+use crate::runtime::caller_command::Caller;
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::NewTask;
 use crate::runtime::task_folder::TaskFolder;
@@ -27,7 +27,7 @@ pub(in crate::runtime) struct Prepared {
 
 /// A task about to be created: its id, its host, and whether the host provides a terminal beside the task's streams.
 #[derive(Debug)]
-pub(in crate::runtime) struct Coming {
+pub(in crate::runtime) struct StartingTask {
     pub(in crate::runtime) id: TaskId,
     pub(in crate::runtime) host: ComingHost,
     pub(in crate::runtime) side_terminal: bool,
@@ -38,7 +38,7 @@ pub(in crate::runtime) struct Coming {
 pub(in crate::runtime) async fn prepare(
     shared: &Arc<Shared>,
     request: ExecRequest,
-    Coming { id, host, side_terminal }: Coming,
+    StartingTask { id, host, side_terminal }: StartingTask,
     environment: Environment,
 ) -> Result<Prepared, Error> {
     let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;

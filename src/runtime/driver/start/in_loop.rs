@@ -3,13 +3,13 @@
 use super::in_caller::Prepared;
 use super::in_job::StartJob;
 use crate::envelope::TaskId;
-use crate::model::{Error, ExecOutcome, Within};
+use crate::model::{Error, ExecOutcome, ParentTask};
 use crate::process::environment::Environment;
 use crate::process::{ComingHost, Running};
 use crate::runtime::PendingWrite;
+use crate::runtime::caller_command::Stage;
 use crate::runtime::driver::order::{Order, Reply};
 use crate::runtime::driver::{Driver, streams};
-use crate::runtime::native::Stage;
 use crate::runtime::supervisor::Input;
 use crate::terminal::Size;
 
@@ -28,7 +28,7 @@ pub(in crate::runtime::driver) struct StartKit {
 pub(in crate::runtime::driver) fn exec(
     driver: &mut Driver,
     prepared: Prepared,
-    within: Option<&Within>,
+    within: Option<&ParentTask>,
     reply: Reply<ExecOutcome>,
 ) {
     let mut prepared = prepared;

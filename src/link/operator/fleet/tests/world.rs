@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::envelope::Actor;
-use crate::link::operator::fleet::reach::Reach;
+use crate::link::operator::fleet::reach::PlaceReach;
 use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
 use crate::link::{Address, Running};
@@ -208,7 +208,7 @@ impl World {
             workspace: Some(["/a/web", "/b/web", "/c/api"][at].into()),
         };
         let running = Running { id: place_id(at).as_str().to_owned(), address };
-        let reach = Reach::Local(running);
+        let reach = PlaceReach::Local(running);
         let slot = self.state.next_slot().expect("a slot");
         let (name, workspace) = (self.state.name(None, &reach.workspace()), reach.workspace());
         let mut place = Place::new(slot, place_id(at), name, reach, workspace);

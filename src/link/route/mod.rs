@@ -17,7 +17,7 @@ pub use listing::{ListedRuntime, Listing};
 pub use remote_command::RemoteOutput;
 
 use super::hello::{self, PATIENCE};
-use super::{Ack, Carried, Error, Hello, Lines, VERSION, socket};
+use super::{Ack, Error, Hello, Lines, TransportError, VERSION, socket};
 
 /// The time limit of a handshake through a carrier, which may have to log in first.
 const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ const NOISE: usize = 64;
 
 /// The way to reach a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Way {
+pub enum RuntimeRoute {
     /// A socket on this machine.
     Socket(PathBuf),
     /// A program that carries the connection.
@@ -104,7 +104,7 @@ impl Link {
     }
 }
 
-impl Way {
+impl RuntimeRoute {
     /// Returns the way to the operator socket of a remote runtime; `place` is the id of its workspace or a path
     /// there.
     #[must_use]
@@ -160,7 +160,7 @@ impl Through {
             Ok((ack, lines, writer)) => Ok(Dialed { ack, lines, writer, carrier: Some(carrier) }),
             Err(Error::Talk(_) | Error::Handshake { .. }) => Err(carrier.why().await),
             Err(Error::NoRuntime { .. }) => {
-                Err(carrier.error(Carried::NoRuntime { place: self.place.clone() }))
+                Err(carrier.error(TransportError::NoRuntime { place: self.place.clone() }))
             }
             Err(error) => Err(with_cure(error, Some(&self.host.name))),
         }

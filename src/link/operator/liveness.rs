@@ -37,12 +37,12 @@ pub(super) struct Silence {
 
 /// A reader of frames that records when they arrive.
 #[derive(Debug)]
-pub(super) struct Heard<R> {
+pub(super) struct WatchedReader<R> {
     reader: R,
     silence: Silence,
 }
 
-impl<R: AsyncRead + Unpin> Heard<R> {
+impl<R: AsyncRead + Unpin> WatchedReader<R> {
     pub(super) fn new(reader: R) -> Self {
         Self { reader, silence: Silence { start: Instant::now(), heard: Arc::default() } }
     }
@@ -121,7 +121,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_link_that_says_nothing_is_asked_and_then_lost() {
         let (mut far, near) = tokio::io::duplex(64);
-        let mut heard = Heard::new(near);
+        let mut heard = WatchedReader::new(near);
         let (silence, asked) = (heard.silence(), Cell::new(0));
         let began = Instant::now();
         let answers = async {
@@ -146,7 +146,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn f57_a_link_that_only_drips_bytes_is_lost() {
         let (mut far, near) = tokio::io::duplex(64);
-        let mut heard = Heard::new(near);
+        let mut heard = WatchedReader::new(near);
         let silence = heard.silence();
         let drips = async {
             far.write_all(b"\0\0\x10\0").await.expect("writes");
@@ -168,7 +168,7 @@ mod tests {
     async fn f57_a_long_frame_on_a_slow_line_is_live_and_an_endless_one_is_not() {
         for (rate, is_whole) in [(64_usize << 10, true), (16 << 10, false)] {
             let (mut far, near) = tokio::io::duplex(1 << 20);
-            let mut heard = Heard::new(near);
+            let mut heard = WatchedReader::new(near);
             let silence = heard.silence();
             let slow = async {
                 far.write_all(&(2_u32 << 20).to_be_bytes()).await.expect("writes");
@@ -192,7 +192,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_link_that_is_never_silent_is_asked_now_and_then() {
         let (mut far, near) = tokio::io::duplex(64);
-        let mut heard = Heard::new(near);
+        let mut heard = WatchedReader::new(near);
         let (silence, asked) = (heard.silence(), Cell::new(0));
         let talks = async {
             for _ in 0..240 {

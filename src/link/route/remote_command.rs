@@ -8,7 +8,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::carrier::{LETTERS, told};
-use super::{Carried, RemoteHost};
+use super::{RemoteHost, TransportError};
 use crate::link::Error;
 use crate::process::keep_descriptors;
 
@@ -38,7 +38,10 @@ impl RemoteOutput {
     #[must_use]
     pub fn error(&self, host: &RemoteHost) -> Error {
         let said = if self.said.is_empty() { told(&self.stdout) } else { self.said.clone() };
-        Error::Carried { host: host.name.clone(), why: Carried::of_exit(self.code, &self.stderr, said) }
+        Error::Carried {
+            host: host.name.clone(),
+            why: TransportError::of_exit(self.code, &self.stderr, said),
+        }
     }
 }
 
@@ -80,7 +83,7 @@ impl RemoteHost {
         let mut argv = argv.into_iter();
         let program = argv.next().unwrap_or_default();
         let failed = |why: std::io::Error| {
-            let why = Carried::NoCarrier { program: program.clone(), why: why.to_string() };
+            let why = TransportError::NoCarrier { program: program.clone(), why: why.to_string() };
             Error::Carried { host: self.name.clone(), why }
         };
         // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
@@ -101,7 +104,7 @@ impl RemoteHost {
         };
         let talk = async { tokio::join!(feed, read(stdout, OUTPUT), read_said(stderr), child.wait()) };
         let Ok(((), stdout, stderr, exit)) = timeout(patience, talk).await else {
-            let why = Carried::Silent { said: String::new() };
+            let why = TransportError::Silent { said: String::new() };
             return Err(Error::Carried { host: self.name.clone(), why });
         };
         let code = exit.map_err(failed)?.code();

@@ -15,7 +15,7 @@ use crate::tools::{Answer, Cut, CutShort};
 const SLOW: Duration = Duration::from_millis(100);
 
 /// The exchange of messages while a call is in progress.
-pub(super) struct Talk<'a> {
+pub(super) struct CallSession<'a> {
     pub(super) id: u64,
     pub(super) reader: &'a mut BufReader<OwnedReadHalf>,
     pub(super) writer: &'a mut OwnedWriteHalf,
@@ -24,7 +24,7 @@ pub(super) struct Talk<'a> {
     pub(super) next: Option<ClientMessage>,
 }
 
-impl Talk<'_> {
+impl CallSession<'_> {
     /// Waits for the answer of a call. Returns `None` if the other end disconnects: the call is then dropped, unless
     /// `is_kept` is set, in which case it is asked to end and awaited.
     pub(super) async fn until_answered(

@@ -13,7 +13,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Carried, RemoteHost};
+use super::{RemoteHost, TransportError};
 use crate::envelope::SafeText;
 use crate::link::Error;
 use crate::process::keep_descriptors;
@@ -54,7 +54,7 @@ impl Carrier {
                 io::ErrorKind::NotFound => "there is no such program".to_owned(),
                 _ => error.to_string(),
             };
-            let why = Carried::NoCarrier { program: program.clone(), why };
+            let why = TransportError::NoCarrier { program: program.clone(), why };
             Error::Carried { host: host.name.clone(), why }
         };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
@@ -88,13 +88,13 @@ impl Carrier {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let told = told(&said);
         self.error(match exit {
-            Ok(Ok(exit)) => Carried::of_exit(exit.code(), &said, told),
-            Ok(Err(_)) | Err(_) => Carried::Silent { said: told },
+            Ok(Ok(exit)) => TransportError::of_exit(exit.code(), &said, told),
+            Ok(Err(_)) | Err(_) => TransportError::Silent { said: told },
         })
     }
 
     /// Returns an error of this carrier.
-    pub(in crate::link) fn error(&self, why: Carried) -> Error {
+    pub(in crate::link) fn error(&self, why: TransportError) -> Error {
         Error::Carried { host: self.host.clone(), why }
     }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::process::environment::OsText;
-use crate::process::wire::Spec;
-use crate::process::{Exact, Workdir, limits};
+use super::environment::OsText;
+use super::wire::Spec;
+use super::{Exact, Workdir, limits};
 use crate::terminal::Size;
 
 /// One command to start.
@@ -87,7 +87,7 @@ pub enum Scope {
 
 impl<'a> Spec<'a> {
     /// Describes a command for its host.
-    pub(in crate::process) fn of(command: &'a Command) -> Self {
+    pub(super) fn of(command: &'a Command) -> Self {
         let has_own_input = command.exact.as_ref().is_some_and(|exact| exact.stdin.is_some());
         Self {
             shell: OsText::of(&command.shell),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carried, RemoteHost};
+use super::{RemoteHost, TransportError};
 use crate::link::Error;
 
 /// The time limit for a login and the list.
@@ -67,7 +67,7 @@ impl RemoteHost {
             return Err(output.error(self));
         }
         parse(&output.stdout).ok_or_else(|| {
-            let why = Carried::Exited {
+            let why = TransportError::Exited {
                 code: output.code,
                 said: "the list of runtimes is not understood".to_owned(),
             };

@@ -2,7 +2,7 @@
 
 /// Why the carrier program did not reach a runtime, or lost the connection to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Carried {
+pub enum TransportError {
     /// The carrier cannot be started here.
     NoCarrier {
         /// The carrier's name.
@@ -67,7 +67,7 @@ const NOT_RUN: i32 = 126;
 /// not for a reader who cannot check the new one.
 const CHANGED_KEY: [&str; 2] = ["REMOTE HOST IDENTIFICATION HAS CHANGED", "POSSIBLE DNS SPOOFING DETECTED"];
 
-impl Carried {
+impl TransportError {
     /// Returns the reason for the end of a carrier that gave no answer; `said` is everything that it wrote to standard
     /// error, and `told` the part of it that may be shown.
     #[must_use]
@@ -176,18 +176,18 @@ mod tests {
 
     #[test]
     fn each_cause_says_what_to_do() {
-        let exited = |said: &str| Carried::Exited { code: Some(255), said: said.into() };
+        let exited = |said: &str| TransportError::Exited { code: Some(255), said: said.into() };
         for (why, advice) in [
-            (Carried::NoCarrier { program: "ssh".into(), why: "x".into() }, "install it"),
-            (Carried::NoProgram { said: String::new() }, "`pilothouse host install box`"),
-            (Carried::NotRun { said: String::new() }, "`program` in [hosts.box]"),
-            (Carried::ChangedKey, "A person has to check it"),
-            (Carried::Unanswered { said: String::new() }, "`exit` in a file"),
-            (Carried::NoRuntime { place: "/w".into() }, "`pilothouse relay list --host box`"),
+            (TransportError::NoCarrier { program: "ssh".into(), why: "x".into() }, "install it"),
+            (TransportError::NoProgram { said: String::new() }, "`pilothouse host install box`"),
+            (TransportError::NotRun { said: String::new() }, "`program` in [hosts.box]"),
+            (TransportError::ChangedKey, "A person has to check it"),
+            (TransportError::Unanswered { said: String::new() }, "`exit` in a file"),
+            (TransportError::NoRuntime { place: "/w".into() }, "`pilothouse relay list --host box`"),
             (exited("box: Permission denied (publickey)"), "log in once with `pilothouse doctor --host box`"),
             (exited("mkdir: can't create directory '/x': Permission denied"), "; see `pilothouse doctor"),
             (exited(""), "`pilothouse doctor --host box`"),
-            (Carried::Silent { said: String::new() }, "`pilothouse doctor --host box`"),
+            (TransportError::Silent { said: String::new() }, "`pilothouse doctor --host box`"),
         ] {
             let told = why.told("box");
             assert!(told.contains(advice), "{told}");
@@ -198,27 +198,27 @@ mod tests {
     fn f59_the_exit_of_a_carrier_is_its_reason_and_a_changed_key_comes_before_it() {
         let said = "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\n  ssh-keygen -f \"/h\" -R \"box\"\n\
                     Host key verification failed.";
-        let of = |code, said: &str| Carried::of_exit(code, said.as_bytes(), said.to_owned());
-        assert_eq!(of(Some(255), said), Carried::ChangedKey);
-        assert_eq!(of(Some(0), said), Carried::ChangedKey);
+        let of = |code, said: &str| TransportError::of_exit(code, said.as_bytes(), said.to_owned());
+        assert_eq!(of(Some(255), said), TransportError::ChangedKey);
+        assert_eq!(of(Some(0), said), TransportError::ChangedKey);
         for code in [Some(255), Some(0)] {
             let told = of(code, said).told("box");
             assert!(!told.contains("ssh-keygen") && !told.contains("-R"), "{told}");
         }
-        assert_eq!(of(Some(127), "x"), Carried::NoProgram { said: "x".into() });
-        assert_eq!(of(Some(126), "x"), Carried::NotRun { said: "x".into() });
-        assert_eq!(of(Some(0), ""), Carried::Unanswered { said: String::new() });
+        assert_eq!(of(Some(127), "x"), TransportError::NoProgram { said: "x".into() });
+        assert_eq!(of(Some(126), "x"), TransportError::NotRun { said: "x".into() });
+        assert_eq!(of(Some(0), ""), TransportError::Unanswered { said: String::new() });
         let ended = of(Some(0), "").after_an_answer().told("box");
         assert!(ended.starts_with("the connection ended (exit 0)"), "{ended}");
-        assert_eq!(of(Some(1), "x"), Carried::Exited { code: Some(1), said: "x".into() });
-        assert_eq!(of(None, ""), Carried::Exited { code: None, said: String::new() });
+        assert_eq!(of(Some(1), "x"), TransportError::Exited { code: Some(1), said: "x".into() });
+        assert_eq!(of(None, ""), TransportError::Exited { code: None, said: String::new() });
     }
 
     #[test]
     fn what_was_said_comes_first() {
-        let told = Carried::Exited { code: Some(255), said: "no container".into() }.told("box");
+        let told = TransportError::Exited { code: Some(255), said: "no container".into() }.told("box");
         assert_eq!(told, "no container (exit 255); see `pilothouse doctor --host box`");
-        let told = Carried::Exited { code: Some(137), said: String::new() }.told("box");
+        let told = TransportError::Exited { code: Some(137), said: String::new() }.told("box");
         assert_eq!(told, "the connection ended (exit 137); see `pilothouse doctor --host box`");
     }
 }

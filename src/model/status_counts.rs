@@ -52,7 +52,7 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::standing::*;
+    use crate::model::status_counts::*;
 
     #[test]
     fn the_short_form_leaves_out_what_there_is_none_of() {
