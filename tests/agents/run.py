@@ -2,8 +2,8 @@
 
     python3 tests/agents/run.py --pilothouse target/release/pilothouse [--agent A]... [--situation S]... [--write]
 
-Prints the table; `--write` also regenerates the fixtures beside this file and docs/agents-seen.md. The only network access
-is the installation of the pinned agents from npm.
+Prints the table; `--write` also regenerates the fixtures beside this file and docs/reference/agents-seen.md. The only
+network access is the installation of the pinned agents from npm.
 """
 
 import argparse
@@ -140,7 +140,7 @@ def cell(row):
 
 
 def table(rows):
-    """The page docs/agents-seen.md, made from the fixtures."""
+    """The page docs/reference/agents-seen.md, made from the fixtures."""
     found = {(row["agent"], row["situation"]): row for row in rows}
     lines = [
         "# What the agents' models were given", "",
@@ -193,7 +193,7 @@ def main():
         thread.join()
     if chosen.write:
         kept = [json.loads(path.read_text()) for path in sorted((HERE / "fixtures").glob("*/*.json"))]
-        (HERE.parent.parent / "docs/agents-seen.md").write_text(table(kept))
+        (HERE.parent.parent / "docs/reference/agents-seen.md").write_text(table(kept))
     sys.exit(any(row["failure"] for row in rows))
 
 

@@ -6,8 +6,8 @@ use pilothouse::terminal::{Origin, Size, Terminal};
 
 /// The modes of the table, each with what the table says of it.
 fn table() -> Vec<(String, String)> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/panes.md");
-    let page = std::fs::read_to_string(page).expect("docs/panes.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/panes.md");
+    let page = std::fs::read_to_string(page).expect("docs/reference/panes.md");
     let rows = page
         .lines()
         .skip_while(|line| *line != "## Modes")

@@ -9,8 +9,8 @@ use crate::terminal::terminal::Origin;
 
 /// ANSI modes that no terminal of today sets: guarded areas, editing extents, transfers of what is on the screen.
 const REFUSED_ANSI: [u16; 12] = [1, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
-/// Private modes that are known and never set (docs/panes.md#modes): reverse video, left and right margins, sixel
-/// scrolling, highlighting by the mouse, two encodings of it, grapheme clusters, reports of the theme and of the size.
+/// Private modes that are known and never set (docs/reference/panes.md#modes): reverse video, left and right margins,
+/// sixel scrolling, highlighting by the mouse, two encodings of it, grapheme clusters, reports of theme and size.
 const REFUSED: [u16; 9] = [5, 69, 80, 1001, 1015, 1016, 2027, 2031, 2048];
 
 impl Pass<'_> {
