@@ -1,5 +1,5 @@
 //! Asks for approval of a held call in the agent's own client too, if that declares the elicitation capability
-//! (docs/decisions/42-asked-in-the-agent.md).
+//! (docs/decisions/18-held-calls.md).
 
 use std::sync::Arc;
 use std::time::Duration;
