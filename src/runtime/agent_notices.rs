@@ -342,7 +342,11 @@ impl TaskView {
             (.., Some(signal)) => signal.clone(),
             _ => self.status.as_str().to_owned(),
         };
-        if self.started_at.is_none() { end } else { format!("{end} after {} s", self.lived_ms() / 1_000) }
+        // A time limit says how long it was.
+        if self.started_at.is_none() || ended.timed_out {
+            return end;
+        }
+        format!("{end} after {} s", self.lived_ms() / 1_000)
     }
 }
 

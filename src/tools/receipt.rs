@@ -272,10 +272,11 @@ impl Receipt {
                 texts.push(text);
             }
         }
-        let text = preview::cut(&preview::Text::Whole(texts.join("\n")), RECEIPT_CHARS);
-        let Some(text) = text else { return Rendered::default() };
-        let sources = if text.truncated { Vec::new() } else { sources };
-        Rendered { text: SafeText::lines(&text.text), sources }
+        let whole = texts.join("\n");
+        // What cannot be read is named in each output already, and a receipt is not laid out as a document.
+        let text = preview::recut(&whole, RECEIPT_CHARS, &ReadOn::default());
+        let sources = if text == whole { sources } else { Vec::new() };
+        Rendered { text: SafeText::lines(&text), sources }
     }
 }
 
@@ -367,6 +368,14 @@ mod tests {
         assert!((39_000..=RECEIPT_CHARS).contains(&length), "{length}");
         assert!(text.starts_with("Done\n\nstdout:\nooo") && text.ends_with("eee\n\nNext: go on."));
         assert_eq!(text.matches("[output truncated: showing first ").count(), 2);
+    }
+
+    #[test]
+    fn a_receipt_with_binary_output_says_so_of_the_output_alone() {
+        let binary = format!("[binary output: 99 % of it is no text] {}", "\u{fffd}".repeat(300));
+        let text = Receipt::new("Done").output("stdout", "stdout_preview", Some(&binary)).render().text;
+        assert!(text.starts_with("Done\n\nstdout:\n[binary output: "), "{}", &*text);
+        assert_eq!(text.matches("[binary output").count(), 1);
     }
 
     #[test]

@@ -219,7 +219,8 @@ impl Delivery {
         let Some(cursor) = &self.next_cursor else {
             return receipt.next("TaskOutput to read how it reacts.");
         };
-        let output = self.output_preview.as_deref().unwrap_or("(none yet)");
+        let output = self.output_preview.as_deref();
+        let output = output.unwrap_or(if task.status.is_terminal() { "(none)" } else { "(none yet)" });
         let receipt = receipt.line(format!("It {}.", task.stands())).lines(task.notes.lines()).output(
             "Output",
             "output_preview",

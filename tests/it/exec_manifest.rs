@@ -256,7 +256,7 @@ fn every_path_of_the_manifest_is_known_to_exec() {
 }
 
 #[test]
-fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
+fn the_examples_of_the_manifest_can_be_pasted_into_a_shell_and_run() {
     let home = Home::new();
     home.configure("config.toml", "[hosts.box]\nvia = [\"false\"]\n");
     let manifest = answer(&home, &["manifest"]);
@@ -266,12 +266,14 @@ fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
         }
         for example in entry["examples"].as_array().expect("examples") {
             let line = example["command"].as_str().expect("a command line");
-            let mut sh = std::process::Command::new("sh");
-            home.settle(&mut sh);
             let program = crate::support::program_word();
-            let aliased = format!("pilothouse() {{ {program} \"$@\"; }}\n{line} --dry-run --output json");
-            let output = sh.args(["-c", &aliased]).output().expect("sh runs");
-            let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+            let told = |more: &str| -> Value {
+                let aliased = format!("pilothouse() {{ {program} \"$@\"; }}\n{line} {more}--output json");
+                let mut sh = std::process::Command::new("sh");
+                home.settle(&mut sh);
+                let output = sh.args(["-c", &aliased]).output().expect("sh runs");
+                serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{line}: {error}"))
+            };
             // What an example refers to need not exist.
             let missing = [
                 "TASK_NOT_FOUND",
@@ -281,8 +283,10 @@ fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
                 "INPUT_FILE_UNREADABLE",
                 "UNAVAILABLE",
             ];
-            let is_missing = missing.iter().any(|code| answer["error"]["code"] == *code);
-            assert!(answer["ok"] == true || is_missing, "{path}: {line}: {answer}");
+            for answer in [told("--dry-run "), told("")] {
+                let is_missing = missing.iter().any(|code| answer["error"]["code"] == *code);
+                assert!(answer["ok"] == true || is_missing, "{path}: {line}: {answer}");
+            }
         }
     }
 }
