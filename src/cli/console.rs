@@ -159,7 +159,7 @@ pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathB
 
 /// Opens the console on its programs screen.
 pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Exit> {
-    let options = Options { opens: console::app::Screen::Program, ..options(start) };
+    let options = Options { opens: console::state::focus::Screen::Program, ..options(start) };
     Ok(console::run(operator, options).await?)
 }
 

@@ -4,14 +4,18 @@
 //! the effects. Key bindings are in `assets/keymap.toml`, the styles of roles in `themes/default.toml`.
 
 pub mod app;
+pub mod effect;
 mod error;
+pub mod features;
 pub mod io;
 pub mod keys;
 pub mod msg;
 mod options;
 pub mod plain;
+pub mod state;
 pub mod text;
 pub mod theme;
+pub mod widgets;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +27,7 @@ use crate::clock::Clock;
 use crate::config::{Mouse, Watch};
 use crate::link::Operator;
 
-use app::{App, Setup};
+use app::App;
 use io::display::Display;
 use io::driver::{Driver, Ending, Times};
 use io::effects::Effects;
@@ -34,6 +38,8 @@ use io::output::{Output, Sink};
 use io::settings::Source;
 use io::signals::Signals;
 use io::stop_request::PendingStop;
+use state::focus::Screen;
+use state::setup::Setup;
 use theme::Preferences;
 
 pub use error::Error;
@@ -108,26 +114,26 @@ async fn show(
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),
         can_detach: options.can_detach,
-        shows_run: options.opens == app::Screen::Program,
+        shows_run: options.opens == Screen::Program,
         is_fleet: operator.fleet().is_some(),
         recording: operator.recording().map(str::to_owned),
     };
     let size = io::tty::size(options.capabilities.usual_size).map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
-    app.screen = options.opens;
-    app.has_mouse = mouse != Mouse::Off;
-    app.memory =
+    app.state.screen = options.opens;
+    app.state.has_mouse = mouse != Mouse::Off;
+    app.state.memory =
         options.state.as_deref().map(|state| kept::read(&state.join(kept::MEMORY))).unwrap_or_default();
     let commands: Vec<String> = options.commands.as_deref().map(kept::read).unwrap_or_default();
-    commands.iter().for_each(|cmd| app.commands.keep(cmd));
+    commands.iter().for_each(|cmd| app.state.commands.keep(cmd));
     for fault in faults {
-        app.toasts.fail(text::visible::one_line(&fault.to_string()), None);
+        app.state.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
     let watch = Watch::new(options.config.as_deref());
     let source = Source { options: options.clone(), capabilities, watch, has_distinct_keys: false };
     if let Some(path) = &options.layout {
-        app.arrange(kept::read(path));
+        app.state.arrange(kept::read(path));
     }
     let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
@@ -156,13 +162,13 @@ async fn show(
     let ending = tokio::task::unconstrained(driver.run()).await?;
     driver.display.output().finish(ending.patience());
     driver.frames.log();
-    driver.keep_arrangement(&driver.app.arrangement());
+    driver.keep_arrangement(&driver.app.state.arrangement());
     let runtime = match &driver.app {
-        app if app.view.is_lost => Left::Lost,
+        app if app.state.view.is_lost => Left::Lost,
         _ if ending == Ending::Detached => Left::Detached,
         _ if ending == Ending::Stopped => Left::Stopped,
-        app if app.setup.recording.is_some() => Left::Read,
-        app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
+        app if app.state.setup.recording.is_some() => Left::Read,
+        app if app.state.setup.is_remote && !app.state.is_leaving => Left::GoesOn,
         _ => Left::Ends,
     };
     // Nothing receives keys any more, so input typed ahead must not block the reader thread.

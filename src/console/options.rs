@@ -13,9 +13,9 @@ use crate::link::{StopRequest, Successors};
 use crate::model::{Closing, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
 
-use super::app::Screen;
-use super::theme::colour::Level;
-use super::theme::{Capabilities, Flags};
+use crate::console::state::focus::Screen;
+use crate::console::theme::colour::Level;
+use crate::console::theme::{Capabilities, Flags};
 
 /// The options a console is started with.
 #[derive(Debug, Clone, Default)]

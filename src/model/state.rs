@@ -142,7 +142,7 @@ impl TaskState {
                 enter(task, at, TaskStatus::Cancelling);
             }
             TaskFact::Exit(exit) => {
-                self.exit = Some(exit.clone());
+                self.exit = Some(*exit);
                 task.waiting = None;
             }
             TaskFact::Leftovers(names) => self.leftovers.clone_from(names),

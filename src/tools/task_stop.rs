@@ -86,7 +86,7 @@ servers before you finish.";
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         validate(&input)?;
         let id = cx.own_task(&input.task_id).await?.id.clone();
-        let stop = model::Stop { force: input.force, signal: input.signal.map(Into::into) };
+        let stop = model::Stop { force: input.force, signal: input.signal };
         let outcome = cx.runtime.stop(&cx.caller.actor, &id, stop).await?;
         Ok(Done { envelope: project(&Complete { outcome, force: input.force }), task: Some(id) })
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::coverage::{CommandCoverage, Transcript};
-use pilothouse::console::app::coverage::{ShownCommand, ShownStream};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::coverage::{CommandCoverage, Transcript};
+use pilothouse::console::state::coverage::{ShownCommand, ShownStream};
 use pilothouse::envelope::TaskId;
 use pilothouse::envelope::preview::{self, Text};
 use pilothouse::model::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};
@@ -72,8 +72,8 @@ fn the_item_under_way_stays_on_screen_where_there_is_little_room() {
 #[test]
 fn beside_an_item_stands_the_call_it_belongs_to() {
     let app = console(snapshot(), (200, 60));
-    assert_eq!(app.selected().and_then(|task| task.item).map(|item| item.index), Some(3));
-    assert_eq!(app.shown_call().map(|call| call.seq), Some(311));
+    assert_eq!(app.state.selected().and_then(|task| task.item).map(|item| item.index), Some(3));
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(311));
 }
 
 /// The finished batch: item 1 printed 40 lines, of which the answer has head and tail; item 3 wrote to both streams.

@@ -1,8 +1,9 @@
 //! Copying from a pane, by keyboard and by mouse.
 
-use pilothouse::console::app::picture::Picture;
-use pilothouse::console::app::{App, Mode};
+use pilothouse::console::app::App;
 use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
+use pilothouse::console::state::focus::Mode;
+use pilothouse::console::state::picture::Picture;
 use pilothouse::terminal::{History, MouseButton, MouseInput, MouseKind, Origin, Size};
 
 use crate::console_fixture::{console, id, press, select, shown, snapshot};
@@ -22,7 +23,7 @@ fn yanked(effects: &[Effect]) -> Vec<String> {
 }
 
 fn pane_rows(app: &App) -> Vec<String> {
-    let top = usize::from(app.layout().panes[0].cells.y);
+    let top = usize::from(app.state.layout().panes[0].cells.y);
     shown(app).lines().skip(top).map(|row| row.trim_end().to_owned()).collect()
 }
 
@@ -41,7 +42,7 @@ fn keys_select_and_copy_rows_and_go_back() {
     let text = yanked(&press(&mut app, &["g", "V", "j", "y"]));
     assert_eq!(text.len(), 1);
     assert_eq!(text[0].lines().next().map(str::trim_end), before.first().map(String::as_str));
-    assert!(matches!(app.mode, Mode::Observe));
+    assert!(matches!(app.state.mode, Mode::Observe));
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn nothing_but_copying_happens_while_copying() {
     assert!(press(&mut app, &["s", "q", "v"]).iter().all(|effect| matches!(effect, Effect::Page { .. })));
     assert!(app.layers.is_empty());
     let _ = press(&mut app, &["Esc"]);
-    assert!(matches!(app.mode, Mode::Observe));
+    assert!(matches!(app.state.mode, Mode::Observe));
 }
 
 #[test]
@@ -61,21 +62,21 @@ fn a_drag_copies_what_it_goes_over_and_gives_the_keys_back() {
         if enter {
             let _ = press(&mut app, &["Enter"]);
         }
-        let cells = app.layout().panes[0].cells;
+        let cells = app.state.layout().panes[0].cells;
         let row = pane_rows(&app)[0].clone();
         let _ = mouse(&mut app, MouseKind::Press(MouseButton::Left), (cells.x, cells.y));
         let _ = mouse(&mut app, MouseKind::Drag(MouseButton::Left), (cells.x + 3, cells.y));
         let effects = mouse(&mut app, MouseKind::Release(MouseButton::Left), (cells.x + 3, cells.y));
         let expected: String = row.chars().take(4).collect();
         assert_eq!(yanked(&effects), [expected.trim_end()]);
-        assert_eq!(matches!(app.mode, Mode::Input(_)), enter);
+        assert_eq!(matches!(app.state.mode, Mode::Input(_)), enter);
     }
 }
 
 #[test]
 fn a_click_copies_nothing() {
     let mut app = opened();
-    let cells = app.layout().panes[0].cells;
+    let cells = app.state.layout().panes[0].cells;
     let _ = mouse(&mut app, MouseKind::Press(MouseButton::Left), (cells.x, cells.y));
     let effects = mouse(&mut app, MouseKind::Release(MouseButton::Left), (cells.x, cells.y));
     assert_eq!(yanked(&effects), Vec::<String>::new());
@@ -116,7 +117,7 @@ fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
     };
     let found = |line| Msg::Prompt { task: task.clone(), line, forward: false };
     let _ = app.update(found(Some(31)));
-    let at = |app: &App| app.copying().map(|copying| copying.at);
+    let at = |app: &App| app.state.copying().map(|copying| copying.at);
     assert_eq!(at(&app), Some((31, 0)));
     let text = yanked(&press(&mut app.clone(), &["y"]));
     assert_eq!(text, ["line 31"]);

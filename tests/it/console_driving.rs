@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::{App, Mode};
+use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::focus::Mode;
 use pilothouse::link::Request;
 use pilothouse::model::Need;
 
@@ -39,23 +40,23 @@ fn a_task_is_given_a_name_and_loses_it() {
     let effects = press(&mut app, &["Enter"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Rename { name: None, .. }))));
     let _ = press(&mut app, &[",", "x", "Esc"]);
-    assert!(matches!(app.mode, Mode::Observe));
+    assert!(matches!(app.state.mode, Mode::Observe));
 }
 
 #[test]
 fn finished_tasks_are_cleared_and_live_ones_stay() {
     let mut app = opened(7);
-    let ended = app.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
+    let ended = app.state.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
     let dismissed = |effects: &[Effect]| {
         effects.iter().filter(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. }))).count()
     };
-    let later = |app: &App, seconds| Msg::Tick(app.now + jiff::SignedDuration::from_secs(seconds));
-    let all = app.tasks().len();
+    let later = |app: &App, seconds| Msg::Tick(app.state.now + jiff::SignedDuration::from_secs(seconds));
+    let all = app.state.tasks().len();
     assert_eq!(dismissed(&press(&mut app, &["C"])), 0, "it can be undone");
-    assert_eq!(app.tasks().len(), all - ended);
+    assert_eq!(app.state.tasks().len(), all - ended);
     let _ = press(&mut app, &["U"]);
     let tick = later(&app, 11);
-    assert_eq!((app.tasks().len(), dismissed(&app.update(tick))), (all, 0));
+    assert_eq!((app.state.tasks().len(), dismissed(&app.update(tick))), (all, 0));
     let _ = press(&mut app, &["C"]);
     let tick = later(&app, 9);
     assert_eq!(dismissed(&app.update(tick)), 0);

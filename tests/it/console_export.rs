@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::export::FileName;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::export::FileName;
 use pilothouse::envelope::Envelope;
 use pilothouse::link::Request;
 use pilothouse::model::CallRecord;
@@ -70,7 +70,7 @@ fn the_counters_are_kept_as_a_script_gets_them() {
 fn reading(record: CallRecord) -> App {
     let mut app = console(snapshot(), (120, 40));
     let _ = press(&mut app, &["3", "j", "j", "j"]);
-    assert_eq!(app.shown_call().map(|call| call.seq), Some(record.seq));
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(record.seq));
     let _ = app.update(Msg::Record(Arc::new(record)));
     app
 }
@@ -99,7 +99,7 @@ fn a_task_is_kept_in_each_form() {
     ] {
         let mut app = console(snapshot(), (120, 40));
         select(&mut app, 7);
-        app.setup.theme_set.active = "light".into();
+        app.state.setup.theme_set.active = "light".into();
         let _ = press(&mut app, &["e"]);
         let effects = choose(&mut app, word);
         let [Effect::WriteExport { task, form: made, palette, file }] = &effects[..] else {

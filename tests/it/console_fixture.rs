@@ -11,14 +11,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
-use pilothouse::console::app::painter::Drawn;
-use pilothouse::console::app::picture::Picture;
-use pilothouse::console::app::{App, Setup};
+use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::picture::Picture;
+use pilothouse::console::state::setup::Setup;
 use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::theme::{ThemeSet, UiSettings};
+use pilothouse::console::widgets::painter::Drawn;
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::model::{
     AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, InputEvidence, Lease, Limit, Metrics, Need,
@@ -522,8 +523,8 @@ pub(crate) fn press(app: &mut App, keys: &[&str]) -> Vec<Effect> {
 /// Selects a task with the list's keys.
 pub(crate) fn select(app: &mut App, number: u32) {
     let _ = press(app, &["g"]);
-    for _ in 0..app.view.snapshot.tasks.len() {
-        if app.selected().is_some_and(|task| task.number == number) {
+    for _ in 0..app.state.view.snapshot.tasks.len() {
+        if app.state.selected().is_some_and(|task| task.number == number) {
             return;
         }
         let _ = press(app, &["j"]);
@@ -533,7 +534,7 @@ pub(crate) fn select(app: &mut App, number: u32) {
 
 /// Draws the console.
 pub(crate) fn draw(app: &App) -> (Buffer, Drawn) {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.size.0, app.state.size.1));
     let drawn = draw::draw(app, &mut buffer);
     (buffer, drawn)
 }

@@ -108,14 +108,14 @@ pub(crate) fn fleet(last: PlaceLink) -> Snapshot {
 
 fn opened(size: (u16, u16)) -> App {
     let mut app = console(fleet(lost()), size);
-    app.setup.is_fleet = true;
+    app.state.setup.is_fleet = true;
     app
 }
 
 pub(crate) fn select(app: &mut App, wanted: &TaskId) {
     let _ = press(app, &["g"]);
     for _ in 0..9 {
-        if app.selected().is_some_and(|task| task.id == *wanted) {
+        if app.state.selected().is_some_and(|task| task.id == *wanted) {
             return;
         }
         let _ = press(app, &["j"]);
@@ -218,7 +218,7 @@ fn a_command_starts_where_the_line_says_whatever_happens_meanwhile() {
     assert!(shown(&app).contains("run in api"), "{}", shown(&app));
     let mut next = fleet(lost());
     next.tasks.push(Arc::new(at(0, 3, "a newer one", 0)));
-    app.list.is_held = false;
+    app.state.list.is_held = false;
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
     let effects = press(&mut app, &["Enter"]);
     let starts = |effect: &Effect| match effect {
@@ -232,11 +232,11 @@ fn a_command_starts_where_the_line_says_whatever_happens_meanwhile() {
 fn one_place_alone_and_all_again() {
     let mut app = opened((120, 40));
     let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
-    assert!(app.tasks().iter().all(|task| task.place == Some(name(1))) && app.tasks().len() == 2);
+    assert!(app.state.tasks().iter().all(|task| task.place == Some(name(1))) && app.state.tasks().len() == 2);
     assert!(shown(&app).contains("pilothouse api"), "{}", shown(&app));
     assert!(!shown(&app).contains("npm run dev"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!(app.tasks().len(), 5);
+    assert_eq!(app.state.tasks().len(), 5);
 }
 
 #[test]
@@ -252,13 +252,13 @@ fn a_name_leads_to_the_workspace_of_its_place() {
 fn the_calls_of_one_place_alone_and_of_all_again() {
     let mut app = opened((200, 60));
     let _ = press(&mut app, &["3"]);
-    let all = app.call_rows().len();
+    let all = app.state.call_rows().len();
     let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
     assert!(shown(&app).contains("TOOL             api  1 of 3  Esc all"), "{}", shown(&app));
-    assert!(app.call_rows().iter().all(|row| Slot::of(row.call.seq).0 == Slot(2)));
-    assert_eq!(app.shown_call().map(|call| Slot::of(call.seq).0), Some(Slot(2)));
+    assert!(app.state.call_rows().iter().all(|row| Slot::of(row.call.seq).0 == Slot(2)));
+    assert_eq!(app.state.shown_call().map(|call| Slot::of(call.seq).0), Some(Slot(2)));
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!(app.call_rows().len(), all);
+    assert_eq!(app.state.call_rows().len(), all);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn a_place_that_is_only_looked_at_says_so_and_refuses() {
     assert!(shown(&app).contains("docs  read-only: it speaks version 6"), "{}", shown(&app));
     select(&mut app, &id(2, 1));
     assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place may only be looked at"));
-    assert!(!app.tasks().is_empty());
+    assert!(!app.state.tasks().is_empty());
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_call_is_called_by_its_place_wherever_it_is_named() {
     let _ = press(&mut app, &["w"]);
     whole(&app, "call web-fix/1 of web-fix/claude");
     let _ = press(&mut app, &["Esc", "3"]);
-    let mut calls: Vec<u64> = app.view.snapshot.calls.iter().map(|call| call.seq).collect();
+    let mut calls: Vec<u64> = app.state.view.snapshot.calls.iter().map(|call| call.seq).collect();
     calls.reverse();
     for seq in &calls {
         let _ = app.update(Msg::Record(Arc::new(CallRecord { seq: *seq, ..record() })));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::config::Prefix;
-use pilothouse::console::app::{App, Layer};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg, News};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
@@ -61,7 +62,7 @@ pub(crate) fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
 }
 
 fn later(app: &mut App, ms: i64) {
-    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(ms)));
+    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(ms)));
 }
 
 fn decisions(effects: &[Effect]) -> Vec<(u64, Decision)> {
@@ -253,7 +254,7 @@ fn what_does_not_fit_on_the_screen_is_not_let_run() {
     app.drawn();
     later(&mut app, 1_000);
     assert_eq!(widened(&mut app, &["Enter"]), []);
-    assert!(app.toasts.list().iter().any(|toast| toast.text.contains("too little room")));
+    assert!(app.state.toasts.list().iter().any(|toast| toast.text.contains("too little room")));
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn a_card_hides_nothing_and_draws_nothing_foreign() {
     let text = shown(&app);
     assert!(text.contains("contains hidden characters") && text.contains("⟨U+202E⟩"), "{text}");
     assert!(text.contains("Bearer abc"), "what runs is shown whole");
-    assert_eq!(app.now, now() + SignedDuration::from_secs(1));
+    assert_eq!(app.state.now, now() + SignedDuration::from_secs(1));
 }
 
 #[test]

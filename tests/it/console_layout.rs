@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::layout::{Breakpoint, Layout};
-use pilothouse::console::app::setup::Arrangement;
-use pilothouse::console::app::tiling::{ListPlace, Panes, Tiling, Tilings};
-use pilothouse::console::app::{App, Screen};
+use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::arrangement::Arrangement;
+use pilothouse::console::state::focus::Screen;
+use pilothouse::console::state::layout::{Breakpoint, Layout};
+use pilothouse::console::state::tiling::{ListPlace, Panes, Tiling, Tilings};
 use pilothouse::model::{Snapshot, TaskStatus};
 use pilothouse::terminal::KeyPress;
 use proptest::prelude::*;
@@ -34,7 +35,7 @@ fn areas(plan: &Layout) -> Vec<Rect> {
 fn arranged(size: (u16, u16), screen: Screen, zoom: bool, pins: &[u32], split: i16) -> App {
     let mut app = console(snapshot(), size);
     let pins = pins.iter().map(|number| id(*number)).collect();
-    app.arrange(Arrangement { screen, zoom, pins, split, ..Arrangement::default() });
+    app.state.arrange(Arrangement { screen, zoom, pins, split, ..Arrangement::default() });
     app
 }
 
@@ -67,9 +68,9 @@ proptest! {
         pins in prop::collection::vec(1..11_u32, 0..6), selected in 1..11_u32, tiling in tiling(),
     ) {
         let mut app = arranged(size, screen, zoom, &pins, split);
-        app.tilings.now = tiling;
-        app.list.selected = Some(id(selected));
-        let plan = app.layout();
+        app.state.tilings.now = tiling;
+        app.state.list.selected = Some(id(selected));
+        let plan = app.state.layout();
         let whole = Rect::new(0, 0, size.0, size.1);
         let areas = areas(&plan);
         for (at, area) in areas.iter().enumerate() {
@@ -83,7 +84,7 @@ proptest! {
         shown.sort();
         shown.dedup();
         prop_assert_eq!(shown.len(), panes, "no task has two panes");
-        if plan.breakpoint != Breakpoint::Sentence && matches!(app.screen, Screen::Tasks | Screen::Focus) {
+        if plan.breakpoint != Breakpoint::Sentence && matches!(app.state.screen, Screen::Tasks | Screen::Focus) {
             prop_assert!(shown.contains(&id(selected)), "the selected task is always on screen");
         }
         let _ = draw(&app);
@@ -93,7 +94,7 @@ proptest! {
 #[test]
 fn pinned_tasks_keep_their_panes_and_the_others_page() {
     let mut app = arranged((200, 60), Screen::Tasks, false, &[5, 3], 0);
-    let panes = |app: &App| app.layout().panes.iter().map(|pane| pane.task.clone()).collect::<Vec<_>>();
+    let panes = |app: &App| app.state.layout().panes.iter().map(|pane| pane.task.clone()).collect::<Vec<_>>();
     select(&mut app, 7);
     assert_eq!(panes(&app)[..2], [id(5), id(3)]);
     assert!(panes(&app).contains(&id(7)));
@@ -108,8 +109,8 @@ fn a_pin_divides_the_stage_where_two_panes_fit_and_only_there() {
     for (size, panes) in [((120, 40), 2), ((80, 24), 1), ((200, 60), 2), ((320, 80), 4), ((59, 14), 1)] {
         let mut app = arranged(size, Screen::Tasks, false, &[3], 0);
         select(&mut app, 7);
-        assert_eq!(app.layout().panes.len(), panes, "{size:?}");
-        assert!(app.layout().pane(&id(7)).is_some());
+        assert_eq!(app.state.layout().panes.len(), panes, "{size:?}");
+        assert!(app.state.layout().pane(&id(7)).is_some());
     }
 }
 
@@ -117,36 +118,36 @@ fn a_pin_divides_the_stage_where_two_panes_fit_and_only_there() {
 fn keys_pin_and_divide_and_what_they_did_can_be_kept() {
     let mut app = console(snapshot(), (200, 60));
     select(&mut app, 7);
-    let before = app.layout().list.width;
+    let before = app.state.layout().list.width;
     let _ = press(&mut app, &["P", ">", ">", "z"]);
-    let kept = app.arrangement();
+    let kept = app.state.arrangement();
     assert_eq!((kept.pins.clone(), kept.zoom, kept.split), (vec![id(7)], true, 2));
     let mut other = console(snapshot(), (200, 60));
-    other.arrange(kept.clone());
-    assert_eq!(other.arrangement(), kept);
+    other.state.arrange(kept.clone());
+    assert_eq!(other.state.arrangement(), kept);
     let _ = press(&mut other, &["z"]);
-    assert_eq!(other.layout().list.width, before + 8);
+    assert_eq!(other.state.layout().list.width, before + 8);
     select(&mut other, 7);
     let _ = press(&mut other, &["P"]);
-    assert_eq!(other.arrangement().pins, []);
+    assert_eq!(other.state.arrangement().pins, []);
 }
 
 #[test]
 fn a_pin_of_a_task_that_is_gone_is_forgotten() {
     let mut app = arranged((200, 60), Screen::Tasks, false, &[3, 99], 0);
     let _ = app.update(pilothouse::console::msg::Msg::Snapshot(Arc::new(snapshot())));
-    assert_eq!(app.arrangement().pins, [id(3)]);
+    assert_eq!(app.state.arrangement().pins, [id(3)]);
     let _ = app.update(pilothouse::console::msg::Msg::Snapshot(Arc::new(empty())));
-    assert_eq!(app.arrangement().pins, []);
+    assert_eq!(app.state.arrangement().pins, []);
 }
 
 fn panes(app: &App) -> Vec<u32> {
-    let number = |id| app.view.task(id).map(|task| task.number);
-    app.layout().panes.iter().filter_map(|pane| number(&pane.task)).collect()
+    let number = |id| app.state.view.task(id).map(|task| task.number);
+    app.state.layout().panes.iter().filter_map(|pane| number(&pane.task)).collect()
 }
 
 fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) {
-    let mut next = Snapshot::clone(&app.view.snapshot);
+    let mut next = Snapshot::clone(&app.state.view.snapshot);
     change(&mut next);
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
 }
@@ -161,15 +162,15 @@ fn end(app: &mut App, number: usize, ago: i64) {
 
 /// Selects a task directly, without moving through the list.
 fn pick(app: &mut App, number: u32) {
-    app.list.selected = Some(id(number));
-    app.list.is_held = true;
-    let _ = app.update(Msg::Resize(app.size.0, app.size.1));
+    app.state.list.selected = Some(id(number));
+    app.state.list.is_held = true;
+    let _ = app.update(Msg::Resize(app.state.size.0, app.state.size.1));
 }
 
 fn tiled(size: (u16, u16), panes: Panes, list: ListPlace) -> App {
     let mut app = console(snapshot(), size);
     let layout = Tilings { now: Some(Tiling { panes, list }), ..Tilings::default() };
-    app.arrange(Arrangement { layout, ..Arrangement::default() });
+    app.state.arrange(Arrangement { layout, ..Arrangement::default() });
     let _ = app.update(Msg::Resize(size.0, size.1));
     app
 }
@@ -243,7 +244,7 @@ fn a_layout_is_what_was_chosen_wherever_there_is_room() {
     ] {
         let mut app = tiled(size, wanted, list);
         select(&mut app, 7);
-        let layout = app.layout();
+        let layout = app.state.layout();
         assert_eq!(layout.panes.len(), count, "{wanted:?} {list:?} at {size:?}");
         let is_left = layout.list.width < size.0;
         assert_eq!(is_left, list == ListPlace::Left && size.0 >= 80, "{wanted:?} {list:?} at {size:?}");
@@ -256,23 +257,23 @@ fn a_layout_is_what_was_chosen_wherever_there_is_room() {
 fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     let mut app = console(snapshot(), (120, 40));
     select(&mut app, 7);
-    let mut seen = vec![app.layout().panes.len()];
+    let mut seen = vec![app.state.layout().panes.len()];
     for _ in 0..5 {
         let _ = press(&mut app, &["Z"]);
-        seen.push(app.layout().panes.len());
+        seen.push(app.state.layout().panes.len());
         assert!(shown(&app).contains("layout: "), "it says which");
     }
     assert_eq!(seen, [1, 1, 2, 2, 4, 4]);
     let _ = press(&mut app, &["z"]);
-    assert_eq!(app.layout().panes.len(), 1);
+    assert_eq!(app.state.layout().panes.len(), 1);
     let _ = press(&mut app, &["Z"]);
-    assert_eq!((app.tilings.now, app.is_zoomed), (None, false), "around to the automatic one");
+    assert_eq!((app.state.tilings.now, app.state.is_zoomed), (None, false), "around to the automatic one");
     // Layouts that there is no room for are skipped.
     let mut app = console(snapshot(), (60, 18));
     for _ in 0..4 {
         let _ = press(&mut app, &["Z"]);
-        let wanted = app.tilings.now.map(|tiling| tiling.panes.count());
-        assert!(wanted.is_none_or(|count| count == app.layout().panes.len()), "{wanted:?}");
+        let wanted = app.state.tilings.now.map(|tiling| tiling.panes.count());
+        assert!(wanted.is_none_or(|count| count == app.state.layout().panes.len()), "{wanted:?}");
     }
 }
 
@@ -296,7 +297,7 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
     write(&mut app, "layout 2 side left");
     let _ = press(&mut app, &["Enter"]);
     let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
-    assert_eq!(app.tilings.now, Some(tiling));
+    assert_eq!(app.state.tilings.now, Some(tiling));
     let _ = press(&mut app, &[">", ":"]);
     write(&mut app, "save-layout");
     let _ = press(&mut app, &["Enter"]);
@@ -310,17 +311,17 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
     assert_eq!(kept.layout.saved.len(), 1);
 
     let mut other = console(snapshot(), (120, 40));
-    other.arrange(kept);
-    assert_eq!((other.tilings.now, other.split), (Some(tiling), 1), "as it was left");
+    other.state.arrange(kept);
+    assert_eq!((other.state.tilings.now, other.state.split), (Some(tiling), 1), "as it was left");
     let _ = press(&mut other, &["V"]);
     write(&mut other, "automatic");
     let _ = press(&mut other, &["Enter", "<", "V"]);
     insta::assert_snapshot!("layouts_120x40", shown(&other));
     write(&mut other, "review");
     let _ = press(&mut other, &["Enter"]);
-    assert_eq!((other.tilings.now, other.split), (Some(tiling), 1));
+    assert_eq!((other.state.tilings.now, other.state.split), (Some(tiling), 1));
     let _ = press(&mut other, &[":"]);
     write(&mut other, "forget-layout");
     let _ = press(&mut other, &["Enter"]);
-    assert_eq!((other.tilings.saved.len(), other.tilings.now), (0, Some(tiling)));
+    assert_eq!((other.state.tilings.saved.len(), other.state.tilings.now), (0, Some(tiling)));
 }

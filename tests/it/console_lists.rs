@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::search_all::Place;
-use pilothouse::console::app::setup::Arrangement;
-use pilothouse::console::app::task_list::{Filter, Grouping, ListColumn, Sort, Whose};
-use pilothouse::console::app::{App, Mode};
+use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
+use pilothouse::console::state::arrangement::Arrangement;
+use pilothouse::console::state::focus::Mode;
+use pilothouse::console::state::listing::columns::ListColumn;
+use pilothouse::console::state::listing::filter::{Filter, Whose};
+use pilothouse::console::state::listing::rows::{Grouping, Sort};
+use pilothouse::console::state::search::Place;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
@@ -20,12 +23,12 @@ use crate::console_fixture::{
 };
 
 fn numbers(app: &App) -> Vec<u32> {
-    app.tasks().iter().map(|task| task.number).collect()
+    app.state.tasks().iter().map(|task| task.number).collect()
 }
 
 /// The list as it is on screen, without its header.
 fn listed(app: &App) -> Vec<String> {
-    let rows = usize::from(app.layout().list.height);
+    let rows = usize::from(app.state.layout().list.height);
     shown(app).lines().skip(2).take(rows - 1).map(|row| row.trim_end().to_owned()).collect()
 }
 
@@ -65,12 +68,12 @@ fn words_list_some_tasks_as_they_are_written_and_esc_lists_all() {
     let _ = press(&mut app, &["/", "c", "a", "r"]);
     assert_eq!(numbers(&app), [1, 2]);
     assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
-    assert_eq!(app.selected().map(|task| task.number), Some(1), "the first that matches");
+    assert_eq!(app.state.selected().map(|task| task.number), Some(1), "the first that matches");
     let _ = press(&mut app, &["Down"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(2), "arrows go on through the list");
+    assert_eq!(app.state.selected().map(|task| task.number), Some(2), "arrows go on through the list");
     let _ = press(&mut app, &["Enter", "s"]);
     assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
-    assert!(matches!(app.mode, Mode::Observe));
+    assert!(matches!(app.state.mode, Mode::Observe));
     let _ = press(&mut app, &["Esc", "Esc"]);
     assert_eq!(numbers(&app).len(), 5);
     for (words, found) in [
@@ -123,7 +126,7 @@ fn connections_of_one_agent_are_told_apart_by_number_and_colour() {
         let y = shown(&app).lines().position(|row| row.contains(&format!(" {number} "))).expect("a row");
         buffer[(24, u16::try_from(y).expect("small"))].fg
     };
-    let theme = &app.setup.theme;
+    let theme = &app.state.setup.theme;
     assert_eq!(colour("t01"), theme.style(Role::Agent1).fg.expect("a colour"));
     assert_eq!(colour("t02"), theme.style(Role::Agent2).fg.expect("a colour"));
     assert_eq!(colour("t03"), theme.style(Role::Agent3).fg.expect("a colour"));
@@ -138,7 +141,7 @@ fn the_filters_offer_the_agents_there_are_and_each_connection() {
         assert!(screen.contains(row), "{row}\n{screen}");
     }
     let _ = press(&mut app, &["1"]);
-    assert_eq!(app.list.filters.whose, Some(Whose::Agent("claude".into())));
+    assert_eq!(app.state.list.filters.whose, Some(Whose::Agent("claude".into())));
     assert_eq!(numbers(&app), [5, 1, 2]);
     assert!(shown(&app).contains("claude  3 of 5"), "{}", shown(&app));
     let _ = press(&mut app, &["f", "3"]);
@@ -147,7 +150,7 @@ fn the_filters_offer_the_agents_there_are_and_each_connection() {
     assert_eq!(numbers(&app), [2], "failed, of that connection");
     assert!(shown(&app).contains("failed  claude#2  1 of 5"), "{}", shown(&app));
     let _ = press(&mut app, &["f", "a"]);
-    assert_eq!((app.list.filters.state, numbers(&app).len()), (Filter::All, 5));
+    assert_eq!((app.state.list.filters.state, numbers(&app).len()), (Filter::All, 5));
 }
 
 #[test]
@@ -162,14 +165,14 @@ fn the_list_is_sorted_as_chosen() {
         ("n", Sort::Newest, [5, 4, 3, 1, 2]),
     ] {
         let _ = press(&mut app, &["O", letter]);
-        assert_eq!(app.list.listing.sort, sort);
+        assert_eq!(app.state.list.listing.sort, sort);
         assert_eq!(numbers(&app), order, "{sort:?}");
-        assert_eq!(app.selected().map(|task| task.number), Some(5), "the selection stays");
+        assert_eq!(app.state.selected().map(|task| task.number), Some(5), "the selection stays");
     }
     let _ = press(&mut app, &["O", "o", "g"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(1));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(1));
     let _ = press(&mut app, &["j"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(3));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(3));
 }
 
 #[test]
@@ -180,11 +183,11 @@ fn groups_have_heads_with_counts_and_are_kept_for_the_workspace() {
         assert_eq!(numbers(&app), [1, 5, 2, 3, 4], "{size:?}");
         insta::assert_snapshot!(format!("grouped_{}x{}", size.0, size.1), shown(&app));
         let _ = press(&mut app, &["g", "j"]);
-        assert_eq!(app.selected().map(|task| task.number), Some(5), "heads are passed over");
-        let kept = serde_json::to_string(&app.arrangement()).expect("written");
+        assert_eq!(app.state.selected().map(|task| task.number), Some(5), "heads are passed over");
+        let kept = serde_json::to_string(&app.state.arrangement()).expect("written");
         let mut again = console(several(), size);
-        again.arrange(serde_json::from_str::<Arrangement>(&kept).expect("read"));
-        assert_eq!((again.list.listing.groups, numbers(&again)), (Grouping::Session, numbers(&app)));
+        again.state.arrange(serde_json::from_str::<Arrangement>(&kept).expect("read"));
+        assert_eq!((again.state.list.listing.groups, numbers(&again)), (Grouping::Session, numbers(&app)));
         let _ = press(&mut app, &["O", "1"]);
         assert!(shown(&app).contains(" claude  3 tasks ●2 ✗1"), "{}", shown(&app));
     }
@@ -200,8 +203,8 @@ fn the_selection_stays_in_sight_in_a_grouped_list_longer_than_the_screen() {
     for size in [(80, 24), (100, 30), (160, 50)] {
         let mut app = console(long.clone(), size);
         let _ = press(&mut app, &["O", "2", "g"]);
-        for _ in 0..app.tasks().len() {
-            let number = app.selected().expect("one").number;
+        for _ in 0..app.state.tasks().len() {
+            let number = app.state.selected().expect("one").number;
             let name = format!(" t{number:02} ");
             assert!(listed(&app).iter().any(|row| row.contains(&name)), "{size:?} {name}\n{}", shown(&app));
             let _ = press(&mut app, &["j"]);
@@ -222,8 +225,8 @@ fn columns_are_shown_as_chosen() {
     assert!(head.contains("EXIT") && head.contains("DIRECTORY") && !head.contains("CPU"), "{head}");
     let row = listed(&app).into_iter().find(|row| row.contains("t02")).expect("a row");
     assert!(row.contains("     101  .   "), "{row}");
-    assert_eq!(app.list.listing.columns.len(), 5);
-    assert!(app.list.listing.columns.contains(&ListColumn::Exit));
+    assert_eq!(app.state.list.listing.columns.len(), 5);
+    assert!(app.state.list.listing.columns.contains(&ListColumn::Exit));
 }
 
 /// A batch of four whose third item failed and whose last one is running, and another task.
@@ -253,16 +256,24 @@ fn a_batch_is_one_row_that_unfolds() {
     assert_eq!(numbers(&app), [5, 1, 4, 3, 2]);
     let _ = press(&mut app, &["G", "Space"]);
     assert_eq!(numbers(&app), [2, 1], "folded, its row shows the one looked at");
-    assert_eq!(app.selected().map(|task| task.number), Some(2));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(2));
     let _ = press(&mut app, &["E"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(4), "what failed is found in a folded batch");
+    assert_eq!(
+        app.state.selected().map(|task| task.number),
+        Some(4),
+        "what failed is found in a folded batch"
+    );
     assert_eq!(numbers(&app).len(), 2);
     let _ = press(&mut app, &["g"]);
     assert!(numbers(&app).contains(&1));
     select(&mut app, 1);
     assert_eq!(obstacle(&app, Action::Fold).as_deref(), Some("the task is of no batch"));
     let _ = press(&mut app, &["f", "f"]);
-    assert_eq!(app.tasks().iter().filter(|task| task.id == id(4)).count(), 1, "one that is left is no batch");
+    assert_eq!(
+        app.state.tasks().iter().filter(|task| task.id == id(4)).count(),
+        1,
+        "one that is left is no batch"
+    );
 }
 
 #[test]
@@ -331,14 +342,14 @@ fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
     assert_eq!(pages(&press(&mut app, &["Down", "Enter"])), [(6, Anchor::Around(12))]);
     assert!(shown(&app).contains("2 of 3 in all tasks  panic"), "{}", shown(&app));
     assert!(pages(&press(&mut app, &["n"])).contains(&(4, Anchor::Around(7))));
-    assert_eq!(app.selected().map(|task| task.number), Some(4));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(4));
     let _ = press(&mut app, &["n"]);
     assert!(shown(&app).contains("this is the last place"), "{}", shown(&app));
     let _ = press(&mut app, &["N", "N"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(6));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(6));
     assert!(shown(&app).contains("1 of 3 in all tasks"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc", "Esc"]);
-    assert!(app.search.is_none() && app.scroll.is_none());
+    assert!(app.state.search.is_none() && app.state.scroll.is_none());
 }
 
 fn app_number(task: &pilothouse::envelope::TaskId) -> u32 {

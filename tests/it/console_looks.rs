@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use pilothouse::console::app::{App, Layer, Mode};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::Msg;
+use pilothouse::console::state::focus::Mode;
 use pilothouse::model::{InputEvidence, Need, Waiting};
 use pilothouse::terminal::KeyPress;
 use ratatui::buffer::{Buffer, Cell};
@@ -150,14 +152,14 @@ pub(crate) fn all() -> impl Iterator<Item = Scene> {
 }
 
 fn dressed(mut app: App, look: &str) -> App {
-    app.setup.theme = app.setup.theme_set.theme(look);
+    app.state.setup.theme = app.state.setup.theme_set.theme(look);
     app
 }
 
 fn in_ascii(mut app: App) -> App {
-    app.setup.theme_set.ascii = true;
-    app.setup.theme = app.setup.theme_set.theme("default");
-    app.setup.keymap.spell_out(true);
+    app.state.setup.theme_set.ascii = true;
+    app.state.setup.theme = app.state.setup.theme_set.theme("default");
+    app.state.setup.keymap.spell_out(true);
     app
 }
 
@@ -171,7 +173,7 @@ fn over(app: &App) -> (Buffer, Rect) {
     let (shown, _) = draw(app);
     let mut below = app.clone();
     below.layers.clear();
-    below.mode = Mode::Observe;
+    below.state.mode = Mode::Observe;
     let (below, _) = draw(&below);
     let lasts = shown.area.height.saturating_sub(2);
     let differs = |at: &Position| at.y < lasts && shown[*at].symbol() != below[*at].symbol();
@@ -236,7 +238,7 @@ fn colours_change_no_text_and_mono_has_none() {
     for (name, scene) in all() {
         for size in COMPARED {
             let app = scene(size);
-            let panes: Vec<Rect> = app.layout().panes.iter().map(|pane| pane.cells).collect();
+            let panes: Vec<Rect> = app.state.layout().panes.iter().map(|pane| pane.cells).collect();
             let (plain, _) = draw(&dressed(app.clone(), "default"));
             for look in LOOKS {
                 let (buffer, _) = draw(&dressed(app.clone(), look));
@@ -280,7 +282,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         let reload = |app: App| dressed(if ascii { in_ascii(app) } else { app }, "mono");
         let app = reload(pressed(7, &[], (80, 24)));
         let (buffer, _) = draw(&app);
-        let list = app.layout().list_body();
+        let list = app.state.layout().list_body();
         let rows: Vec<String> = (list.top()..list.bottom())
             .map(|y| picture(&(buffer.clone(), Rect { y, height: 1, ..list })))
             .collect();
@@ -297,7 +299,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         // In a list tall enough for all of them, no two states read the same.
         let app = reload(pressed(7, &[], (200, 60)));
         let (buffer, _) = draw(&app);
-        let list = app.layout().list;
+        let list = app.state.layout().list;
         let text = picture(&(buffer, list));
         for word in
             ["waiting", "running", "cancelling", "queued", "exit 0", "exit 101", "cancelled", "interrupted"]
@@ -309,7 +311,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         for keys in [&[][..], &["Enter"], &["i"], &["v"], &["/"], &["o"], &[","]] {
             let app = reload(pressed(7, keys, (80, 24)));
             let (buffer, _) = draw(&app);
-            let status = app.layout().status;
+            let status = app.state.layout().status;
             let word: String = (0..14)
                 .map(|x| &buffer[(x, status.y)])
                 .take_while(|cell| cell.modifier.contains(Modifier::REVERSED))
@@ -381,8 +383,8 @@ fn styles_of_what_matters() {
             let app = dressed(scene((80, 24)), look);
             let (buffer, _) = draw(&app);
             let area = match name {
-                "tasks" => app.layout().list,
-                "copy" => app.layout().panes[0].cells,
+                "tasks" => app.state.layout().list,
+                "copy" => app.state.layout().panes[0].cells,
                 _ => over(&app).1,
             };
             let _ = write!(out, "{look}\n{}\n", styles(&(buffer, area)));

@@ -1,7 +1,8 @@
 //! What the console tells programs of the terminal around it.
 
-use pilothouse::console::app::{App, Mode};
+use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::focus::Mode;
 use pilothouse::link::Request;
 use pilothouse::model::Input;
 use pilothouse::terminal::host_terminal::DefaultColours;
@@ -37,7 +38,7 @@ fn on_program(written: &str) -> App {
 
 /// Types into the task from now on, key by key.
 fn enter(app: &mut App) -> Vec<Effect> {
-    app.mode = Mode::Input(id(6));
+    app.state.mode = Mode::Input(id(6));
     app.update(Msg::Tick(now()))
 }
 

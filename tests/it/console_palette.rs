@@ -1,11 +1,15 @@
 //! Lists to choose from: the palette used by keyboard alone, themes previewed, messages read again.
 
-use pilothouse::console::app::chooser::{Choice, Chooser};
-use pilothouse::console::app::{App, Layer, Screen};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::State;
+use pilothouse::console::state::choice::Choice;
+use pilothouse::console::state::focus::Screen;
 use pilothouse::console::theme::ThemeSet;
 use pilothouse::console::theme::{Colours, Role, Theme};
+use pilothouse::console::widgets::chooser::Chooser;
 use pilothouse::terminal::KeyPress;
 
 use crate::console_fixture::{SIZES, console, draw, empty, press, select, shown, snapshot};
@@ -48,9 +52,9 @@ fn palette_and_themes_at_each_size() {
 fn the_palette_in_ascii_and_without_colour() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);
-    app.setup.theme_set = ThemeSet { ascii: true, ..ThemeSet::default() };
-    app.setup.theme = Theme::built_in(Colours::Named, true);
-    app.setup.keymap.spell_out(true);
+    app.state.setup.theme_set = ThemeSet { ascii: true, ..ThemeSet::default() };
+    app.state.setup.theme = Theme::built_in(Colours::Named, true);
+    app.state.setup.keymap.spell_out(true);
     with_recordings(&mut app);
     let ascii = shown(&app);
     let tail = ascii.lines().skip(1).collect::<Vec<_>>().join("\n");
@@ -60,7 +64,7 @@ fn the_palette_in_ascii_and_without_colour() {
     for name in ["light", "mono"] {
         let mut app = console(snapshot(), (80, 24));
         select(&mut app, 7);
-        app.setup.theme = app.setup.theme_set.theme(name);
+        app.state.setup.theme = app.state.setup.theme_set.theme(name);
         with_recordings(&mut app);
         let (buffer, _) = draw(&app);
         insta::assert_snapshot!(format!("palette_styles_{name}"), format!("{buffer:?}"));
@@ -69,11 +73,12 @@ fn the_palette_in_ascii_and_without_colour() {
 
 /// Everything about a console that a person could notice, except the palette itself.
 fn trace(app: &App) -> String {
-    let App { screen, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
-    let texts = calls.sheet.as_ref().map(|sheet| [&sheet.receipt, &sheet.envelope]);
+    let State { screen, mode, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = &app.state;
+    let layers = &app.layers;
+    let texts = app.receipts.sheet.as_ref().map(|sheet| [&sheet.receipt, &sheet.envelope]);
     let places = texts.map(|texts| texts.map(|text| (text.at, text.top)));
     let calls = (calls.selected, calls.column, places, calls.budget);
-    let toasts = app.toasts.list();
+    let toasts = app.state.toasts.list();
     format!(
         "{screen:?} {mode:?} {layers:?} {list:?} {scroll:?} {search:?} {pan} {is_zoomed} {calls:?} {has_mouse} {toasts:?}"
     )
@@ -94,9 +99,9 @@ fn states() -> Vec<App> {
     let _ = press(&mut reading, &["Tab", "-", "-"]);
     states.push(reading);
     let mut remote = console(snapshot(), (120, 40));
-    remote.setup.is_remote = true;
-    remote.setup.program = Some("/opt/pilothouse".into());
-    remote.toasts.say("hello", None, remote.now);
+    remote.state.setup.is_remote = true;
+    remote.state.setup.program = Some("/opt/pilothouse".into());
+    remote.state.toasts.say("hello", None, remote.state.now);
     states.push(remote);
     states.push(console(empty(), (80, 24)));
     states
@@ -125,7 +130,8 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
                 continue;
             }
             assert!(
-                list(&app).is_none_or(|list| list.kind != pilothouse::console::app::chooser::Kind::Palette)
+                list(&app)
+                    .is_none_or(|list| list.kind != pilothouse::console::widgets::chooser::Kind::Palette)
             );
             let effects = effects.iter().filter(|effect| !matches!(effect, Effect::Remember(_))).count();
             acted |= effects > 0 || trace(&app) != *trace_before || shown(&app) != *shown_before;
@@ -199,11 +205,11 @@ fn a_number_goes_to_a_call_and_a_name_to_a_task() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "309");
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.screen, app.calls.selected), (Screen::Receipts, Some(309)));
+    assert_eq!((app.state.screen, app.state.calls.selected), (Screen::Receipts, Some(309)));
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, ":t03");
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(3));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(3));
 }
 
 #[test]
@@ -212,7 +218,7 @@ fn what_was_used_last_stands_first_and_is_remembered() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "zoom");
     let effects = press(&mut app, &["Enter"]);
-    assert!(app.is_zoomed);
+    assert!(app.state.is_zoomed);
     assert!(matches!(effects.last(), Some(Effect::Remember(memory)) if memory.recent == ["zoom"]));
     let _ = press(&mut app, &[":"]);
     assert_eq!(list(&app).and_then(|list| list.selected()).map(|item| item.label.as_str()), Some("zoom"));
@@ -221,39 +227,39 @@ fn what_was_used_last_stands_first_and_is_remembered() {
 #[test]
 fn a_theme_is_tried_on_kept_or_taken_off() {
     let mut app = console(snapshot(), (120, 40));
-    let before = app.setup.theme.style(Role::Running);
+    let before = app.state.setup.theme.style(Role::Running);
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "themes");
     let _ = press(&mut app, &["Enter", "Down"]);
-    assert_ne!(app.setup.theme.style(Role::Running), before, "dark is active");
+    assert_ne!(app.state.setup.theme.style(Role::Running), before, "dark is active");
     let _ = press(&mut app, &["Esc"]);
     assert_eq!(
-        (app.setup.theme.style(Role::Running), app.setup.theme_set.active.as_str()),
+        (app.state.setup.theme.style(Role::Running), app.state.setup.theme_set.active.as_str()),
         (before, "default")
     );
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "theme light");
     let effects = press(&mut app, &["Enter"]);
     assert!(matches!(&effects[..], [Effect::SaveTheme(name), ..] if name == "light"), "{effects:?}");
-    assert_eq!(app.setup.theme_set.active, "light");
+    assert_eq!(app.state.setup.theme_set.active, "light");
 }
 
 #[test]
 fn messages_are_read_again() {
     let mut app = console(snapshot(), (120, 40));
-    app.toasts.fail("no task is called t99", Some(309));
+    app.state.toasts.fail("no task is called t99", Some(309));
     let _ = press(&mut app, &["Esc", ":"]);
     let _ = write(&mut app, "messages");
     let _ = press(&mut app, &["Enter"]);
     insta::assert_snapshot!("messages_120x40", shown(&app));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.screen, app.calls.selected), (Screen::Receipts, Some(309)));
+    assert_eq!((app.state.screen, app.state.calls.selected), (Screen::Receipts, Some(309)));
 }
 
 #[test]
 fn a_hint_is_shown_until_its_key_was_used() {
     let mut app = console(empty(), (80, 24));
-    app.setup.ui.hints = true;
+    app.state.setup.ui.hints = true;
     assert!(shown(&app).contains("new here?  ? lists the keys"), "{}", shown(&app));
     let effects = press(&mut app, &["?", "Esc"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember(_))));
@@ -269,10 +275,10 @@ fn settings_with_a_fault_leave_the_console_as_it_was() {
     let flags = Flags { theme: Some("mono".into()), no_clock: true, ..Flags::default() };
     let (looks, _) = Preferences::read(None, &flags, &Capabilities::default());
     let _ = app.update(Msg::Preferences(Box::new(looks.clone()), vec!["config.toml:2: thme: no".into()]));
-    assert_eq!((app.setup.theme_set.active.as_str(), app.setup.ui.clock), ("default", true));
+    assert_eq!((app.state.setup.theme_set.active.as_str(), app.state.setup.ui.clock), ("default", true));
     assert!(shown(&app).contains("config.toml:2: thme: no"), "{}", shown(&app));
     let _ = app.update(Msg::Preferences(Box::new(looks), Vec::new()));
-    assert_eq!((app.setup.theme_set.active.as_str(), app.setup.ui.clock), ("mono", false));
+    assert_eq!((app.state.setup.theme_set.active.as_str(), app.state.setup.ui.clock), ("mono", false));
     assert!(shown(&app).contains("settings: theme mono, clock off"), "{}", shown(&app));
 }
 

@@ -1,6 +1,7 @@
 //! Pastes into the console: one edit of any line, refused whole when too long, and never a key or an answer.
 
-use pilothouse::console::app::{App, Layer};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::link::Request;
 use pilothouse::model::Input;

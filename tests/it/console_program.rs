@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::console::app::{App, Layer, Mode, Screen};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::keymap::Context;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -213,7 +215,7 @@ fn opened(questions: Vec<Question>, size: (u16, u16)) -> App {
 /// The frame has been drawn, and the person has had time to read it.
 fn read(app: &mut App) {
     app.drawn();
-    let later = app.now + SignedDuration::from_secs(1);
+    let later = app.state.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
 }
 
@@ -291,9 +293,9 @@ fn a_key_typed_before_the_question_was_seen_decides_nothing() {
     assert_eq!(answers(&press(&mut app, &["Enter", "y"])), [], "before the first frame");
     app.drawn();
     assert_eq!(answers(&press(&mut app, &["y"])), [], "at its moment");
-    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(399)));
+    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(399)));
     assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "too soon after it");
-    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(1)));
+    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(1)));
     let expected = [("question_00000003".to_owned(), AnswerValue::Approve, None)];
     assert_eq!(answers(&press(&mut app, &["y"])), expected);
     assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "once");
@@ -307,7 +309,7 @@ fn only_the_deliberate_key_approves_and_escape_is_safe() {
     }
     let mut app = in_dialog(gate(), (80, 24));
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.layers.is_empty() && app.screen == Screen::Program);
+    assert!(app.layers.is_empty() && app.state.screen == Screen::Program);
     let mut app = in_dialog(gate(), (80, 24));
     let effects = press(&mut app, &["c", "n", "o", "t", "Space", "a", "Enter", "n"]);
     let expected = ("question_00000003".to_owned(), AnswerValue::Reject, Some("not a".to_owned()));
@@ -421,7 +423,7 @@ fn with_wide_pane(size: (u16, u16)) -> App {
 #[test]
 fn tab_leads_from_the_source_to_the_pane_and_back() {
     let mut app = with_wide_pane((80, 24));
-    let at = |app: &App| (app.programs.in_pane, app.context());
+    let at = |app: &App| (app.state.programs.in_pane, app.context());
     // The notice is dismissed first.
     let _ = press(&mut app, &["Esc"]);
     assert_eq!(at(&app), (false, Context::Program));
@@ -433,18 +435,18 @@ fn tab_leads_from_the_source_to_the_pane_and_back() {
     };
     assert!(asks_for(&press(&mut app, &["k"])), "the pane scrolls back");
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.scroll.is_none() && app.programs.in_pane, "the pane follows again first");
+    assert!(app.state.scroll.is_none() && app.state.programs.in_pane, "the pane follows again first");
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!((at(&app).0, app.screen), (false, Screen::Program));
+    assert_eq!((at(&app).0, app.state.screen), (false, Screen::Program));
     let _ = press(&mut app, &["Tab", "Tab"]);
-    assert!(!asks_for(&press(&mut app, &["k"])) && app.programs.top.is_some(), "the source scrolls");
+    assert!(!asks_for(&press(&mut app, &["k"])) && app.state.programs.top.is_some(), "the source scrolls");
 }
 
 #[test]
 fn what_is_wider_than_its_room_is_panned() {
     let mut app = with_wide_pane((80, 24));
     let _ = press(&mut app, &["g", "L"]);
-    assert_eq!((app.programs.pan, app.pan), (0, 0), "the source fits");
+    assert_eq!((app.state.programs.pan, app.state.pan), (0, 0), "the source fits");
     let long = format!("{SOURCE}exec \"{}the end\"\n", "x".repeat(80));
     let mut wide = program();
     wide.source = long.as_str().into();
@@ -458,15 +460,15 @@ fn what_is_wider_than_its_room_is_panned() {
     let _ = press(&mut app, &["Tab", "L", "L", "L"]);
     assert!(shown(&app).contains("right"), "{}", shown(&app));
     let _ = press(&mut app, &["H", "H", "H"]);
-    assert!(shown(&app).contains("end  ") && app.pan == 0, "{}", shown(&app));
+    assert!(shown(&app).contains("end  ") && app.state.pan == 0, "{}", shown(&app));
 }
 
 #[test]
 fn the_command_of_a_program_is_typed_into_where_it_stands() {
     let mut app = with_wide_pane((120, 40));
     let _ = press(&mut app, &["I"]);
-    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(6)), "{:?}", app.mode);
-    assert_eq!(app.screen, Screen::Program, "the source stays in sight");
+    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(6)), "{:?}", app.state.mode);
+    assert_eq!(app.state.screen, Screen::Program, "the source stays in sight");
     let sent = press(&mut app, &["x"]);
     assert!(matches!(&sent[..], [Effect::Ask(Request::Send { task, .. })] if *task == id(6)), "{sent:?}");
     // The next command starts: the task that has the focus stays.
@@ -475,13 +477,13 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     next.branches.clear();
     next.steps.push(step(16, 17, StepState::Running, Some(3)));
     let _ = app.update(Msg::Snapshot(Arc::new(with(next, Vec::new()))));
-    assert_eq!(app.program_task(), Some(id(6)));
+    assert_eq!(app.state.program_task(), Some(id(6)));
     let _ = press(&mut app, &["C-]"]);
-    assert_eq!(app.program_task(), Some(id(3)));
+    assert_eq!(app.state.program_task(), Some(id(3)));
     // This task takes no input, and the console says so.
     let _ = press(&mut app, &["i"]);
     assert!(
-        matches!(app.mode, Mode::Observe) && shown(&app).contains("the task takes no input"),
+        matches!(app.state.mode, Mode::Observe) && shown(&app).contains("the task takes no input"),
         "{}",
         shown(&app)
     );
@@ -491,9 +493,13 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
 fn zoom_shows_what_the_keys_move_alone() {
     let mut app = with_wide_pane((120, 40));
     let _ = press(&mut app, &["z"]);
-    assert!(app.layout().panes.is_empty() && shown(&app).contains("# Ship a release."), "{}", shown(&app));
+    assert!(
+        app.state.layout().panes.is_empty() && shown(&app).contains("# Ship a release."),
+        "{}",
+        shown(&app)
+    );
     let _ = press(&mut app, &["Tab"]);
-    assert!(app.layout().source.is_empty() && shown(&app).contains("abcdefghij"), "{}", shown(&app));
+    assert!(app.state.layout().source.is_empty() && shown(&app).contains("abcdefghij"), "{}", shown(&app));
     let mut small = with_wide_pane((50, 10));
     let _ = press(&mut small, &["Tab"]);
     assert!(shown(&small).contains("abcdefghij"), "{}", shown(&small));
@@ -504,7 +510,7 @@ fn quitting_asks_while_a_program_waits_that_would_end() {
     let waiting = || Snapshot { tasks: Vec::new(), agents: Vec::new(), ..with(at_gate(), vec![gate()]) };
     for (is_remote, shows_run, asks) in [(false, false, true), (true, true, true), (true, false, false)] {
         let mut app = console(waiting(), (80, 24));
-        (app.setup.is_remote, app.setup.shows_run) = (is_remote, shows_run);
+        (app.state.setup.is_remote, app.state.setup.shows_run) = (is_remote, shows_run);
         let effects = press(&mut app, &["q"]);
         assert_eq!(matches!(app.layers.last(), Some(Layer::Quit)), asks, "{is_remote} {shows_run}");
         assert_eq!(effects.is_empty(), asks);
@@ -517,6 +523,6 @@ fn quitting_asks_while_a_program_waits_that_would_end() {
     let mut over = at_gate();
     over.state = RunState::Completed;
     let mut app = console(Snapshot { tasks: Vec::new(), agents: Vec::new(), ..with(over, vec![]) }, (80, 24));
-    app.setup.is_remote = false;
+    app.state.setup.is_remote = false;
     assert!(matches!(press(&mut app, &["q"])[..], [Effect::Quit(_)]));
 }

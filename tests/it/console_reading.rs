@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::receipts::Column;
 use pilothouse::console::msg::Msg;
+use pilothouse::console::state::calls::Column;
 use pilothouse::envelope::Envelope;
 use pilothouse::model::{CallRecord, CallSummary, Snapshot};
 use ratatui::style::Modifier;
@@ -89,7 +89,7 @@ fn opened(size: (u16, u16)) -> App {
 fn down_to(app: &mut App, text: &str) {
     let _ = press(app, &["g"]);
     for _ in 0..200 {
-        if at(app, app.calls.column).contains(text) {
+        if at(app, app.state.calls.column).contains(text) {
             return;
         }
         let _ = press(app, &["j"]);
@@ -99,7 +99,7 @@ fn down_to(app: &mut App, text: &str) {
 
 /// The row at the cursor in a column.
 fn at(app: &App, column: Column) -> String {
-    let sheet = app.calls.sheet.as_ref().expect("a sheet");
+    let sheet = app.receipts.sheet.as_ref().expect("a sheet");
     let row = match column {
         Column::Envelope => sheet.envelope.document.rows().get(sheet.envelope.at),
         _ => sheet.receipt.document.rows().get(sheet.receipt.at),
@@ -110,7 +110,7 @@ fn at(app: &App, column: Column) -> String {
 /// The number of marks in the texts.
 fn marks(app: &App) -> usize {
     let (buffer, _) = draw(app);
-    let plan = app.layout();
+    let plan = app.state.layout();
     let of = |area: ratatui::layout::Rect| {
         let rows = area.y + 1..area.y + area.height;
         rows.filter(|y| area.width > 0 && buffer[(area.x, *y)].symbol() == "▸").count()
@@ -189,8 +189,8 @@ fn the_field_is_on_screen_in_a_long_text_and_in_a_budget() {
 /// How many cells of a column a search has highlighted, and how many of those are at the current match.
 fn found(app: &App) -> (usize, usize) {
     let (buffer, _) = draw(app);
-    let plan = app.layout();
-    let area = if app.calls.column == Column::Envelope { plan.envelope } else { plan.receipt };
+    let plan = app.state.layout();
+    let area = if app.state.calls.column == Column::Envelope { plan.envelope } else { plan.receipt };
     let cells = area.positions().filter(|at| at.y > area.y).map(|at| buffer[at].modifier);
     let marked: Vec<Modifier> = cells.filter(|modifier| modifier.contains(Modifier::REVERSED)).collect();
     (marked.len(), marked.iter().filter(|m| m.contains(Modifier::UNDERLINED)).count())
@@ -212,7 +212,7 @@ fn a_text_is_found_from_place_to_place_and_around() {
     let _ = press(&mut app, &["N"]);
     assert_eq!(at(&app, Column::Receipt), first);
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!((found(&app), app.calls.column), ((0, 0), Column::Receipt));
+    assert_eq!((found(&app), app.state.calls.column), ((0, 0), Column::Receipt));
     let _ = press(&mut app, &["/", "n", "o", "p", "e", "Enter"]);
     assert!(shown(&app).contains("no match nope"), "{}", shown(&app));
     assert_eq!(at(&app, Column::Receipt), first, "nobody is moved for nothing");
@@ -272,9 +272,9 @@ fn finding_opens_what_is_folded() {
 fn enter_goes_right_where_nothing_is_folded() {
     let mut app = reading(&[batch(311, "x")], (80, 24));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!(app.calls.column, Column::Receipt);
+    assert_eq!(app.state.calls.column, Column::Receipt);
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!(app.calls.column, Column::Envelope);
+    assert_eq!(app.state.calls.column, Column::Envelope);
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_call_without_an_answer_is_not_compared() {
     let unanswered = CallRecord { envelope: None, receipt: None, ..batch(311, "x") };
     let mut app = reading(&[unanswered], (120, 40));
     let _ = press(&mut app, &["="]);
-    assert!(app.calls.marked.is_none() && app.reader.is_none());
+    assert!(app.receipts.marked.is_none() && app.state.reader.is_none());
     assert!(shown(&app).contains("there is no answer to compare yet"), "{}", shown(&app));
     assert_eq!(
         obstacle(&app, pilothouse::console::keys::action::Action::Compare).as_deref(),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::app::picture::Picture;
-use pilothouse::console::app::replay::Reel;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::picture::Picture;
+use pilothouse::console::state::replay::Reel;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{RejectionReason, TaskEvent, TaskFact};
 use pilothouse::terminal::{Contents, Mark, MarkKind, Origin, Size, Stream, Terminal};
@@ -44,7 +44,7 @@ fn drawn(app: &mut App, place: usize, text: &str) -> Vec<Effect> {
 }
 
 fn after(app: &mut App, ms: i64) -> Vec<Effect> {
-    let at = app.now + SignedDuration::from_millis(ms);
+    let at = app.state.now + SignedDuration::from_millis(ms);
     app.update(Msg::Tick(at))
 }
 
@@ -101,15 +101,15 @@ fn it_stands_still_steps_and_plays_on() {
     assert!(shown(&app).contains("input by you  9 bytes"), "{}", shown(&app));
     let _ = press(&mut app, &["g", "Space"]);
     let (_, frame) = draw(&app);
-    assert!(frame.wake.is_some_and(|at| at <= app.now + SignedDuration::from_millis(100)), "{frame:?}");
+    assert!(frame.wake.is_some_and(|at| at <= app.state.now + SignedDuration::from_millis(100)), "{frame:?}");
 }
 
 #[test]
 fn it_plays_without_motion_too_for_it_was_asked_for() {
     let mut app = opened((120, 40));
-    app.setup.ui.motion = false;
+    app.state.setup.ui.motion = false;
     let (_, frame) = draw(&app);
-    assert!(frame.wake.is_some_and(|at| at <= app.now + SignedDuration::from_millis(100)), "{frame:?}");
+    assert!(frame.wake.is_some_and(|at| at <= app.state.now + SignedDuration::from_millis(100)), "{frame:?}");
 }
 
 #[test]
@@ -117,26 +117,26 @@ fn leaving_is_esc_or_another_screen_and_a_task_that_has_gone() {
     let mut app = opened((120, 40));
     assert!(shown(&app).contains("REPLAY t07"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.replay.is_none() && shown(&app).contains("OBSERVE"), "{}", shown(&app));
+    assert!(app.state.replay.is_none() && shown(&app).contains("OBSERVE"), "{}", shown(&app));
     let mut app = opened((120, 40));
     let _ = press(&mut app, &["3"]);
-    assert!(app.replay.is_none());
+    assert!(app.state.replay.is_none());
     let mut app = opened((120, 40));
-    let mut next = pilothouse::model::Snapshot::clone(&app.view.snapshot);
+    let mut next = pilothouse::model::Snapshot::clone(&app.state.view.snapshot);
     next.tasks.retain(|task| task.id != id(7));
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
-    assert!(app.replay.is_none());
+    assert!(app.state.replay.is_none());
 }
 
 #[test]
 fn a_recording_that_is_over_is_played_and_a_task_that_never_began_is_not() {
     let mut app = console(snapshot(), (120, 40));
-    app.setup.recording = Some("20261121T1204".into());
+    app.state.setup.recording = Some("20261121T1204".into());
     select(&mut app, 7);
     assert!(press(&mut app, &["R"]).iter().any(|effect| matches!(effect, Effect::Replay(_))));
     let mut app = console(snapshot(), (120, 40));
     select(&mut app, 9);
     let _ = press(&mut app, &["R"]);
-    assert!(app.replay.is_none());
+    assert!(app.state.replay.is_none());
     assert_eq!(obstacle(&app, Action::Replay).as_deref(), Some("the task has not started"));
 }

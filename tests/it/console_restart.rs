@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::console::app::{App, Layer, Mode};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::focus::Mode;
 use pilothouse::link::Request;
 use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 
@@ -25,7 +27,7 @@ fn calls(effects: &[Effect]) -> Vec<String> {
 
 /// Changes a task.
 fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
-    let mut next = Snapshot::clone(&app.view.snapshot);
+    let mut next = Snapshot::clone(&app.state.view.snapshot);
     next.seq += 1;
     let task = next.tasks.iter_mut().find(|task| task.id == id(number)).expect("the task");
     change(Arc::make_mut(task));
@@ -49,7 +51,7 @@ fn a_running_task_is_asked_about_stopped_and_started_again_once_it_has_ended() {
     assert_eq!(calls(&becomes(&mut app, 6, |task| task.updated_at = now())), Vec::<String>::new());
     let again =
         calls(&becomes(&mut app, 6, |task| *task = ended(task.clone(), TaskStatus::Cancelled, None, 0)));
-    let before = app.view.task(&id(6)).expect("there").clone();
+    let before = app.state.view.task(&id(6)).expect("there").clone();
     let [again] = &again[..] else { panic!("{again:?}") };
     for kept in [
         format!("\"cmd\":{}", serde_json::json!(before.cmd)),
@@ -102,7 +104,7 @@ fn kept(effects: &[Effect]) -> Vec<&str> {
 #[test]
 fn commands_started_here_are_called_back_and_lines_for_tasks_are_not_among_them() {
     let mut app = opened();
-    app.commands.keep("make from last time");
+    app.state.commands.keep("make from last time");
     assert_eq!(kept(&start(&mut app, "cargo build")), ["cargo build"]);
     select(&mut app, 7);
     let _ = press(&mut app, &["i", "s", "e", "c", "r", "e", "t", "Enter", "Esc", "o", "Up"]);
@@ -122,7 +124,7 @@ fn a_command_with_a_secret_or_a_space_in_front_is_not_written_down() {
     assert_eq!((kept(&spaced), calls(&spaced).len()), (Vec::<&str>::new(), 1));
     let _ = press(&mut app, &["o", "Up"]);
     let written = |app: &App| {
-        if let Mode::Write(_, editor) = &app.mode { editor.value().to_owned() } else { String::new() }
+        if let Mode::Write(_, editor) = &app.state.mode { editor.value().to_owned() } else { String::new() }
     };
     assert_eq!(written(&app), secret, "this session has it");
     let _ = press(&mut app, &["Up"]);

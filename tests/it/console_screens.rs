@@ -76,7 +76,8 @@ fn a_budget_turns_down_and_up_and_off() {
     let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(build())));
     let whole = shown(&app);
-    let sizes = |app: &App| app.calls.sheet.as_ref().map(|sheet| (sheet.receipt_chars, sheet.envelope_chars));
+    let sizes =
+        |app: &App| app.receipts.sheet.as_ref().map(|sheet| (sheet.receipt_chars, sheet.envelope_chars));
     let mut before = sizes(&app).expect("a sheet");
     for _ in 0..30 {
         let _ = press(&mut app, &["-"]);
@@ -89,7 +90,7 @@ fn a_budget_turns_down_and_up_and_off() {
     for _ in 0..60 {
         let _ = press(&mut app, &["+"]);
     }
-    assert_eq!(app.calls.budget, None, "turned up to all of it");
+    assert_eq!(app.state.calls.budget, None, "turned up to all of it");
     assert_eq!(shown(&app), whole);
     let _ = press(&mut app, &["-", "0"]);
     assert_eq!(shown(&app), whole);
@@ -271,7 +272,7 @@ fn measured(app: &mut App) {
         let _ = app.update(Msg::Usage([3, 5, 6, 7, 8].map(usage).into()));
     };
     seen(app, 0);
-    let later = app.now + SignedDuration::from_secs(1);
+    let later = app.state.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
     seen(app, 130);
 }
@@ -297,7 +298,7 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     };
     let _ = press(&mut app, &["3"]);
     assert_eq!(
-        (app.view.usage.next(), looked_at(app.update(Msg::UsageDue))),
+        (app.state.view.usage.next(), looked_at(app.update(Msg::UsageDue))),
         (None, 0),
         "receipts show none of it"
     );
@@ -305,9 +306,9 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     assert!(looked_at(app.update(Msg::UsageDue)) > 0);
     measured(&mut app);
     app.drawn();
-    let later = app.now + SignedDuration::from_secs(1);
+    let later = app.state.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
     let blind = TaskUsage { task: id(5), tree: None, typed_bytes: 50 };
     let _ = app.update(Msg::Usage(vec![blind]));
-    assert!(!app.is_dirty());
+    assert!(!app.state.is_dirty());
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::coverage::{CommandCoverage, Transcript};
-use pilothouse::console::app::coverage::{ShownCommand, ShownStream};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::coverage::{CommandCoverage, Transcript};
+use pilothouse::console::state::coverage::{ShownCommand, ShownStream};
 use pilothouse::envelope::preview::{self, Text};
 use pilothouse::model::CallRecord;
 use pilothouse::runtime::Stream;
@@ -126,5 +126,5 @@ fn whoever_has_gone_on_is_not_called_back() {
     let effects = press(&mut app, &["v", "1"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();
     let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, Transcript::default())])));
-    assert!(app.reader.is_none());
+    assert!(app.state.reader.is_none());
 }

@@ -14,7 +14,7 @@ const SIZES: [(u16, u16); 4] = [(50, 10), (80, 24), (120, 40), (200, 60)];
 /// A console without motion, in a state with questions of programs.
 fn still(size: (u16, u16)) -> App {
     let mut app = console(asking(0), size);
-    app.setup.ui.motion = false;
+    app.state.setup.ui.motion = false;
     app
 }
 
@@ -43,8 +43,8 @@ fn time_alone_changes_nothing_on_any_screen_or_dialog() {
             app.drawn();
             let before = shown(&app);
             assert_eq!(draw(&app).1.wake, None, "{size:?} {keys:?}");
-            let _ = app.update(Msg::Tick(app.now + SignedDuration::from_mins(50)));
-            assert!(!app.is_dirty(), "{size:?} {keys:?}");
+            let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_mins(50)));
+            assert!(!app.state.is_dirty(), "{size:?} {keys:?}");
             if keys != ["4"] {
                 assert_eq!(shown(&app), before, "{size:?} {keys:?}");
             }
@@ -77,20 +77,20 @@ fn the_counters_stand_still_until_something_happens() {
     let task = Arc::make_mut(&mut next.tasks[5]);
     task.output.bytes += 1_000;
     let _ = app.update(Msg::Snapshot(Arc::new(next.clone())));
-    assert!(!app.is_dirty(), "a counter alone");
+    assert!(!app.state.is_dirty(), "a counter alone");
     let _ = next.tasks.pop();
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
-    assert!(app.is_dirty(), "a task has gone");
+    assert!(app.state.is_dirty(), "a task has gone");
 }
 
 #[test]
 fn a_message_stays_until_the_next_key() {
     let mut app = still((120, 40));
     let _ = press(&mut app, &["c"]);
-    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_mins(2)));
-    assert_eq!(app.toasts.list().len(), 1);
+    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_mins(2)));
+    assert_eq!(app.state.toasts.list().len(), 1);
     let _ = press(&mut app, &["j"]);
-    assert_eq!(app.toasts.list().len(), 0);
+    assert_eq!(app.state.toasts.list().len(), 0);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn everywhere(themes: &[(Level, Theme)], role: Role, mark: Modifier) -> Vec<Styl
 
 fn dressed(app: &App, theme: &Theme) -> Buffer {
     let mut app = app.clone();
-    app.setup.theme = theme.clone();
+    app.state.setup.theme = theme.clone();
     draw(&app).0
 }
 
@@ -124,7 +124,7 @@ fn roles_look_so_in_each_theme_at_each_level() {
 fn picture(app: &App, themes: &[(Level, Theme)], names: &HashMap<Vec<Style>, String>) -> String {
     let buffers: Vec<(Level, Buffer)> =
         themes.iter().map(|(level, theme)| (*level, dressed(app, theme))).collect();
-    let (columns, rows) = app.size;
+    let (columns, rows) = app.state.size;
     let mut letters: Vec<(String, char)> = Vec::new();
     let mut out = String::new();
     for y in 0..rows {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::app::hints::Memory;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::memory::Memory;
 use pilothouse::model::Snapshot;
 
 use crate::console_fixture::{console, now, press, record, select, shown, snapshot};
@@ -17,14 +17,14 @@ const ENVELOPE: &str = "envelope  the whole answer";
 
 /// A console with hints turned on.
 fn hinting(mut app: App) -> App {
-    app.setup.ui.hints = true;
-    let _ = app.update(Msg::Tick(app.now));
+    app.state.setup.ui.hints = true;
+    let _ = app.update(Msg::Tick(app.state.now));
     app
 }
 
 fn reading(memory: Memory) -> App {
     let mut app = hinting(console(snapshot(), (160, 50)));
-    app.memory = memory;
+    app.state.memory = memory;
     let _ = press(&mut app, &["3", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
     app
@@ -119,7 +119,7 @@ fn counters_values_held_and_gate_are_explained() {
 #[test]
 fn without_hints_nothing_is_explained() {
     let mut app = console(snapshot(), (160, 50));
-    assert!(!app.setup.ui.hints);
+    assert!(!app.state.setup.ui.hints);
     let _ = press(&mut app, &["3", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
     assert!(!shown(&app).contains("what the model read"), "{}", shown(&app));

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::picture::Picture;
-use pilothouse::console::app::search::Query;
-use pilothouse::console::app::{App, Layer, Mode, Screen};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
+use pilothouse::console::state::focus::{Mode, Screen};
+use pilothouse::console::state::picture::Picture;
+use pilothouse::console::state::search::Query;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -43,7 +45,7 @@ fn say(effect: &Effect) -> String {
 }
 
 fn changed(app: &mut App, change: impl FnOnce(&mut pilothouse::model::Snapshot)) -> Vec<Effect> {
-    let mut next = pilothouse::model::Snapshot::clone(&app.view.snapshot);
+    let mut next = pilothouse::model::Snapshot::clone(&app.state.view.snapshot);
     next.seq += 1;
     change(&mut next);
     app.update(Msg::Snapshot(Arc::new(next)))
@@ -87,7 +89,7 @@ fn the_stop_key_pressed_again_and_again_stops_no_other_task() {
         let mut app = opened();
         // The newest live task is selected automatically, not by hand; it starts to end as soon as it is told to.
         let _ = changed(&mut app, |next| next.tasks.truncate(7));
-        assert_eq!(app.selected().map(|task| task.number), Some(7));
+        assert_eq!(app.state.selected().map(|task| task.number), Some(7));
         let mut done = Vec::new();
         for key in keys {
             done.extend(acts(&press(&mut app, &[key])));
@@ -100,7 +102,7 @@ fn the_stop_key_pressed_again_and_again_stops_no_other_task() {
             });
         }
         assert_eq!(done, [expected], "{keys:?}");
-        assert_eq!(app.selected().map(|task| task.number), Some(7), "what was acted on stays in sight");
+        assert_eq!(app.state.selected().map(|task| task.number), Some(7), "what was acted on stays in sight");
         assert!(shown(&app).contains("t07"), "{}", shown(&app));
     }
 }
@@ -126,29 +128,29 @@ fn every_key_but_the_chord_goes_to_the_task_in_input() {
         Vec::<String>::new(),
         "its size was asked for: not fitted"
     );
-    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(5)));
+    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(5)));
     for key in ["q", "s", "Esc", "C-c", "Tab", "?", "1", "PageUp"] {
         assert_eq!(acts(&press(&mut app, &[key])), ["keys 1 to task_00000005"], "{key}");
     }
     assert_eq!(acts(&press(&mut app, &["C-]"])), Vec::<String>::new());
-    assert!(matches!(app.mode, Mode::Observe));
-    assert_eq!(app.screen, Screen::Focus);
+    assert!(matches!(app.state.mode, Mode::Observe));
+    assert_eq!(app.state.screen, Screen::Focus);
 }
 
 #[test]
 fn a_task_entered_before_it_runs_is_typed_into_once_it_does() {
     for (keys, is_typed_into) in [(&["Enter"][..], true), (&["Enter", "Esc"], false)] {
         let mut app = opened();
-        let running = Arc::clone(&app.view.snapshot);
+        let running = Arc::clone(&app.state.view.snapshot);
         let mut queued = (*running).clone();
         let task = queued.tasks.iter_mut().find(|task| task.number == 5).expect("the task");
         Arc::make_mut(task).status = TaskStatus::Queued;
         let _ = app.update(Msg::Snapshot(Arc::new(queued)));
         select(&mut app, 5);
         let _ = press(&mut app, keys);
-        assert!(matches!(app.mode, Mode::Observe));
+        assert!(matches!(app.state.mode, Mode::Observe));
         let _ = app.update(Msg::Snapshot(running));
-        assert_eq!(matches!(&app.mode, Mode::Input(task) if *task == id(5)), is_typed_into);
+        assert_eq!(matches!(&app.state.mode, Mode::Input(task) if *task == id(5)), is_typed_into);
     }
 }
 
@@ -161,7 +163,7 @@ fn the_chord_pressed_again_is_typed_into_the_task() {
     assert!(
         matches!(effects.last(), Some(Effect::Ask(Request::Send { input: Input::Keys(keys), .. })) if *keys == [chord])
     );
-    assert!(matches!(app.mode, Mode::Input(_)));
+    assert!(matches!(app.state.mode, Mode::Input(_)));
 }
 
 #[test]
@@ -179,14 +181,14 @@ fn a_task_that_ends_under_the_fingers_swallows_keys_until_they_have_rested() {
     for (ms, key) in [(500, "u"), (1_100, "i"), (1_700, "t")] {
         let _ = app.update(at(ms));
         assert_eq!(acts(&press(&mut app, &[key])), Vec::<String>::new());
-        assert!(matches!(app.mode, Mode::Input(_)), "still typing at {ms} ms");
+        assert!(matches!(app.state.mode, Mode::Input(_)), "still typing at {ms} ms");
     }
     let _ = app.update(at(2_500));
     assert_eq!(acts(&press(&mut app, &["s"])), Vec::<String>::new(), "the key that leaves does nothing else");
-    assert!(matches!(app.mode, Mode::Observe) && app.layers.is_empty());
-    assert_eq!(app.screen, Screen::Tasks, "back where the task was entered from");
+    assert!(matches!(app.state.mode, Mode::Observe) && app.layers.is_empty());
+    assert_eq!(app.state.screen, Screen::Tasks, "back where the task was entered from");
     let _ = press(&mut app, &["2", "Enter", "C-]"]);
-    assert_eq!(app.screen, Screen::Focus);
+    assert_eq!(app.state.screen, Screen::Focus);
 }
 
 #[test]
@@ -212,14 +214,14 @@ fn page_keys_scroll_the_pane_beside_the_list_and_all_keys_do_once_they_are_in_it
             assert!(shown(&app).contains(" PANE t06 "), "{}", shown(&app));
         }
         assert_eq!(pages(&press(&mut app, &[key])), [anchor], "{key}");
-        assert_eq!(app.selected().map(|task| task.number), Some(6), "{key} moves no selection");
+        assert_eq!(app.state.selected().map(|task| task.number), Some(6), "{key} moves no selection");
         let _ = press(&mut app, &["Esc"]);
-        assert!(app.scroll.is_none(), "{key}");
+        assert!(app.state.scroll.is_none(), "{key}");
     }
     let mut app = opened();
     select(&mut app, 6);
     let _ = press(&mut app, &["Tab", "Esc", "j"]);
-    assert_eq!(app.selected().map(|task| task.number), Some(5), "the list again");
+    assert_eq!(app.state.selected().map(|task| task.number), Some(5), "the list again");
 }
 
 #[test]
@@ -233,7 +235,7 @@ fn a_line_sent_closes_its_composer_unless_another_one_is_to_follow() {
             r#"TaskInput {"task_id":"task_00000007","input":"b\r"}"#
         ]
     );
-    assert!(matches!(app.mode, Mode::Observe));
+    assert!(matches!(app.state.mode, Mode::Observe));
 }
 
 #[test]
@@ -244,7 +246,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
             let asks = pilothouse::model::TaskView { tty: true, accepts_input: true, ..task(11, "sh", 1, 1) };
             next.tasks.push(Arc::new(asks));
         });
-        assert_eq!(app.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
+        assert_eq!(app.state.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
         let _ = press(&mut app, &[enter]);
         let answer = Answered {
             seq: 315,
@@ -259,7 +261,11 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
             next.tasks[10] = Arc::new(done);
             next.tasks.push(Arc::new(task(12, "make", 0, 0)));
         });
-        assert_eq!((app.screen, app.selected().map(|task| task.number)), (view, Some(11)), "{enter}");
+        assert_eq!(
+            (app.state.screen, app.state.selected().map(|task| task.number)),
+            (view, Some(11)),
+            "{enter}"
+        );
     }
 }
 
@@ -272,10 +278,10 @@ fn a_task_looked_at_full_size_stays_though_it_ended_and_others_start() {
         next.tasks[8] = Arc::new(done);
         next.tasks.push(Arc::new(task(11, "make", 0, 0)));
     });
-    assert_eq!(app.selected().map(|task| task.number), Some(9));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(9));
     let _ = press(&mut app, &["1"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "make", 0, 0))));
-    assert_eq!(app.selected().map(|task| task.number), Some(12), "the list follows again");
+    assert_eq!(app.state.selected().map(|task| task.number), Some(12), "the list follows again");
 }
 
 #[test]
@@ -359,7 +365,7 @@ fn a_command_started_here_is_selected_once_it_is_there() {
     };
     let _ = app.update(Msg::Answered(answer));
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
-    assert_eq!(app.selected().map(|task| task.number), Some(11));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(11));
 }
 
 #[test]
@@ -428,26 +434,27 @@ fn quitting_asks_while_tasks_run_and_ctrl_c_never_kills() {
 #[test]
 fn a_runtime_ended_by_quitting_is_not_one_that_was_lost() {
     let mut app = console(empty(), (120, 40));
-    app.setup.is_remote = false;
+    app.state.setup.is_remote = false;
     assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(StopAll)"]);
     assert!(app.update(Msg::LinkLost).is_empty());
-    assert!(app.is_leaving && !app.view.is_lost);
+    assert!(app.state.is_leaving && !app.state.view.is_lost);
 }
 
 #[test]
 fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
     let mut app = opened();
-    app.setup.is_remote = false;
+    app.state.setup.is_remote = false;
     assert_eq!(acts(&press(&mut app, &["q", "d"])), Vec::<String>::new());
     assert!(!shown(&app).contains("detach"), "as in the demo");
-    app.setup.can_detach = true;
+    app.state.setup.can_detach = true;
     let dialog = shown(&app);
     assert!(dialog.contains("d detach   s stop all and quit"), "the first choice\n{dialog}");
     assert!(dialog.contains("Detached, the tasks go on"), "{dialog}");
     assert_eq!(acts(&press(&mut app, &["d"])), ["Quit(Detach)"]);
     // With nothing running, detaching is the second choice, and the dialog only appears if an agent is connected.
-    let mut idle = console(Snapshot { agents: opened().view.snapshot.agents.clone(), ..empty() }, (80, 24));
-    (idle.setup.is_remote, idle.setup.can_detach) = (false, true);
+    let mut idle =
+        console(Snapshot { agents: opened().state.view.snapshot.agents.clone(), ..empty() }, (80, 24));
+    (idle.state.setup.is_remote, idle.state.setup.can_detach) = (false, true);
     let _ = press(&mut idle, &["q"]);
     assert!(shown(&idle).contains("s end it and quit   d detach"), "{}", shown(&idle));
 }
@@ -455,15 +462,15 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
 #[test]
 fn the_selection_follows_the_newest_live_task_until_it_is_moved() {
     let mut app = opened();
-    assert_eq!(app.selected().map(|task| task.number), Some(9));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(9));
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
-    assert_eq!(app.selected().map(|task| task.number), Some(11));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(11));
     let _ = press(&mut app, &["j"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "ls", 0, 0))));
-    assert_eq!(app.selected().map(|task| task.number), Some(9));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(9));
     let _ = press(&mut app, &["g"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(13, "ls", 0, 0))));
-    assert_eq!(app.selected().map(|task| task.number), Some(13));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(13));
 }
 
 #[test]
@@ -484,34 +491,34 @@ fn scrolling_back_freezes_the_pane_and_the_end_thaws_it() {
     });
     assert!(shown(&app).contains("scrolled back, +1,280 new  G to follow"), "{}", shown(&app));
     let _ = press(&mut app, &["G"]);
-    assert!(app.scroll.is_none() && shown(&app).contains("follow"));
+    assert!(app.state.scroll.is_none() && shown(&app).contains("follow"));
 }
 
 #[test]
 fn a_pane_that_comes_back_into_sight_takes_a_new_picture() {
     let mut app = opened();
     select(&mut app, 6);
-    assert_eq!(app.view.pictures[&id(6)].generation, 0);
-    let mut picture = app.view.pictures[&id(6)].clone();
+    assert_eq!(app.state.view.pictures[&id(6)].generation, 0);
+    let mut picture = app.state.view.pictures[&id(6)].clone();
     picture.generation = 1;
     let _ = app.update(Msg::Picture(id(6), picture));
     let _ = press(&mut app, &["j"]);
-    assert_eq!(app.view.pictures[&id(6)].generation, 1, "kept while it is out of sight");
+    assert_eq!(app.state.view.pictures[&id(6)].generation, 1, "kept while it is out of sight");
     let _ = press(&mut app, &["k"]);
-    assert_eq!(app.view.pictures[&id(6)].generation, 0, "a screen sent anew begins at 1 again");
+    assert_eq!(app.state.view.pictures[&id(6)].generation, 0, "a screen sent anew begins at 1 again");
 }
 
 #[test]
 fn the_queue_goes_to_the_task_that_waits_longest() {
     let mut app = opened();
-    assert_eq!(app.waiter().map(|task| task.number), Some(7));
+    assert_eq!(app.state.waiter().map(|task| task.number), Some(7));
     assert!(shown(&app).contains("t07 waiting for input since 12:03:53  a attention"), "{}", shown(&app));
     let _ = press(&mut app, &["3", "a"]);
     assert!(shown(&app).contains("1 thing waits for you"), "{}", shown(&app));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.screen, app.selected().map(|task| task.number)), (Screen::Focus, Some(7)));
-    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(7)));
-    assert!(app.waiter().is_none(), "somebody is there");
+    assert_eq!((app.state.screen, app.state.selected().map(|task| task.number)), (Screen::Focus, Some(7)));
+    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(7)));
+    assert!(app.state.waiter().is_none(), "somebody is there");
 }
 
 #[test]
@@ -564,15 +571,18 @@ fn the_mouse_selects_enters_and_leaves() {
     let click = |col, row| mouse(MouseKind::Press(MouseButton::Left), col, row);
     let mut app = opened();
     let _ = app.update(click(10, 4));
-    assert_eq!(app.selected().map(|task| task.number), Some(7), "third row of the list");
+    assert_eq!(app.state.selected().map(|task| task.number), Some(7), "third row of the list");
     let _ = app.update(click(10, 14));
     let _ = app.update(click(10, 14));
-    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(7)), "a double click on the pane enters");
+    assert!(
+        matches!(&app.state.mode, Mode::Input(task) if *task == id(7)),
+        "a double click on the pane enters"
+    );
     let _ = app.update(click(10, 0));
-    assert!(matches!(app.mode, Mode::Observe), "a click outside leaves");
+    assert!(matches!(app.state.mode, Mode::Observe), "a click outside leaves");
     let _ = press(&mut app, &["1"]);
     let _ = app.update(mouse(MouseKind::ScrollDown, 10, 4));
-    assert_eq!(app.selected().map(|task| task.number), Some(6));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(6));
 }
 
 #[test]
@@ -582,11 +592,11 @@ fn nothing_is_drawn_anew_when_nothing_shown_changed() {
     let _ = app.update(Msg::Tick(now()));
     let _ = changed(&mut app, |next| next.metrics.calls_per_second.push(7));
     let _ = app.update(Msg::Focus(false));
-    assert!(!app.is_dirty());
+    assert!(!app.state.is_dirty());
     let _ = press(&mut app, &["4"]);
     app.drawn();
     let _ = changed(&mut app, |next| next.metrics.calls_per_second.push(7));
-    assert!(app.is_dirty(), "but the counters are, where they are on screen");
+    assert!(app.state.is_dirty(), "but the counters are, where they are on screen");
 }
 
 #[test]
@@ -682,7 +692,7 @@ fn what_becomes_of_the_tasks_is_said_before_leaving() {
     let _ = press(&mut app, &["q"]);
     assert!(shown(&app).contains("Detached, the tasks go on without this console."));
     let mut app = opened();
-    app.setup.is_remote = false;
+    app.state.setup.is_remote = false;
     let _ = press(&mut app, &["q"]);
     assert!(shown(&app).contains("its tasks end with it."));
     let mut app = opened();
@@ -709,7 +719,7 @@ fn page_around(app: &App, line: u64) -> PageView {
     let _ = terminal.feed(text.join("\n").as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 1);
-    let wanted = app.scroll.as_ref().map(|scroll| scroll.wanted);
+    let wanted = app.state.scroll.as_ref().map(|scroll| scroll.wanted);
     let anchor = wanted.expect("frozen");
     let rows = (first..first + 20).collect();
     PageView {
@@ -733,7 +743,7 @@ fn searches(effects: &[Effect]) -> Vec<(String, u64, bool)> {
 }
 
 fn found(app: &mut App, line: Option<u64>) -> Vec<Effect> {
-    let search = app.search.clone().expect("searched");
+    let search = app.state.search.clone().expect("searched");
     app.update(Msg::Found(search.task, search.query, line, line.map(|_| (3, 17))))
 }
 
@@ -755,7 +765,7 @@ fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
     select(&mut app, 6);
     let effects = press(&mut app, &["2", "/", "c", "a", "s", "e", "_", "4", "2", "Enter"]);
     assert_eq!(searches(&effects).last(), Some(&("case_42".to_owned(), Query::END, false)));
-    assert!(app.scroll.is_none(), "the pane follows until there is something to show");
+    assert!(app.state.scroll.is_none(), "the pane follows until there is something to show");
     let effects = found(&mut app, Some(4_200));
     let is_around = |effect: &&Effect| matches!(effect, Effect::Page { anchor: Anchor::Around(4_200), .. });
     assert_eq!(effects.iter().filter(is_around).count(), 1);
@@ -781,7 +791,7 @@ fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
     let effects = found(&mut app, Some(4_201));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Page { .. })), "it is on the page");
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.scroll.is_none() && app.search.is_none());
+    assert!(app.state.scroll.is_none() && app.state.search.is_none());
     assert!(shown(&app).contains("OBSERVE") && shown(&app).contains("follow"));
 }
 
@@ -791,7 +801,7 @@ fn a_search_without_a_match_says_so_and_leaves_the_pane() {
     select(&mut app, 6);
     let _ = press(&mut app, &["C-s", "m", "o", "o", "n", "Enter"]);
     let _ = found(&mut app, None);
-    assert!(app.scroll.is_none());
+    assert!(app.state.scroll.is_none());
     assert!(shown(&app).contains(" SEARCH   no match moon"), "{}", shown(&app));
     assert_eq!(searches(&press(&mut app, &["n", "N"])), [], "nowhere to go on from");
     let _ = press(&mut app, &["Esc"]);
@@ -806,12 +816,12 @@ fn a_search_left_or_outdated_changes_nothing() {
         1,
         "as it was written"
     );
-    assert!(matches!(app.mode, Mode::Observe) && app.search.is_none());
+    assert!(matches!(app.state.mode, Mode::Observe) && app.state.search.is_none());
     let _ = press(&mut app, &["C-s", "x", "Enter"]);
-    let old = app.search.clone().expect("searched");
+    let old = app.state.search.clone().expect("searched");
     let _ = press(&mut app, &["C-s", "y", "Enter"]);
     let _ = app.update(Msg::Found(old.task, old.query, Some(3), None));
-    assert!(app.scroll.is_none(), "the answer to an older question");
+    assert!(app.state.scroll.is_none(), "the answer to an older question");
 }
 
 #[test]
@@ -859,7 +869,7 @@ fn several_agents_can_be_told_one_by_one_or_all() {
 #[test]
 fn the_window_says_how_much_waits_and_only_when_that_changes() {
     let mut app = opened();
-    app.setup.ui.title = true;
+    app.state.setup.ui.title = true;
     let titles = |effects: Vec<Effect>| -> Vec<Option<String>> {
         let titles = effects.into_iter().filter_map(|effect| match effect {
             Effect::Title(title) => Some(title),
@@ -868,12 +878,12 @@ fn the_window_says_how_much_waits_and_only_when_that_changes() {
         titles.collect()
     };
     let first = titles(changed(&mut app, |_| {}));
-    let waiting = pilothouse::console::app::attention::items(&app).len();
+    let waiting = app.attention.items(&app.state).len();
     assert!(waiting > 0);
     assert_eq!(first, [Some(format!("◐{waiting} pilothouse demo-repo"))]);
     assert_eq!(titles(changed(&mut app, |next| next.notices.clear())), []);
     let quiet = |next: &mut Snapshot| (next.tasks, next.questions) = (Vec::new(), Vec::new());
     assert_eq!(titles(changed(&mut app, quiet)), [Some("pilothouse demo-repo".to_owned())]);
-    app.setup.ui.title = false;
+    app.state.setup.ui.title = false;
     assert_eq!(titles(changed(&mut app, |next| next.seq += 1)), [None]);
 }

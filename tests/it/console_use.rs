@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::console::app::picture::Picture;
-use pilothouse::console::app::{App, Mode, Screen};
+use pilothouse::console::app::App;
 use pilothouse::console::msg::{Anchor, Answered, Effect, Msg, PageView};
+use pilothouse::console::state::focus::{Mode, Screen};
+use pilothouse::console::state::picture::Picture;
 use pilothouse::link::Request;
 use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::Size;
@@ -15,7 +16,7 @@ use crate::console_fixture::{
 };
 
 fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) -> Vec<Effect> {
-    let mut next = Snapshot::clone(&app.view.snapshot);
+    let mut next = Snapshot::clone(&app.state.view.snapshot);
     next.seq += 1;
     change(&mut next);
     app.update(Msg::Snapshot(Arc::new(next)))
@@ -60,7 +61,7 @@ fn the_list_says_which_part_of_it_is_in_sight() {
 fn panes_beside_each_other_are_never_too_narrow_for_a_program() {
     for (size, panes) in [((120, 40), 1), ((160, 50), 2), ((200, 60), 2), ((320, 80), 4)] {
         let app = console(snapshot(), size);
-        let layout = app.layout();
+        let layout = app.state.layout();
         assert_eq!(layout.panes.len(), panes, "{size:?}");
         assert!(layout.panes.iter().all(|pane| pane.cells.width >= 80), "{size:?} {:?}", layout.panes);
     }
@@ -81,8 +82,8 @@ fn what_is_started_here_has_the_size_of_its_pane_and_is_typed_into() {
         let vi = TaskView { tty: true, accepts_input: true, size_asked: true, ..task(11, "vi", 0, 0) };
         next.tasks.push(Arc::new(vi));
     });
-    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(11)));
-    assert_eq!(app.screen, Screen::Focus);
+    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(11)));
+    assert_eq!(app.state.screen, Screen::Focus);
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn whoever_has_gone_on_is_not_taken_into_what_was_started() {
         let _ = changed(&mut app, |next| {
             next.tasks.push(Arc::new(TaskView { tty: true, accepts_input: true, ..task(11, "vi", 0, 0) }));
         });
-        assert!(matches!(app.mode, Mode::Observe), "{key}");
+        assert!(matches!(app.state.mode, Mode::Observe), "{key}");
     }
 }
 
@@ -127,12 +128,12 @@ fn a_search_goes_on_as_it_is_written_and_says_which_match_of_how_many() {
         })
         .collect();
     assert_eq!(queries, ["o", "ok"]);
-    let search = app.search.clone().expect("a search");
+    let search = app.state.search.clone().expect("a search");
     let _ = app.update(Msg::Found(search.task, search.query, Some(7), Some((3, 17))));
     assert!(press(&mut app, &["Enter"]).iter().all(|effect| !matches!(effect, Effect::Search(..))));
     assert!(shown(&app).contains("3 of 17 ok"), "{}", shown(&app));
     let _ = press(&mut app, &["C-s", "x", "Esc"]);
-    assert!(app.search.is_none() && app.scroll.is_none());
+    assert!(app.state.search.is_none() && app.state.scroll.is_none());
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn scrolling_back_where_there_is_nothing_leaves_the_last_screen() {
         lines: 1,
     };
     let _ = app.update(Msg::Page(id(4), page));
-    assert!(app.scroll.is_none());
+    assert!(app.state.scroll.is_none());
     assert!(shown(&app).contains("the last screen"), "{}", shown(&app));
 }
 
@@ -181,13 +182,13 @@ fn a_message_never_covers_the_row_that_is_worked_on() {
         id(7),
         picture(Size::clamped(80, 24), &"\r\n".repeat(20).replace("\r\n", "x\r\n")),
     ));
-    app.toasts.say("hello there", None, now());
+    app.state.toasts.say("hello there", None, now());
     let screen = shown(&app);
     let row = screen.lines().position(|line| line.contains("hello there")).expect("it is shown");
     assert!(row < 18, "{row}\n{screen}");
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 4);
-    app.toasts.say("hello there", None, now());
+    app.state.toasts.say("hello there", None, now());
     let screen = shown(&app);
     assert_eq!(screen.lines().position(|line| line.contains("hello there")), Some(21), "{screen}");
 }
@@ -218,7 +219,8 @@ fn a_smaller_budget_never_makes_a_text_longer() {
     let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(build())));
     let _ = press(&mut app, &["Tab"]);
-    let sizes = |app: &App| app.calls.sheet.as_ref().map(|sheet| (sheet.receipt_chars, sheet.envelope_chars));
+    let sizes =
+        |app: &App| app.receipts.sheet.as_ref().map(|sheet| (sheet.receipt_chars, sheet.envelope_chars));
     let whole = sizes(&app).expect("a sheet");
     for _ in 0..12 {
         let _ = press(&mut app, &["-"]);
@@ -269,7 +271,7 @@ fn a_program_is_run_here_by_its_file() {
             .iter()
             .any(|effect| matches!(effect, Effect::RunProgram { file, .. } if file == "ship.prose"));
         assert!(run, "{keys:?} {effects:?}");
-        assert_eq!(app.screen, Screen::Program);
+        assert_eq!(app.state.screen, Screen::Program);
     }
 }
 
@@ -283,7 +285,7 @@ fn keys_rest_for_a_moment_before_they_leave_what_has_ended() {
     });
     let _ = app.update(Msg::Tick(now() + SignedDuration::from_millis(5_000)));
     let _ = press(&mut app, &["q"]);
-    assert!(matches!(app.mode, Mode::Observe) && app.layers.is_empty(), "read, not typed on");
+    assert!(matches!(app.state.mode, Mode::Observe) && app.layers.is_empty(), "read, not typed on");
 }
 
 /// The 142 polls of one task take up one row, and failed calls are marked as such.
@@ -302,9 +304,9 @@ fn the_list_of_calls_tells_commands_and_how_they_ended_and_folds_polls() {
         assert!(row("cargo cl").contains("✗") && row("cargo cl").contains("101"), "{screen}");
         assert_eq!(screen.lines().filter(|line| line.contains("142")).count(), 1, "{size:?}\n{screen}");
         let _ = press(&mut app, &["Enter"]);
-        assert_eq!(app.call_rows().len(), 142 + 11, "unfolded");
+        assert_eq!(app.state.call_rows().len(), 142 + 11, "unfolded");
         let _ = press(&mut app, &["j", "j"]);
-        assert_eq!(app.shown_call().map(|call| call.seq), Some(539));
+        assert_eq!(app.state.shown_call().map(|call| call.seq), Some(539));
     }
 }
 
@@ -312,13 +314,13 @@ fn the_list_of_calls_tells_commands_and_how_they_ended_and_folds_polls() {
 fn calls_are_listed_by_a_text_of_theirs() {
     let mut app = console(snapshot(), (80, 24));
     let _ = press(&mut app, &["3", "/", "c", "l", "i", "p", "Enter"]);
-    assert_eq!(app.call_rows().len(), 1);
-    assert_eq!(app.shown_call().map(|call| call.seq), Some(304));
+    assert_eq!(app.state.call_rows().len(), 1);
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(304));
     assert!(shown(&app).contains("/clip  1 of 11"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!(app.call_rows().len(), 11);
+    assert_eq!(app.state.call_rows().len(), 11);
     let _ = press(&mut app, &["/", "1", "0", "1", "Enter"]);
-    assert_eq!(app.call_rows().len(), 1, "by how it ended");
+    assert_eq!(app.state.call_rows().len(), 1, "by how it ended");
 }
 
 /// One Esc too many, or a key meant for another screen, does nothing that cannot be undone.
@@ -350,7 +352,7 @@ fn a_letter_with_a_risk_means_one_thing_wherever_it_is_pressed() {
 #[test]
 fn newcomers_are_helped_for_two_minutes() {
     let mut app = console(empty(), (80, 24));
-    app.setup.ui.hints = true;
+    app.state.setup.ui.hints = true;
     assert!(shown(&app).contains("new here?"));
     let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(120)));
     assert!(!shown(&app).contains("new here?"), "{}", shown(&app));
@@ -450,10 +452,10 @@ fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
             let mut app = console(snapshot(), (120, 40));
             let _ = press(&mut app, open);
             let _ = app.update(Msg::Paste(written.into()));
-            let Some(pilothouse::console::app::Layer::List(list)) = app.layers.last() else {
+            let Some(pilothouse::console::app::layer::Layer::List(list)) = app.layers.last() else {
                 panic!("{open:?} opens no list")
             };
-            let wanted = pilothouse::console::app::chooser::Choice::Action(action);
+            let wanted = pilothouse::console::state::choice::Choice::Action(action);
             let found = list.shown().take(12).any(|(item, _)| item.choice == wanted);
             assert!(found, "{written} does not find {action:?}");
         }
@@ -468,7 +470,7 @@ fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
 #[test]
 fn the_next_that_failed_or_waits_is_a_key_away_in_both_lists() {
     let mut app = console(snapshot(), (80, 24));
-    let at = |app: &App| app.selected().map(|task| task.number);
+    let at = |app: &App| app.state.selected().map(|task| task.number);
     select(&mut app, 9);
     let mut seen = Vec::new();
     for key in ["E", "E", "E", "I", "I"] {
@@ -477,9 +479,9 @@ fn the_next_that_failed_or_waits_is_a_key_away_in_both_lists() {
     }
     assert_eq!(seen, [4, 1, 4, 7, 7], "around the end");
     let _ = press(&mut app, &["3", "E"]);
-    assert_eq!(app.shown_call().map(|call| call.seq), Some(309), "an answer that is an error");
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(309), "an answer that is an error");
     let _ = press(&mut app, &["E"]);
-    assert_eq!(app.shown_call().map(|call| call.seq), Some(304), "a command that failed");
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(304), "a command that failed");
     let _ = press(&mut app, &["I"]);
-    assert_eq!(app.shown_call().map(|call| call.seq), Some(313), "about the task that waits");
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(313), "about the task that waits");
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::app::search_all::Place;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::search::Place;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -70,7 +70,7 @@ fn pauses(effects: &[Effect]) -> Vec<bool> {
 
 fn look(app: &mut App) {
     app.drawn();
-    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(1_000)));
+    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(1_000)));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
     let _ = press(&mut app, &["C"]);
     let text = shown(&app);
     assert!(text.contains("1 finished task cleared") && text.contains("docs is read-only"), "{text}");
-    let later = app.now + SignedDuration::from_secs(11);
+    let later = app.state.now + SignedDuration::from_secs(11);
     let effects = app.update(Msg::Tick(later));
     let dismissed: Vec<_> = effects
         .iter()
@@ -217,7 +217,7 @@ fn a_question_of_a_program_there_opens_from_its_screen_too() {
     let mut app = asked(gate(), (160, 50));
     let snapshot = Snapshot {
         programs: vec![Arc::new(crate::console_program::at_gate())],
-        ..Snapshot::clone(&app.view.snapshot)
+        ..Snapshot::clone(&app.state.view.snapshot)
     };
     let _ = app.update(Msg::Snapshot(Arc::new(snapshot)));
     let _ = press(&mut app, &["5", "Enter"]);
@@ -285,6 +285,6 @@ fn a_search_of_all_tasks_looks_at_places_of_both_versions_and_says_what_it_could
     );
     assert!(!text.contains("no task has printed"), "{text}");
     let said =
-        app.toasts.said().iter().filter(|toast| toast.text.starts_with("not all was searched")).count();
+        app.state.toasts.said().iter().filter(|toast| toast.text.starts_with("not all was searched")).count();
     assert_eq!(said, 1, "each reason once");
 }

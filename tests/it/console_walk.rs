@@ -1,10 +1,12 @@
 //! A walk through every action there is, by keyboard alone: its name is typed into the palette, and then it
 //! happens, or the console says why not. A new action does not compile until it is listed here.
 
-use pilothouse::console::app::chooser::{Chooser, Kind};
-use pilothouse::console::app::{App, Layer, Mode, Prompt, Screen};
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
+use pilothouse::console::state::focus::{Mode, Prompt, Screen};
+use pilothouse::console::widgets::chooser::{Chooser, Kind};
 use pilothouse::link::Request;
 use pilothouse::terminal::KeyPress;
 
@@ -36,13 +38,13 @@ fn in_receipts() -> App {
 
 fn at(Place(number, keys): &Place) -> App {
     let mut app = if keys.first() == Some(&"3") { in_receipts() } else { console(snapshot(), (120, 40)) };
-    app.setup.program = Some("/opt/pilothouse".into());
-    app.setup.is_remote = true;
+    app.state.setup.program = Some("/opt/pilothouse".into());
+    app.state.setup.is_remote = true;
     if keys.first() != Some(&"3") {
         select(&mut app, *number);
         let _ = press(&mut app, keys);
     }
-    app.toasts.say("hello", None, app.now);
+    app.state.toasts.say("hello", None, app.state.now);
     app
 }
 
@@ -70,9 +72,9 @@ fn expected(action: Action) -> (Place, Seen) {
     let ended = |seen| (Place(4, &["1"]), seen);
     let reading = |seen| (Place(7, &["3"]), seen);
     match action {
-        Action::Type => here(Is(|app| matches!(&app.mode, Mode::Input(task) if *task == id(7)))),
+        Action::Type => here(Is(|app| matches!(&app.state.mode, Mode::Input(task) if *task == id(7)))),
         Action::Line => {
-            here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7))))
+            here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7))))
         }
         Action::Leave => here(Why("nothing is typed into")),
         Action::Send | Action::SendOn | Action::Newline | Action::Raw => here(Why("while writing a line")),
@@ -100,8 +102,8 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::LetAgents => here(Why(QUESTION)),
         // The palette's own actions: they open it, and choose in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
-        Action::Start => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Start, _)))),
-        Action::Watch => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Watch(_), _)))),
+        Action::Start => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Start, _)))),
+        Action::Watch => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Watch(_), _)))),
         Action::Restart => ended(Does(|effect| calls("ExecCommand")(effect))),
         Action::Stop => here(Is(
             |app| matches!(app.layers.last(), Some(Layer::Stop { task, kill: false }) if *task == id(7)),
@@ -123,42 +125,44 @@ fn expected(action: Action) -> (Place, Seen) {
             Does(|effect| matches!(effect, Effect::Ask(Request::Release { task }) if *task == id(5))),
         ),
         Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
-        Action::Dismiss => ended(Is(|app| app.view.cleared.contains(&id(4)))),
-        Action::ClearFinished => here(Is(|app| !app.view.cleared.is_empty())),
-        Action::Undo => (Place(7, &["1", "C"]), Is(|app| app.view.cleared.is_empty())),
+        Action::Dismiss => ended(Is(|app| app.state.view.cleared.contains(&id(4)))),
+        Action::ClearFinished => here(Is(|app| !app.state.view.cleared.is_empty())),
+        Action::Undo => (Place(7, &["1", "C"]), Is(|app| app.state.view.cleared.is_empty())),
         Action::Filter => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Filters))),
         Action::ArrangeList => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Listing))),
         Action::Rename => {
-            here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
+            here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
         }
-        Action::Replay => ended(Is(|app| app.replay.is_some())),
+        Action::Replay => ended(Is(|app| app.state.replay.is_some())),
         Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
             here(Why(REPLAY))
         }
         Action::Why => here(Is(|app| matches!(app.layers.last(), Some(Layer::Why(task)) if *task == id(7)))),
-        Action::Timeline => here(Is(|app| app.is_overall)),
+        Action::Timeline => here(Is(|app| app.state.is_overall)),
         Action::CopyId => {
             here(Does(|effect| matches!(effect, Effect::Copy(text) if *text == id(7).to_string())))
         }
-        Action::Up => here(Is(|app| app.selected().map(|task| task.number) == Some(8))),
-        Action::Down => here(Is(|app| app.selected().map(|task| task.number) == Some(6))),
-        Action::First => here(Is(|app| app.selected_at() == Some(0))),
-        Action::Last => (Place(7, &["1"]), Is(|app| app.selected_at() == Some(app.tasks().len() - 1))),
-        Action::PageUp | Action::ScrollUp => here(Is(|app| app.scroll.is_some())),
-        Action::PageDown | Action::ScrollDown => here(Is(|app| app.scroll.is_none())),
-        Action::IntoPane => here(Is(|app| app.in_pane)),
-        Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.pan < 32)),
-        Action::PanRight => here(Is(|app| app.layers.is_empty())),
-        Action::PreviousTask => here(Is(|app| app.selected().map(|task| task.number) == Some(8))),
-        Action::NextTask => here(Is(|app| app.selected().map(|task| task.number) == Some(6))),
-        Action::NextFailed => here(Is(|app| app.selected().map(|task| task.number) == Some(4))),
-        Action::NextWaiting => {
-            (Place(4, &["1"]), Is(|app| app.selected().map(|task| task.number) == Some(7)))
+        Action::Up => here(Is(|app| app.state.selected().map(|task| task.number) == Some(8))),
+        Action::Down => here(Is(|app| app.state.selected().map(|task| task.number) == Some(6))),
+        Action::First => here(Is(|app| app.state.selected_at() == Some(0))),
+        Action::Last => {
+            (Place(7, &["1"]), Is(|app| app.state.selected_at() == Some(app.state.tasks().len() - 1)))
         }
-        Action::Pin => here(Is(|app| app.pins == [id(7)])),
-        Action::WidenList => here(Is(|app| app.split == 1)),
-        Action::NarrowList => here(Is(|app| app.split == -1)),
-        Action::Select => here(Is(|app| matches!(app.mode, Mode::Copy(_)))),
+        Action::PageUp | Action::ScrollUp => here(Is(|app| app.state.scroll.is_some())),
+        Action::PageDown | Action::ScrollDown => here(Is(|app| app.state.scroll.is_none())),
+        Action::IntoPane => here(Is(|app| app.state.in_pane)),
+        Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.state.pan < 32)),
+        Action::PanRight => here(Is(|app| app.layers.is_empty())),
+        Action::PreviousTask => here(Is(|app| app.state.selected().map(|task| task.number) == Some(8))),
+        Action::NextTask => here(Is(|app| app.state.selected().map(|task| task.number) == Some(6))),
+        Action::NextFailed => here(Is(|app| app.state.selected().map(|task| task.number) == Some(4))),
+        Action::NextWaiting => {
+            (Place(4, &["1"]), Is(|app| app.state.selected().map(|task| task.number) == Some(7)))
+        }
+        Action::Pin => here(Is(|app| app.state.pins == [id(7)])),
+        Action::WidenList => here(Is(|app| app.state.split == 1)),
+        Action::NarrowList => here(Is(|app| app.state.split == -1)),
+        Action::Select => here(Is(|app| matches!(app.state.mode, Mode::Copy(_)))),
         Action::SelectLines
         | Action::SelectBlock
         | Action::Yank
@@ -170,27 +174,27 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Does(|effect| matches!(effect, Effect::LastOutput(task) if *task == id(7))))
         }
         Action::Search => {
-            here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
+            here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
         }
         Action::Changes => here(Does(|effect| calls("ExecCommand")(effect))),
-        Action::Timestamps => here(Is(|app| app.stamps.are_shown)),
-        Action::SearchAll => here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::SearchAll, _)))),
+        Action::Timestamps => here(Is(|app| app.state.stamps.are_shown)),
+        Action::SearchAll => here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::SearchAll, _)))),
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
         Action::Seen | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
         Action::Fold => here(Why("the task is of no batch")),
-        Action::FindText => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::FilterTasks, _)))),
+        Action::FindText => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::FilterTasks, _)))),
         Action::PreviousPrompt => {
             here(Does(|effect| matches!(effect, Effect::Prompt { task, .. } if *task == id(7))))
         }
-        Action::NextPrompt => {
-            here(Is(|app| app.toasts.list().iter().any(|toast| toast.text == "the end is shown already")))
-        }
+        Action::NextPrompt => here(Is(|app| {
+            app.state.toasts.list().iter().any(|toast| toast.text == "the end is shown already")
+        })),
         Action::NextPart | Action::PreviousPart => here(Why("in a text that has parts")),
         Action::NextColumn | Action::PreviousColumn => {
-            reading(Is(|app| app.calls.column != pilothouse::console::app::receipts::Column::Receipt))
+            reading(Is(|app| app.state.calls.column != pilothouse::console::state::calls::Column::Receipt))
         }
         Action::OpenTask => here(Why(RECEIPTS)),
-        Action::LessRoom => reading(Is(|app| app.calls.budget.is_some())),
+        Action::LessRoom => reading(Is(|app| app.state.calls.budget.is_some())),
         Action::MoreRoom | Action::AllRoom => reading(Why("all of it is shown")),
         Action::CopyText => {
             reading(Does(|effect| matches!(effect, Effect::Copy(text) if text.contains("Compiling"))))
@@ -204,15 +208,15 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
         Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Layouts))),
-        Action::NextLayout => here(Is(|app| app.tilings.now.is_some())),
-        Action::SaveLayout => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Layout, _)))),
+        Action::NextLayout => here(Is(|app| app.state.tilings.now.is_some())),
+        Action::SaveLayout => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Layout, _)))),
         Action::ForgetLayout => here(Why("no saved layout is in use")),
-        Action::Zoom => here(Is(|app| app.is_zoomed)),
-        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.screen == Screen::Tasks)),
-        Action::ShowFocus => here(Is(|app| app.screen == Screen::Focus)),
-        Action::ShowReceipts => here(Is(|app| app.screen == Screen::Receipts)),
-        Action::ShowMetrics => here(Is(|app| app.screen == Screen::Metrics)),
-        Action::ShowProgram => here(Is(|app| app.screen == Screen::Program)),
+        Action::Zoom => here(Is(|app| app.state.is_zoomed)),
+        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.state.screen == Screen::Tasks)),
+        Action::ShowFocus => here(Is(|app| app.state.screen == Screen::Focus)),
+        Action::ShowReceipts => here(Is(|app| app.state.screen == Screen::Receipts)),
+        Action::ShowMetrics => here(Is(|app| app.state.screen == Screen::Metrics)),
+        Action::ShowProgram => here(Is(|app| app.state.screen == Screen::Program)),
         Action::PreviousProgram | Action::NextProgram => here(Why("there is no other program")),
         Action::Places => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Fleet))),
         Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Messages))),
@@ -221,7 +225,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Suspend => here(Does(|effect| matches!(effect, Effect::Suspend))),
         Action::Mouse => here(Does(|effect| matches!(effect, Effect::Mouse(false)))),
         Action::Help => here(Is(|app| matches!(app.layers.last(), Some(Layer::Help { .. })))),
-        Action::Back => (Place(7, &["4"]), Is(|app| app.toasts.list().is_empty())),
+        Action::Back => (Place(7, &["4"]), Is(|app| app.state.toasts.list().is_empty())),
         Action::Detach => here(Does(|effect| matches!(effect, Effect::Quit(Leave::Detach)))),
         // It asks first: whoever chose it from a list may have meant the next row.
         Action::StopAll => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),
@@ -265,8 +269,8 @@ fn every_action_does_what_it_says_or_says_why_not() {
             wrong.push(format!(
                 "{}: {why:?} {effects:?} {:?} {:?}",
                 action.name(),
-                app.screen,
-                app.selected_at()
+                app.state.screen,
+                app.state.selected_at()
             ));
         }
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::config::WatchRule;
-use pilothouse::console::app::attention::{Subject, items};
-use pilothouse::console::app::{App, Screen};
+use pilothouse::console::app::App;
+use pilothouse::console::features::attention::item::Subject;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::focus::Screen;
 use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 
 use crate::console_fixture::{console, ended, id, now, press, select, shown, snapshot};
@@ -14,7 +15,7 @@ use crate::console_fixture::{console, ended, id, now, press, select, shown, snap
 /// A console whose terminal does not have the focus, with these watch rules.
 fn elsewhere(rules: &[&str]) -> App {
     let mut app = console(snapshot(), (80, 24));
-    app.setup.ui.watch =
+    app.state.setup.ui.watch =
         rules.iter().map(|rule| toml::from_str::<WatchRule>(rule).expect("a rule")).collect();
     // What is already waiting has already rung.
     let _ = becomes(&mut app, 6, |_| {});
@@ -24,7 +25,7 @@ fn elsewhere(rules: &[&str]) -> App {
 
 /// Changes a task.
 fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
-    let mut next = Snapshot::clone(&app.view.snapshot);
+    let mut next = Snapshot::clone(&app.state.view.snapshot);
     next.seq += 1;
     change(Arc::make_mut(next.tasks.iter_mut().find(|task| task.id == id(number)).expect("the task")));
     app.update(Msg::Snapshot(Arc::new(next)))
@@ -47,9 +48,10 @@ fn rung(effects: &[Effect]) -> Vec<&str> {
 
 /// What the rules have added to the attention list.
 fn watched(app: &App) -> Vec<String> {
-    let is_watched =
-        |item: &pilothouse::console::app::attention::Item| matches!(item.subject, Subject::Watched(..));
-    let all = items(app).into_iter().filter(is_watched);
+    let is_watched = |item: &pilothouse::console::features::attention::item::Item| {
+        matches!(item.subject, Subject::Watched(..))
+    };
+    let all = app.attention.items(&app.state).into_iter().filter(is_watched);
     all.map(|item| format!("{} {}: {}", item.name, item.what, item.said)).collect()
 }
 
@@ -62,12 +64,17 @@ fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at()
     let _ = app.update(Msg::Focus(true));
     let _ = press(&mut app, &["a"]);
     assert!(shown(&app).contains("failed: exit 101"), "{}", shown(&app));
-    let at = items(&app).iter().position(|item| matches!(item.subject, Subject::Watched(..))).expect("there");
+    let at = app
+        .attention
+        .items(&app.state)
+        .iter()
+        .position(|item| matches!(item.subject, Subject::Watched(..)))
+        .expect("there");
     for _ in 0..at {
         let _ = press(&mut app, &["j"]);
     }
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.screen, app.selected().map(|task| task.number)), (Screen::Focus, Some(6)));
+    assert_eq!((app.state.screen, app.state.selected().map(|task| task.number)), (Screen::Focus, Some(6)));
     let _ = press(&mut app, &["1"]);
     assert_eq!(rung(&becomes(&mut app, 6, |task| task.updated_at = now())), Vec::<&str>::new());
     assert_eq!(watched(&app), Vec::<String>::new(), "it does not come back");
@@ -108,7 +115,7 @@ fn reads(effects: &[Effect]) -> Vec<u64> {
 fn a_pattern_typed_for_a_task_is_looked_for_in_what_it_prints_from_then_on() {
     let mut app = elsewhere(&[]);
     select(&mut app, 6);
-    let before = app.selected().expect("selected").output.bytes;
+    let before = app.state.selected().expect("selected").output.bytes;
     let _ = press(&mut app, &["W", "p", "a", "n", "i", "c", "Enter"]);
     assert!(shown(&app).contains("rings when t06: it prints panic"), "{}", shown(&app));
     let wrote = becomes(&mut app, 6, |task| task.output.bytes += 10);
@@ -140,7 +147,7 @@ fn a_task_that_is_busy_for_long_rings_until_it_rests() {
     let _ = press(&mut app, &["3"]);
     let _ = becomes(&mut app, 6, |task| task.output.bytes += 1);
     let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(1)));
-    assert!(app.view.usage.next().is_some(), "it is measured though it is not on screen");
+    assert!(app.state.view.usage.next().is_some(), "it is measured though it is not on screen");
     let mut rang = Vec::new();
     for second in 0..=12 {
         let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(second)));

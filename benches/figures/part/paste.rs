@@ -5,10 +5,12 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pilothouse::console::app::{App, Setup, draw};
+use pilothouse::console::app::App;
+use pilothouse::console::app::draw;
 use pilothouse::console::keys::Keymap;
 use pilothouse::console::keys::decode::{Decoded, Decoder};
 use pilothouse::console::msg::Msg;
+use pilothouse::console::state::setup::Setup;
 use pilothouse::console::theme::{Colours, Theme, ThemeSet, UiSettings};
 use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::KeyPress;

@@ -1,42 +1,15 @@
 //! Which actions are available now, and why others are not. Used by hints, help, the palette and every key.
 
-use std::fmt;
-
+use crate::console::app::App;
+use crate::console::app::layer::Layer;
+use crate::console::features::approval::wider_for;
+use crate::console::keys::{Action, Context};
+use crate::console::state::availability::Why;
+use crate::console::state::calls::Column;
+use crate::console::state::focus::{Mode, Prompt, Screen};
+use crate::console::state::input::takes_input;
 use crate::envelope::Actor;
 use crate::model::{CallSummary, HoldReason, TaskStatus};
-
-use super::approval::wider_for;
-use super::{App, Column, Layer, Mode, Prompt, Screen, takes_input};
-use crate::console::keys::{Action, Context};
-
-/// Why an action would do nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// It belongs to another part of the console; says where.
-    Elsewhere(&'static str),
-    /// Recordings cannot be changed.
-    Recording,
-    /// The connection to the runtime was lost.
-    Lost,
-    /// The connection to its place was lost.
-    Place,
-    /// Its place is attached read-only.
-    ReadOnly,
-    /// Something it needs is missing.
-    Missing(&'static str),
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Elsewhere(text) | Self::Missing(text) => text,
-            Self::Recording => "a recording is only looked at",
-            Self::Lost => "the runtime went away",
-            Self::Place => "its place is not attached now",
-            Self::ReadOnly => "its place may only be looked at",
-        })
-    }
-}
 
 fn place(is_here: bool, place: &'static str) -> Result<(), Why> {
     if is_here { Ok(()) } else { Err(Why::Elsewhere(place)) }
@@ -60,8 +33,8 @@ impl App {
     pub fn availability(&self, action: Action) -> Result<(), Why> {
         match self.requirements(action) {
             Err(Why::Elsewhere(place)) => Err(Why::Elsewhere(place)),
-            _ if self.setup.recording.is_some() && action.changes() => Err(Why::Recording),
-            Err(_) if self.view.is_lost => Err(Why::Lost),
+            _ if self.state.setup.recording.is_some() && action.changes() => Err(Why::Recording),
+            Err(_) if self.state.view.is_lost => Err(Why::Lost),
             other => other,
         }
     }
@@ -69,22 +42,22 @@ impl App {
     /// Checks the preconditions of an action. Every action must be named here: there is no wildcard arm.
     fn requirements(&self, action: Action) -> Result<(), Why> {
         use Action::*;
-        let task = self.at_hand();
+        let task = self.state.at_hand();
         let selected = need(task.is_some(), "no task is selected");
-        let anywhere = if self.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
+        let anywhere = if self.state.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
-        let runtime = anywhere.and(self.place_is_attached());
-        let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
+        let runtime = anywhere.and(self.state.place_is_attached());
+        let is_listed = matches!(self.state.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
-        let pane = place(is_listed || self.screen == Screen::Program, "beside panes only");
-        let receipts = place(self.screen == Screen::Receipts, "in receipts only");
-        let program = place(self.screen == Screen::Program, "on the program's screen");
+        let pane = place(is_listed || self.state.screen == Screen::Program, "beside panes only");
+        let receipts = place(self.state.screen == Screen::Receipts, "in receipts only");
+        let program = place(self.state.screen == Screen::Program, "on the program's screen");
         let held = self.held_call();
         let card = place(held.is_some(), "on the card of a call: approvals");
-        let answerable = held.map_or(Ok(()), |held| self.number_is_attached(held.ticket));
+        let answerable = held.map_or(Ok(()), |held| self.state.number_is_attached(held.ticket));
         let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
-        let prompt = if let Mode::Write(prompt, _) = &self.mode { Some(prompt) } else { None };
+        let prompt = if let Mode::Write(prompt, _) = &self.state.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
         match action {
             Up | Down | PageUp | PageDown | First | Last | WidenList | NarrowList | ShowTasks | ShowFocus
@@ -92,31 +65,34 @@ impl App {
             | ExportScreenSvg | ExportScreenHtml | ExportScreenText | ExportScreenAnsi | Palette | Themes
             | Mouse | Suspend | Help | Back | Quit => Ok(()),
             Places => {
-                if self.setup.recording.is_some() {
+                if self.state.setup.recording.is_some() {
                     Err(self::Why::Recording)
                 } else {
                     Ok(())
                 }
             }
-            Messages => place(!self.toasts.said().is_empty(), "nothing was said yet"),
+            Messages => place(!self.state.toasts.said().is_empty(), "nothing was said yet"),
             EditSettings => {
-                place(self.setup.program.is_some(), "this console cannot start itself")?;
-                if self.setup.recording.is_some() { Err(self::Why::Recording) } else { runtime }
+                place(self.state.setup.program.is_some(), "this console cannot start itself")?;
+                if self.state.setup.recording.is_some() { Err(self::Why::Recording) } else { runtime }
             }
             Detach => {
-                let may_go_on = self.setup.is_remote || self.setup.can_detach;
+                let may_go_on = self.state.setup.is_remote || self.state.setup.can_detach;
                 need(may_go_on, "the runtime cannot go on without this console")
             }
             // A runtime inside another console can only be ended there.
             StopAll => {
-                let is_ours = !self.setup.is_remote || self.view.snapshot.headless;
-                need(is_ours || !self.is_fleet(), "each place is ended by itself: pilothouse serve --stop")?;
+                let is_ours = !self.state.setup.is_remote || self.state.view.snapshot.headless;
+                need(
+                    is_ours || !self.state.is_fleet(),
+                    "each place is ended by itself: pilothouse serve --stop",
+                )?;
                 need(is_ours, "the runtime belongs to another console")
             }
 
             // Typing and selecting.
             Action::Leave => {
-                let is_typing = !matches!(self.mode, Mode::Observe | Mode::Copy(_));
+                let is_typing = !matches!(self.state.mode, Mode::Observe | Mode::Copy(_));
                 place(is_typing, "nothing is typed into")
             }
             Send => place(
@@ -134,11 +110,11 @@ impl App {
             ),
             Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
             SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd => {
-                place(self.copying().is_some(), "while selecting text: select")
+                place(self.state.copying().is_some(), "while selecting text: select")
             }
 
             // Tasks.
-            Type => selected.and(self.place_is_attached()),
+            Type => selected.and(self.state.place_is_attached()),
             Line => {
                 runtime.and(selected)?;
                 need(!has_ended, "the task has ended")?;
@@ -155,56 +131,61 @@ impl App {
                 runtime.and(need(is_ours, "its input is not held by you"))
             }
             Fit => {
-                let fits_badly = task.is_some_and(|task| self.fits_badly(task));
+                let fits_badly = task.is_some_and(|task| self.state.fits_badly(task));
                 pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))
             }
             Restart => runtime.and(selected),
             Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start => runtime,
             Pause => anywhere,
-            Undo => need(!self.view.cleared.is_empty(), "nothing was cleared just now"),
-            TellAgent => anywhere.and(need(self.has_agent(), "no agent is connected")),
+            Undo => need(!self.state.view.cleared.is_empty(), "nothing was cleared just now"),
+            TellAgent => anywhere.and(need(self.state.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
             Watch => list.and(selected).and(need(!has_ended, "the task has ended")),
             ClearFinished => {
-                let has_finished = self.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
+                let has_finished =
+                    self.state.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
                 list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => list,
             Pin => list.and(selected),
             Filter | ArrangeList => {
-                place(self.screen == Screen::Tasks, "on the screen of all tasks only")?;
-                need(!self.view.snapshot.tasks.is_empty(), "there are no tasks")
+                place(self.state.screen == Screen::Tasks, "on the screen of all tasks only")?;
+                need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
             Layouts | NextLayout | SaveLayout => {
-                place(self.screen == Screen::Tasks, "on the screen of all tasks only")
+                place(self.state.screen == Screen::Tasks, "on the screen of all tasks only")
             }
-            ForgetLayout => need(self.tilings.name.is_some(), "no saved layout is in use"),
+            ForgetLayout => need(self.state.tilings.name.is_some(), "no saved layout is in use"),
             NextFailed | NextWaiting => {
-                let is_here = is_listed || self.screen == Screen::Receipts;
+                let is_here = is_listed || self.state.screen == Screen::Receipts;
                 place(is_here, "in the list of tasks, and of calls")?;
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
-                need(self.next_of(action).is_some(), what)
+                need(self.state.next_of(action).is_some(), what)
             }
-            Changes => runtime.and(need(self.has_caller(), "no agent has called yet")),
+            Changes => runtime.and(need(self.state.has_caller(), "no agent has called yet")),
             Timestamps => pane.and(selected),
-            SearchAll => need(!self.view.snapshot.tasks.is_empty(), "there are no tasks"),
-            PreviousTask | NextTask => need(self.view.snapshot.tasks.len() > 1, "there is no other task"),
-            Zoom if self.screen == Screen::Receipts => Ok(()),
-            CopyId if self.screen == Screen::Receipts => Ok(()),
+            SearchAll => need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks"),
+            PreviousTask | NextTask => {
+                need(self.state.view.snapshot.tasks.len() > 1, "there is no other task")
+            }
+            Zoom if self.state.screen == Screen::Receipts => Ok(()),
+            CopyId if self.state.screen == Screen::Receipts => Ok(()),
             Zoom | CopyId => selected,
 
             // Panes.
             PanLeft | PanRight => pane,
             ScrollUp | ScrollDown => list.and(selected),
-            IntoPane => place(self.screen == Screen::Tasks, "on the screen of all tasks only").and(selected),
+            IntoPane => {
+                place(self.state.screen == Screen::Tasks, "on the screen of all tasks only").and(selected)
+            }
             Action::Why | Select | YankOutput | Search => pane.and(selected),
             PreviousPrompt | NextPrompt => {
                 let has_terminal = task.is_some_and(|task| task.tty);
                 pane.and(selected).and(need(has_terminal, "the task has no terminal, so no prompts"))
             }
             NextMatch | PreviousMatch => {
-                let is_found = self.search.as_ref().is_some_and(|search| search.line().is_some());
+                let is_found = self.state.search.as_ref().is_some_and(|search| search.line().is_some());
                 pane.and(need(is_found, "nothing was found"))
             }
             Replay => {
@@ -212,19 +193,22 @@ impl App {
                 pane.and(selected).and(need(has_started, "the task has not started"))
             }
             Play | Faster | Slower | StepForward | StepBack => {
-                place(self.replay.is_some(), "while a task is played again: replay")?;
-                let is_read = self.replay.as_ref().is_some_and(|replay| replay.reel.is_some());
+                place(self.state.replay.is_some(), "while a task is played again: replay")?;
+                let is_read = self.state.replay.as_ref().is_some_and(|replay| replay.reel.is_some());
                 need(is_read, "there is nothing to do it to")
             }
             NextPart | PreviousPart => {
-                place(self.reader.is_some() || self.replay.is_some(), "in a text that has parts")?;
-                let has_parts = self.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty());
-                need(self.replay.is_some() || has_parts, "there is no other part")
+                place(
+                    self.state.reader.is_some() || self.state.replay.is_some(),
+                    "in a text that has parts",
+                )?;
+                let has_parts = self.state.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty());
+                need(self.state.replay.is_some() || has_parts, "there is no other part")
             }
 
             // Calls.
             Approvals => {
-                anywhere.and(need(!self.view.snapshot.gate.held.is_empty(), "no call needs approval"))
+                anywhere.and(need(!self.state.view.snapshot.gate.held.is_empty(), "no call needs approval"))
             }
             NextHeld => card,
             Approve | Deny => card.and(answerable),
@@ -236,52 +220,60 @@ impl App {
                 let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
                 card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
-            Fold if self.screen == Screen::Tasks => need(self.is_in_batch(), "the task is of no batch"),
-            NextColumn | PreviousColumn | Fold => {
-                receipts.and(need(!self.view.snapshot.calls.is_empty(), "there is no call yet"))
+            Fold if self.state.screen == Screen::Tasks => {
+                need(self.state.is_in_batch(), "the task is of no batch")
             }
-            OpenTask if self.screen == Screen::Program => {
-                need(self.program_task().is_some(), "the call has no task")
+            NextColumn | PreviousColumn | Fold => {
+                receipts.and(need(!self.state.view.snapshot.calls.is_empty(), "there is no call yet"))
+            }
+            OpenTask if self.state.screen == Screen::Program => {
+                need(self.state.program_task().is_some(), "the call has no task")
             }
             OpenTask => {
-                let has_task = self.shown_call().is_some_and(|call| call.task.is_some());
+                let has_task = self.state.shown_call().is_some_and(|call| call.task.is_some());
                 receipts.and(need(has_task, "the call has no task"))
             }
             CopyText => {
-                let is_read = self.calls.column != Column::Calls && self.calls.sheet.is_some();
+                let is_read = self.state.calls.column != Column::Calls && self.receipts.sheet.is_some();
                 receipts.and(need(is_read, "go to the receipt or the envelope first"))
             }
             LessRoom => {
-                let is_larger = self.calls.sheet.as_ref().is_some_and(|sheet| {
+                let is_larger = self.receipts.sheet.as_ref().is_some_and(|sheet| {
                     sheet.is_answered && sheet.budget.is_none_or(|budget| sheet.envelope_chars <= budget)
                 });
                 receipts.and(need(is_larger, "it is as small as it gets"))
             }
-            MoreRoom | AllRoom => receipts.and(need(self.calls.budget.is_some(), "all of it is shown")),
+            MoreRoom | AllRoom => receipts.and(need(self.state.calls.budget.is_some(), "all of it is shown")),
             Seen => {
                 let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
-                let is_about = self.shown_call().is_some_and(|call| is_about(call));
-                let is_there = is_about && self.shown_record().is_some();
+                let is_about = self.state.shown_call().is_some_and(|call| is_about(call));
+                let is_there = is_about && self.state.shown_record().is_some();
                 receipts.and(need(is_there, "there is no answer about a task here"))
             }
             Compare => {
-                receipts.and(need(self.reader.is_none(), "leave this text first"))?;
-                need(self.shown_record().is_some(), "there is no answer to compare yet")
+                receipts.and(need(self.state.reader.is_none(), "leave this text first"))?;
+                need(self.state.shown_record().is_some(), "there is no answer to compare yet")
             }
-            FindText if self.screen == Screen::Tasks => need(self.can_find(), "there are no tasks"),
-            FindText => receipts.and(need(self.can_find(), "there is no answer to read yet")),
+            FindText if self.state.screen == Screen::Tasks => {
+                need(self.receipts.can_find(&self.state), "there are no tasks")
+            }
+            FindText => {
+                receipts.and(need(self.receipts.can_find(&self.state), "there is no answer to read yet"))
+            }
             NextFound | PreviousFound => {
-                let is_found = self.can_find() && self.calls.finding.is_some();
+                let is_found = self.receipts.can_find(&self.state) && self.state.calls.finding.is_some();
                 receipts.and(need(is_found, "nothing was looked for"))
             }
 
             // Programs and their questions.
             PreviousProgram | NextProgram => {
-                need(self.view.snapshot.programs.len() > 1, "there is no other program")
+                need(self.state.view.snapshot.programs.len() > 1, "there is no other program")
             }
-            NextPane => program.and(need(self.program_task().is_some(), "the program has run no command")),
+            NextPane => {
+                program.and(need(self.state.program_task().is_some(), "the program has run no command"))
+            }
             AnswerQuestion => {
-                let asks = self.program_question().is_some();
+                let asks = self.state.program_question().is_some();
                 // Read it can be wherever it was asked; its dialog says where it cannot be answered.
                 program.and(anywhere).and(need(asks, "the program asks nothing"))
             }
@@ -289,7 +281,7 @@ impl App {
                 let Some(Layer::Question(dialog)) = self.layers.last() else {
                     return Err(self::Why::Elsewhere("in the dialog of a question"));
                 };
-                self.question_is_attached(&dialog.question)
+                self.state.question_is_attached(&dialog.question)
             }
         }
     }

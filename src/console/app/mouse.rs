@@ -4,46 +4,49 @@
 use jiff::SignedDuration;
 use ratatui::layout::Position;
 
+use crate::console::app::App;
+use crate::console::effect::Effect;
+use crate::console::keys::Action;
+use crate::console::state::calls::Column;
+use crate::console::state::focus::{Mode, Screen};
+use crate::console::state::layout::{Layout, Pane};
 use crate::envelope::TaskId;
 use crate::model::Input;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
 
-use super::{App, Column, Layout, Mode, Pane, Screen};
-use crate::console::keys::Action;
-use crate::console::msg::Effect;
-
 const DOUBLE: SignedDuration = SignedDuration::from_millis(400);
+
 const WHEEL_ROWS: usize = 3;
 
 impl App {
-    pub(super) fn mouse(&mut self, event: MouseInput) {
-        if !self.layers.is_empty() || self.is_leaving {
+    pub(in crate::console) fn mouse(&mut self, event: MouseInput) {
+        if !self.layers.is_empty() || self.state.is_leaving {
             return;
         }
-        let layout = self.layout();
+        let layout = self.state.layout();
         let at = Position::new(event.col, event.row);
-        if let Mode::Input(task) = self.mode.clone() {
+        if let Mode::Input(task) = self.state.mode.clone() {
             match layout.pane(&task).filter(|pane| pane.cells.contains(at)) {
                 Some(pane) if self.forward(&task, pane, event) => return,
                 Some(_) => {}
-                None if matches!(event.kind, MouseKind::Press(_)) => self.observe(),
+                None if matches!(event.kind, MouseKind::Press(_)) => self.state.observe(),
                 None => {}
             }
         }
         match event.kind {
             MouseKind::Press(MouseButton::Left) => {
-                self.is_dirty = true;
-                self.leave_copy();
+                self.state.is_dirty = true;
+                self.state.leave_copy();
                 self.click(&layout, at);
-                self.pressed = self.spot(at);
+                self.state.pressed = self.spot(at);
             }
             MouseKind::Drag(MouseButton::Left) => {
                 let spot = self.spot(at);
-                self.is_dirty |= spot.is_some_and(|spot| self.drag(spot));
+                self.state.is_dirty |= spot.is_some_and(|spot| self.state.drag(spot));
             }
             MouseKind::Release(MouseButton::Left) => {
-                self.is_dirty = true;
-                self.drop_drag()
+                self.state.is_dirty = true;
+                self.state.drop_drag()
             }
             MouseKind::ScrollUp => self.wheel(&layout, at, Action::Up),
             MouseKind::ScrollDown => self.wheel(&layout, at, Action::Down),
@@ -54,27 +57,27 @@ impl App {
     /// Returns the row and column in the current pane's picture for a screen position; during a drag outside
     /// the pane, the nearest one.
     fn spot(&self, at: Position) -> Option<(u16, u16)> {
-        let task = self.at_hand()?.id.clone();
-        let layout = self.layout();
+        let task = self.state.at_hand()?.id.clone();
+        let layout = self.state.layout();
         let pane = layout.pane(&task)?;
         let cells = pane.cells;
-        if cells.is_empty() || self.pressed.is_none() && !cells.contains(at) {
+        if cells.is_empty() || self.state.pressed.is_none() && !cells.contains(at) {
             return None;
         }
         let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
         let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
-        let gutter = if self.pressed.is_none() { self.stamp_columns(pane) } else { 0 };
-        Some((row, column.saturating_sub(gutter) + self.panned(pane)))
+        let gutter = if self.state.pressed.is_none() { self.state.stamp_columns(pane) } else { 0 };
+        Some((row, column.saturating_sub(gutter) + self.state.panned(pane)))
     }
 
     /// Passes an event on to the task: as it requested, or the wheel as arrow keys on the alternate screen.
     fn forward(&mut self, task: &TaskId, pane: &Pane, event: MouseInput) -> bool {
-        let Some(picture) = self.view.pictures.get(task).filter(|_| self.scroll.is_none()) else {
+        let Some(picture) = self.state.view.pictures.get(task).filter(|_| self.state.scroll.is_none()) else {
             return false;
         };
         let inside = MouseInput {
             row: event.row - pane.cells.y + picture.top(pane.cells.height),
-            col: event.col - pane.cells.x + self.panned(pane),
+            col: event.col - pane.cells.x + self.state.panned(pane),
             ..event
         };
         let input = if picture.modes.mouse != MouseMode::Off {
@@ -88,18 +91,18 @@ impl App {
             };
             Some(Input::Keys(vec![KeyPress::from(arrow); WHEEL_ROWS]))
         };
-        self.effects.extend(input.map(|input| Effect::send(task.clone(), input)));
+        self.state.effects.extend(input.map(|input| Effect::send(task.clone(), input)));
         true
     }
 
     fn click(&mut self, layout: &Layout, at: Position) {
-        let is_double = self
-            .last_click
-            .is_some_and(|(when, x, y)| (x, y) == (at.x, at.y) && self.now.duration_since(when) <= DOUBLE);
-        self.last_click = Some((self.now, at.x, at.y));
+        let is_double = self.last_click.is_some_and(|(when, x, y)| {
+            (x, y) == (at.x, at.y) && self.state.now.duration_since(when) <= DOUBLE
+        });
+        self.last_click = Some((self.state.now, at.x, at.y));
         if let Some(pane) = layout.pane_at(at) {
-            self.take_up(pane.task.clone());
-            if is_double && matches!(self.mode, Mode::Observe) {
+            self.state.take_up(pane.task.clone());
+            if is_double && matches!(self.state.mode, Mode::Observe) {
                 self.act(Action::Type);
             }
             return;
@@ -108,14 +111,14 @@ impl App {
             return self.click_item(item, is_double);
         }
         if layout.source.contains(at) {
-            self.leave_pane();
+            self.state.leave_pane();
         }
-        if self.screen == Screen::Receipts {
+        if self.state.screen == Screen::Receipts {
             let texts = [Column::Receipt, Column::Envelope].into_iter();
             for column in texts.filter(|column| layout.text(*column).contains(at)) {
-                self.calls.column = column;
+                self.state.calls.column = column;
                 let row = (at.y - layout.text(column).y).checked_sub(1);
-                if let (Some(row), Some(sheet)) = (row, &mut self.calls.sheet) {
+                if let (Some(row), Some(sheet)) = (row, &mut self.receipts.sheet) {
                     let text = sheet.text_mut(column);
                     text.at = text.top + usize::from(row);
                 }
@@ -124,56 +127,62 @@ impl App {
     }
 
     fn click_item(&mut self, item: usize, is_double: bool) {
-        if self.screen == Screen::Receipts {
-            let at = self.calls.top + item;
-            let seq = self.call_rows().get(at).map(|row| row.call.seq);
+        if self.state.screen == Screen::Receipts {
+            let at = self.state.calls.top + item;
+            let seq = self.state.call_rows().get(at).map(|row| row.call.seq);
             if let Some(seq) = seq {
-                self.calls.selected = if at == 0 { None } else { Some(seq) };
-                self.calls.column = Column::Calls;
+                self.state.calls.selected = if at == 0 { None } else { Some(seq) };
+                self.state.calls.column = Column::Calls;
             }
             return;
         }
-        let at = self.list.top + item;
-        let task = self.listed().rows.get(at).and_then(|row| self.task_in(row)).map(|task| task.id.clone());
+        let at = self.state.list.top + item;
+        let task = self
+            .state
+            .listed()
+            .rows
+            .get(at)
+            .and_then(|row| self.state.task_in(row))
+            .map(|task| task.id.clone());
         let Some(task) = task else { return };
-        self.select(task);
-        if is_double && matches!(self.mode, Mode::Observe) {
+        self.state.select(task);
+        if is_double && matches!(self.state.mode, Mode::Observe) {
             self.act(Action::Type);
         }
     }
 
     fn wheel(&mut self, layout: &Layout, at: Position, action: Action) {
-        self.is_dirty = true;
-        if self.reader.is_some() {
-            (0..WHEEL_ROWS).for_each(|_| self.go_in_reader(action));
+        self.state.is_dirty = true;
+        if self.state.reader.is_some() {
+            (0..WHEEL_ROWS).for_each(|_| self.state.go_in_reader(action));
             return;
         }
         let over_list = layout.list.contains(at);
-        match self.screen {
-            Screen::Tasks if over_list => self.step_task(if action == Action::Up { -1 } else { 1 }),
+        match self.state.screen {
+            Screen::Tasks if over_list => self.state.step_task(if action == Action::Up { -1 } else { 1 }),
             Screen::Tasks => {
                 if let Some(task) = layout.pane_at(at).map(|pane| pane.task.clone()) {
-                    self.select(task);
-                    self.go_in_log(action)
+                    self.state.select(task);
+                    self.state.go_in_log(action)
                 }
             }
-            Screen::Focus => self.go_in_log(action),
+            Screen::Focus => self.state.go_in_log(action),
             Screen::Receipts if over_list => {
-                let kept = std::mem::replace(&mut self.calls.column, Column::Calls);
+                let kept = std::mem::replace(&mut self.state.calls.column, Column::Calls);
                 self.go(action);
-                self.calls.column = kept;
+                self.state.calls.column = kept;
             }
             Screen::Receipts => {
                 let column = if layout.envelope.contains(at) { Column::Envelope } else { Column::Receipt };
-                (0..WHEEL_ROWS).for_each(|_| self.roll_text(column, action));
+                (0..WHEEL_ROWS).for_each(|_| self.receipts.roll_text(&self.state, column, action));
             }
             Screen::Program => match layout.pane_at(at).map(|pane| pane.task.clone()) {
                 Some(task) => {
-                    self.take_up(task);
-                    self.go_in_log(action)
+                    self.state.take_up(task);
+                    self.state.go_in_log(action)
                 }
                 None => {
-                    (0..WHEEL_ROWS).for_each(|_| self.go_in_source(action));
+                    (0..WHEEL_ROWS).for_each(|_| self.state.go_in_source(action));
                 }
             },
             Screen::Metrics => {}

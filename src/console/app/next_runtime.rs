@@ -2,39 +2,40 @@
 
 use std::sync::Arc;
 
-use super::bell::Bell;
-use super::program::Programs;
-use super::receipts::Calls;
-use super::view::View;
-use super::watch::Watching;
-use super::{App, Mode};
+use crate::console::app::App;
+use crate::console::features::receipts::Receipts;
+use crate::console::state::calls::Calls;
+use crate::console::state::focus::Mode;
+use crate::console::state::programs::Programs;
+use crate::console::state::view::View;
 use crate::console::text::visible;
 use crate::model::Snapshot;
 
 impl App {
     /// Shows the next runtime. Its calls and tasks are numbered from 1 again: nothing that was open, selected or written
     /// for the last one may reach it.
-    pub(super) fn take_next_runtime(&mut self, snapshot: Arc<Snapshot>) {
-        self.view = View::new(snapshot);
+    pub(in crate::console) fn take_next_runtime(&mut self, snapshot: Arc<Snapshot>) {
+        self.state.view = View::new(snapshot);
         self.layers.clear();
-        (self.mode, self.in_pane) = (Mode::Observe, false);
-        (self.scroll, self.search, self.reader, self.replay) = (None, None, None, None);
-        (self.calls, self.programs) = (Calls::default(), Programs::default());
-        self.bell = Bell::default();
-        (self.list.selected, self.list.is_held) = (None, false);
+        (self.state.mode, self.state.in_pane) = (Mode::Observe, false);
+        (self.state.scroll, self.state.search, self.state.reader, self.state.replay) =
+            (None, None, None, None);
+        (self.state.calls, self.state.programs, self.receipts) =
+            (Calls::default(), Programs::default(), Receipts::default());
+        (self.state.list.selected, self.state.list.is_held) = (None, false);
         (self.select_next, self.to_enter, self.entered_from) = (None, None, None);
-        (self.own, self.restarts, self.notices_seen) = (Default::default(), Vec::new(), 0);
-        self.watching = Watching::since(self.now);
-        self.note_durations();
-        self.follow();
-        self.toasts.keep("attached to the next runtime of this workspace", self.now);
+        (self.own, self.stopping.restarts, self.state.notices_seen) = (Default::default(), Vec::new(), 0);
+        self.attention.begin_again(self.state.now);
+        self.state.usual.note(&self.state.view.snapshot.tasks);
+        self.state.follow();
+        self.state.toasts.keep("attached to the next runtime of this workspace", self.state.now);
     }
 
     /// Says at once what others do with this runtime, whatever else is on screen.
-    pub(super) fn say_of_others(&mut self, before: &Snapshot) {
+    pub(in crate::console) fn say_of_others(&mut self, before: &Snapshot) {
         let seen = before.notices.last().map_or(0, |notice| notice.seq);
-        let snapshot = Arc::clone(&self.view.snapshot);
+        let snapshot = Arc::clone(&self.state.view.snapshot);
         let new = snapshot.notices.iter().filter(|notice| notice.seq > seen && notice.from.is_some());
-        new.for_each(|notice| self.toasts.keep(visible::one_line(&notice.text), self.now));
+        new.for_each(|notice| self.state.toasts.keep(visible::one_line(&notice.text), self.state.now));
     }
 }

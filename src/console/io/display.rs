@@ -2,7 +2,11 @@
 //! written as the terminal takes it. The next frame is drawn when the last one has been taken: a terminal that takes
 //! nothing holds up frames, and nothing else.
 
+use crate::console::app::App;
 use crate::console::app::draw;
+use crate::console::io::output::Output;
+use crate::console::theme::colour::Level;
+use crate::console::widgets::painter::Drawn;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -19,11 +23,6 @@ use ratatui::layout::{Position, Rect};
 use crate::clock::Clock;
 use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
-
-use super::output::Output;
-use crate::console::app::App;
-use crate::console::app::painter::Drawn;
-use crate::console::theme::colour::Level;
 
 /// Maximum length of a notification, in characters.
 const RING_CHARS: usize = 200;
@@ -137,12 +136,12 @@ impl Display {
     /// # Errors
     /// When the terminal is gone.
     pub(in crate::console) fn draw(&mut self, app: &App) -> io::Result<Drawn> {
-        let area = Rect::new(0, 0, app.size.0, app.size.1);
+        let area = Rect::new(0, 0, app.state.size.0, app.state.size.1);
         self.next.resize(area);
         self.next.reset();
         let drawn = draw::draw(app, &mut self.next);
         // For chrome and panes alike: map colours the terminal does not have to the nearest ones it has.
-        let level = app.setup.ui.level;
+        let level = app.state.setup.ui.level;
         if level != Level::True {
             for cell in &mut self.next.content {
                 (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
@@ -246,7 +245,7 @@ mod tests {
     use ratatui::backend::{Backend as _, CrosstermBackend};
     use ratatui::buffer::Buffer;
 
-    use super::{Sequence, blanks_first, copy_sequence, ring_sequence, title_sequence};
+    use crate::console::io::display::{Sequence, blanks_first, copy_sequence, ring_sequence, title_sequence};
 
     #[test]
     fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {

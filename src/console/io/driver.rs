@@ -22,7 +22,8 @@ use super::signals::{Asked, Signals};
 use super::stop_request::PendingStop;
 use super::tty;
 use crate::console::app::App;
-use crate::console::msg::{Effect, Leave, Msg};
+use crate::console::effect::{Effect, Leave};
+use crate::console::msg::Msg;
 use crate::console::{Cue, Error};
 
 /// While keys are queued, the minimum time between two frames.
@@ -140,7 +141,7 @@ impl Driver {
         if let Some(ending) = self.carry_out(effects)? {
             return Ok(ending);
         }
-        let snapshot = &self.app.view.snapshot;
+        let snapshot = &self.app.state.view.snapshot;
         self.effects.durations(snapshot.recording.clone(), snapshot.workspace.clone());
         loop {
             // Checked on every iteration: a steady stream of news would keep the select from ever reaching
@@ -167,7 +168,7 @@ impl Driver {
         let News { snapshots, connected, changed } = news;
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
         let wake = self.clock.instant(wake);
-        let is_lost = self.app.view.is_lost;
+        let is_lost = self.app.state.view.is_lost;
         // Under a flood of output every frame has something new: once that is known, only an echo matters.
         let is_open = !self.times.screens_changed || self.times.last_key.is_some();
         let is_taken = self.display.is_taken();
@@ -223,7 +224,7 @@ impl Driver {
             }
             Event::Snapshot => Msg::Snapshot(self.operator.of_others(&snapshots.borrow())),
             Event::Link if *connected.borrow() => return Ok(None),
-            Event::Link if self.app.is_leaving => return Ok(Some(Ending::Left)),
+            Event::Link if self.app.state.is_leaving => return Ok(Some(Ending::Left)),
             Event::Link => {
                 self.await_next_runtime();
                 Msg::LinkLost
@@ -237,7 +238,7 @@ impl Driver {
             Event::Time => return Ok(None),
         };
         let effects = self.app.update(msg);
-        self.times.is_urgent |= is_heard && self.app.is_dirty();
+        self.times.is_urgent |= is_heard && self.app.state.is_dirty();
         self.carry_out(effects)
     }
 
@@ -250,7 +251,7 @@ impl Driver {
             return Ok(Some(self.stop_as_asked()));
         }
         if self.times.wake.take_if(|at| *at <= now).is_some() {
-            self.app.touch();
+            self.app.state.touch();
             let effects = self.app.update(Msg::Tick(self.clock.now().wall));
             return self.carry_out(effects);
         }
@@ -258,11 +259,11 @@ impl Driver {
             let effects = self.reload();
             return self.carry_out(effects);
         }
-        if self.app.view.usage.next().is_some_and(|at| at <= self.app.now) {
+        if self.app.state.view.usage.next().is_some_and(|at| at <= self.app.state.now) {
             let effects = self.app.update(Msg::UsageDue);
             return self.carry_out(effects);
         }
-        if self.app.watching.next.is_some_and(|at| at <= self.app.now) {
+        if self.app.attention.watching.next.is_some_and(|at| at <= self.app.state.now) {
             let effects = self.app.update(Msg::WatchDue);
             return self.carry_out(effects);
         }
@@ -289,14 +290,14 @@ impl Driver {
                 Effect::ListRunning => self.effects.list_running(self.source.options.locks.clone()),
                 Effect::OpenPlace(running) => self.open_place(running),
                 Effect::Ring(text) => {
-                    if self.app.setup.ui.bell {
+                    if self.app.state.setup.ui.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
                 }
                 Effect::ReadWatched { task, from } => self.effects.read_watched(task, from),
                 Effect::KeepCommand(cmd) => self.keep_command(&cmd),
                 Effect::Title(title) => self.title(title.as_deref())?,
-                Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
+                Effect::Notify(news) => self.effects.notify(&self.app.state.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),
                 Effect::Show(shown) => {
                     self.operator.show_at(shown);
@@ -322,11 +323,11 @@ impl Driver {
                 }
                 Effect::WriteFile { file, text } => self.effects.keep(file, text),
                 Effect::WriteExport { task, form, palette, file } => {
-                    let inputs = self.app.view.inputs_of(&task.id);
+                    let inputs = self.app.state.view.inputs_of(&task.id);
                     self.effects.keep_task(Made { task, form, palette, file, inputs });
                 }
                 Effect::Recordings => {
-                    let snapshot = self.app.published_by(self.app.place_at_hand().as_ref());
+                    let snapshot = self.app.state.published_by(self.app.state.place_at_hand().as_ref());
                     self.effects.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
                 Effect::SaveTheme(name) => self.save_theme(&name),
@@ -337,7 +338,7 @@ impl Driver {
                 Effect::Hover(is_wanted) => {
                     tty::hover(self.display.output(), is_wanted).map_err(Error::Terminal)?;
                 }
-                Effect::Quit(Leave::Detach) if self.app.setup.can_detach => {
+                Effect::Quit(Leave::Detach) if self.app.state.setup.can_detach => {
                     return Ok(Some(Ending::Detached));
                 }
                 Effect::Quit(Leave::Detach) => return Ok(Some(Ending::Left)),
@@ -356,11 +357,11 @@ impl Driver {
     fn next_time(&self) -> Option<Duration> {
         let times = &self.times;
         // A terminal that has not taken the last frame gets no other one, and says when it has.
-        let is_new = self.display.is_taken() && (self.app.is_dirty() || times.screens_changed);
+        let is_new = self.display.is_taken() && (self.app.state.is_dirty() || times.screens_changed);
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| times.last_frame + pace);
         let now = self.clock.now();
-        let due = self.app.view.usage.next().into_iter().chain(self.app.watching.next).min();
+        let due = self.app.state.view.usage.next().into_iter().chain(self.app.attention.watching.next).min();
         let look = due.map(|at| now.mono + until(now.wall, at));
         let stop = self.stop.next_look(now.mono);
         [frame, look, times.wake, times.resize, times.reload, times.give_up, stop].into_iter().flatten().min()

@@ -14,13 +14,14 @@ use crate::link::{Error, Operator, Reply, Request};
 use crate::model::{Closing, Input, PlaceId};
 use crate::tools::Answer;
 
-use super::clipboard;
-use super::files::{self, Made};
-use super::hook::{self, Hooks};
-use super::pages::Player;
-use crate::console::app::call_name;
-use crate::console::app::export::FileName;
-use crate::console::msg::{Answered, Effect, Msg, News};
+use crate::console::effect::{Effect, News};
+use crate::console::io::clipboard;
+use crate::console::io::files::{self, Made};
+use crate::console::io::hook::{self, Hooks};
+use crate::console::io::pages::Player;
+use crate::console::msg::{Answered, Msg};
+use crate::console::state::export::FileName;
+use crate::console::state::names::call_name;
 
 /// Maximum number of inputs queued for the runtime.
 pub(super) const KEYS_AHEAD: usize = 256;

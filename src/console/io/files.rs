@@ -10,8 +10,8 @@ use crate::model::{CallRecord, TaskView};
 use crate::runtime::{Export, Form};
 use crate::terminal::Palette;
 
-use crate::console::app::export::FileName;
 use crate::console::msg::Msg;
+use crate::console::state::export::FileName;
 
 /// How many names are tried before giving up.
 const MOST_NAMES: usize = 1_000;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::driver::{Driver, Ending, KEYS_PACE};
 use crate::console::Error;
-use crate::console::msg::{Effect, Msg};
+use crate::console::effect::Effect;
+use crate::console::msg::Msg;
 
 /// After a key, the task's first response within this time is drawn at once; on another machine it takes a
 /// round trip.
@@ -48,7 +49,7 @@ impl Frames {
 impl Driver {
     /// Draws a frame if something is new and the last frame is old enough, or if it is urgent.
     pub(super) fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
-        let is_new = self.app.is_dirty() || self.times.screens_changed;
+        let is_new = self.app.state.is_dirty() || self.times.screens_changed;
         if !is_new || !self.display.is_taken() {
             return Ok(None);
         }
@@ -67,7 +68,7 @@ impl Driver {
         if let Some(ending) = self.carry_out(effects)? {
             return Ok(Some(ending));
         }
-        if !self.app.is_dirty() {
+        if !self.app.state.is_dirty() {
             // If a screen could not be read, try again after a while, not immediately.
             self.times.last_frame = now;
             return Ok(None);
@@ -79,9 +80,9 @@ impl Driver {
         }
         let after = self.clock.now();
         self.frames.add(after.mono.saturating_sub(now));
-        self.app.pace.frame.add(after.mono.saturating_sub(now));
+        self.app.state.pace.frame.add(after.mono.saturating_sub(now));
         if let Some(key) = self.times.echoes.take() {
-            self.app.pace.echo.add(after.mono.saturating_sub(key));
+            self.app.state.pace.echo.add(after.mono.saturating_sub(key));
         }
         self.times.last_frame = after.mono;
         self.times.wake = drawn.wake.map(|at| {
@@ -96,7 +97,7 @@ impl Driver {
         let mut effects = Vec::new();
         for task in self.app.live_panes() {
             let Some(generation) = self.operator.screen_generation(&task) else { continue };
-            let seen = self.app.view.pictures.get(&task).map(|picture| picture.generation);
+            let seen = self.app.state.view.pictures.get(&task).map(|picture| picture.generation);
             if seen == Some(generation) {
                 continue;
             }
@@ -104,7 +105,7 @@ impl Driver {
                 self.times.screens_changed = true;
                 continue;
             };
-            let mut picture = self.app.view.pictures.remove(&task).unwrap_or_default();
+            let mut picture = self.app.state.view.pictures.remove(&task).unwrap_or_default();
             picture.take(&screen, generation);
             effects.extend(self.app.update(Msg::Picture(task, picture)));
         }
@@ -116,9 +117,9 @@ impl Driver {
     pub(super) fn is_echo(&mut self) -> bool {
         let now = self.clock.now().mono;
         self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ANSWERED);
-        let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
+        let task = self.app.state.typing_into().filter(|_| self.times.last_key.is_some());
         task.is_some_and(|task| {
-            let seen = self.app.view.pictures.get(task).map(|picture| picture.generation);
+            let seen = self.app.state.view.pictures.get(task).map(|picture| picture.generation);
             self.operator.screen_generation(task) != seen
         })
     }

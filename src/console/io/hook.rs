@@ -11,7 +11,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-use crate::console::msg::{Msg, News};
+use crate::console::effect::News;
+use crate::console::msg::Msg;
 
 /// How long the program may run.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::console::app::typing::KEPT;
+use crate::console::state::history::KEPT;
 use crate::files::{self, OWN};
 
 /// The file with what is remembered, in the state folder.
@@ -58,11 +58,11 @@ pub(in crate::console) fn add_command(path: &Path, cmd: &str) -> io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::app::Screen;
-    use crate::console::app::hints::Memory;
-    use crate::console::app::setup::Arrangement;
-    use crate::console::app::task_list::{Grouping, Listing, Sort};
-    use crate::console::app::tiling::{ListPlace, Panes, Saved, Tiling, Tilings};
+    use crate::console::state::arrangement::Arrangement;
+    use crate::console::state::focus::Screen;
+    use crate::console::state::listing::rows::{Grouping, Listing, Sort};
+    use crate::console::state::memory::Memory;
+    use crate::console::state::tiling::{ListPlace, Panes, Saved, Tiling, Tilings};
     use crate::envelope::TaskId;
     use std::fs;
 

@@ -55,15 +55,15 @@ impl Driver {
             return self.suspend();
         }
         let now = self.clock.now().wall;
-        self.app.toasts.say("there is no shell to go back to", None, now);
-        self.app.touch();
+        self.app.state.toasts.say("there is no shell to go back to", None, now);
+        self.app.state.touch();
         Ok(())
     }
 
     /// Returns how the loop ends when the terminal is gone.
     pub(super) fn gone(&self) -> Ending {
-        let goes_on = self.source.options.outlives_terminal(self.app.setup.ui.on_hangup);
-        if goes_on && !self.app.is_leaving { Ending::Detached } else { Ending::Gone }
+        let goes_on = self.source.options.outlives_terminal(self.app.state.setup.ui.on_hangup);
+        if goes_on && !self.app.state.is_leaving { Ending::Detached } else { Ending::Gone }
     }
 
     /// Sets the title of the terminal's window, or restores the original one.
@@ -74,20 +74,21 @@ impl Driver {
     }
 
     fn retake(&mut self) -> Result<(), Error> {
-        let mouse = self.mouse(self.app.has_mouse);
+        let mouse = self.mouse(self.app.state.has_mouse);
         tty::take(self.display.output(), mouse).map_err(Error::Terminal)?;
         self.set_hover()?;
         self.set_keys()?;
-        self.title(self.app.title.clone().as_deref())?;
+        self.title(self.app.attention.title.clone().as_deref())?;
         self.display.clear();
         self.times.resize = Some(self.clock.now().mono);
-        self.app.touch();
+        self.app.state.touch();
         Ok(())
     }
 
     /// Tells whether `serve --stop` gets its way.
     pub(super) fn is_stop_due(&self, now: Duration) -> bool {
-        let is_shown = self.app.stop_question.as_ref().is_some_and(|question| question.shown_at.is_some());
+        let is_shown =
+            self.app.stopping.question.as_ref().is_some_and(|question| question.shown_at.is_some());
         self.stop.is_due(now, is_shown)
     }
 

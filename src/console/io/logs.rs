@@ -8,10 +8,11 @@ use crate::terminal::Size;
 
 use super::effects::Effects;
 use super::pages;
-use crate::console::app::coverage::ShownCommand;
-use crate::console::app::search::Query;
-use crate::console::msg::{Anchor, Msg};
+use crate::console::msg::Msg;
 use crate::console::plain::output::Purpose;
+use crate::console::state::coverage::ShownCommand;
+use crate::console::state::page::Anchor;
+use crate::console::state::search::Query;
 
 impl Effects {
     /// Reads from logs, once those on other machines have been copied here. If copying fails, reads what was

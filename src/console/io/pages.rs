@@ -13,13 +13,15 @@ use crate::runtime::{Output, Playback, StoredLog};
 use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
 
 use super::driver::Driver;
-use crate::console::app::coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
-use crate::console::app::picture::Picture;
-use crate::console::app::replay::Reel;
-use crate::console::app::search::Query;
-use crate::console::app::search_all::Place;
-use crate::console::msg::{Anchor, Effect, Msg, PageView};
+use crate::console::effect::Effect;
+use crate::console::msg::Msg;
 use crate::console::plain::{Purpose, Reading};
+use crate::console::state::coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
+use crate::console::state::page::{Anchor, PageView};
+use crate::console::state::picture::Picture;
+use crate::console::state::replay::Reel;
+use crate::console::state::search::Place;
+use crate::console::state::search::Query;
 use crate::console::text::visible;
 
 /// Maximum number of bytes of logs read for the coverage of an answer, in total.
@@ -323,14 +325,15 @@ impl Driver {
     pub(in crate::console) fn look_up(&mut self, effect: Effect) {
         if let Effect::Coverage { call, shown } = effect {
             let known = |shown: ShownCommand| {
-                let task = shown.task.as_ref().ok().and_then(|id| self.app.view.task(id)).map(Arc::clone);
+                let task =
+                    shown.task.as_ref().ok().and_then(|id| self.app.state.view.task(id)).map(Arc::clone);
                 (shown, task)
             };
             let shown = shown.into_iter().map(known).collect();
             return self.effects.seen(call, shown);
         }
         if let Effect::SearchAll(ticket, needle, tasks) = effect {
-            let known = tasks.iter().filter_map(|id| self.app.view.task(id)).map(Arc::clone).collect();
+            let known = tasks.iter().filter_map(|id| self.app.state.view.task(id)).map(Arc::clone).collect();
             return self.effects.search_all(ticket, needle, known);
         }
         let (Effect::Page { task: id, .. }
@@ -341,7 +344,7 @@ impl Driver {
         else {
             return;
         };
-        let Some(task) = self.app.view.task(id).map(Arc::clone) else { return };
+        let Some(task) = self.app.state.view.task(id).map(Arc::clone) else { return };
         match effect {
             Effect::Page { anchor, size, .. } => self.effects.page(task, anchor, size),
             Effect::Search(_, query) => self.effects.search(task, query),

@@ -14,7 +14,7 @@ impl Driver {
         if let Some(fleet) = self.operator.fleet() {
             return fleet.open(running);
         }
-        let Some(successors) = self.source.options.successors(&self.app.view.snapshot.workspace) else {
+        let Some(successors) = self.source.options.successors(&self.app.state.view.snapshot.workspace) else {
             return;
         };
         let fleet = Fleet::around(self.operator.clone(), successors);
@@ -24,7 +24,7 @@ impl Driver {
 
     /// Waits for the next runtime of the workspace, now that this one is gone.
     pub(super) fn await_next_runtime(&mut self) {
-        let successors = self.source.options.successors(&self.app.view.snapshot.workspace);
+        let successors = self.source.options.successors(&self.app.state.view.snapshot.workspace);
         successors.into_iter().for_each(|successors| drop(self.next_runtime.spawn(successors.next())));
     }
 

@@ -19,7 +19,7 @@ const EVENTS: usize = 16;
 impl Driver {
     /// Runs the program in a file, in the given place if there are several; reports a refusal.
     pub(in crate::console) fn run_program(&mut self, file: &str, place: Option<&PlaceId>) {
-        let snapshot = self.app.published_by(place);
+        let snapshot = self.app.state.published_by(place);
         let (socket, workspace) = (snapshot.socket.clone(), snapshot.workspace.clone());
         let config = self.source.options.config.clone();
         let program = workspace.join(file);

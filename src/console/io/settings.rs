@@ -4,10 +4,11 @@ use super::driver::Driver;
 use super::{kept, tty};
 use crate::config::{Mouse, Watch};
 use crate::console::Error;
-use crate::console::app::hints::Memory;
-use crate::console::app::setup::Arrangement;
-use crate::console::msg::{Effect, Msg};
+use crate::console::effect::Effect;
+use crate::console::msg::Msg;
 use crate::console::options::Options;
+use crate::console::state::arrangement::Arrangement;
+use crate::console::state::memory::Memory;
 use crate::console::theme::{Capabilities, Preferences};
 use crate::terminal::host_terminal::HostTerminal;
 
@@ -59,14 +60,14 @@ impl Driver {
 
     /// Has the terminal report the mouse as the console wants it now.
     pub(super) fn set_mouse(&mut self) -> Result<(), Error> {
-        let mouse = self.mouse(self.app.has_mouse);
+        let mouse = self.mouse(self.app.state.has_mouse);
         tty::mouse(self.display.output(), mouse).map_err(Error::Terminal)?;
         self.set_hover()
     }
 
     /// Has the terminal report each movement of the mouse, if a program wants them.
     pub(super) fn set_hover(&mut self) -> Result<(), Error> {
-        if !self.app.outer.hovers {
+        if !self.app.state.outer.hovers {
             return Ok(());
         }
         tty::hover(self.display.output(), true).map_err(Error::Terminal)
@@ -83,7 +84,7 @@ impl Driver {
 
     /// Saves how the console is arranged. Not essential.
     pub(in crate::console) fn keep_arrangement(&self, arrangement: &Arrangement) {
-        let is_past = self.app.setup.recording.is_some();
+        let is_past = self.app.state.setup.recording.is_some();
         let Some(path) = self.source.options.layout.as_ref().filter(|_| !is_past) else { return };
         if let Err(error) = kept::write(path, arrangement) {
             tracing::warn!(%error, path = %path.display(), "keep the arrangement of the console");
@@ -104,15 +105,15 @@ impl Driver {
         let Some(config) = self.source.options.config.as_deref() else { return };
         let now = self.clock.now().wall;
         match crate::config::save_theme(config, name) {
-            Ok(()) => self.app.toasts.say(format!("theme {name}, kept in the settings"), None, now),
-            Err(error) => self.app.toasts.fail(format!("keep the theme: {error}"), None),
+            Ok(()) => self.app.state.toasts.say(format!("theme {name}, kept in the settings"), None, now),
+            Err(error) => self.app.state.toasts.fail(format!("keep the theme: {error}"), None),
         }
-        self.app.touch();
+        self.app.state.touch();
     }
 
     /// Returns how to use the mouse when it is captured: fully, unless the settings say wheel only.
     pub(in crate::console) fn mouse(&self, is_ours: bool) -> Mouse {
-        match self.app.setup.ui.mouse {
+        match self.app.state.setup.ui.mouse {
             _ if !is_ours => Mouse::Off,
             Mouse::Wheel => Mouse::Wheel,
             Mouse::Full | Mouse::Off => Mouse::Full,

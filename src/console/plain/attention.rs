@@ -4,24 +4,24 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::console::app::approval::card;
-use crate::console::app::approval::{Preview, Unfit, preview, title, wider_for};
-use crate::console::app::attention::{Subject, Waits, waiting};
-use crate::console::app::question::{self, QuestionDialog};
-use crate::console::app::task_words;
+use crate::console::features::approval::{Preview, Unfit, card, preview, title, wider_for};
+use crate::console::features::attention::item::{Subject, Waits, waiting};
+use crate::console::features::question::QuestionDialog;
+use crate::console::msg;
+use crate::console::plain::line::{Line, who};
+use crate::console::plain::session::{Effect, Session, Step, Word};
+use crate::console::plain::steps::{BACK, reply};
+use crate::console::plain::{calls, tasks};
+use crate::console::state::names::{alias, call_name, place_of_number};
+use crate::console::state::places::{place_of_question, refusal};
+use crate::console::state::questions;
+use crate::console::state::words;
+use crate::console::text::document::Piece;
+use crate::console::text::visible;
 use crate::link::Request;
 use crate::model::{
     AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
 };
-
-use super::line::{Line, who};
-use super::session::{Effect, Session, Step, Word};
-use super::steps::{BACK, reply};
-use super::{calls, tasks};
-use crate::console::app::{alias, call_name, place_of_number, place_of_question, refusal};
-use crate::console::msg;
-use crate::console::text::document::Piece;
-use crate::console::text::visible;
 
 /// Maximum length, in characters, of a command shown in the preview of a rule.
 const MOST_COLUMNS: usize = 400;
@@ -56,7 +56,7 @@ impl Session {
         let named = |subject: &&Subject| match subject {
             Subject::Question(id) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == *id);
-                open.is_some_and(|open| question::alias(open) == word)
+                open.is_some_and(|open| questions::alias(open) == word)
             }
             Subject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
             _ => false,
@@ -321,7 +321,7 @@ fn headline(snapshot: &Snapshot, waits: Waits<'_>) -> Option<String> {
     Some(match waits {
         Waits::Question(question) => {
             let text = visible::told(question.text.trim());
-            format!("{}: {text}", question::title(question).replacen("  ", " ", 1))
+            format!("{}: {text}", questions::title(question).replacen("  ", " ", 1))
         }
         Waits::Held(call) => {
             let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
@@ -329,7 +329,7 @@ fn headline(snapshot: &Snapshot, waits: Waits<'_>) -> Option<String> {
             format!("call {name}: {} wants to run {cmd}", who(&call.actor))
         }
         Waits::Input(task, waiting) => {
-            format!("{} {}: {}", alias(task), task_words::needs(waiting), tasks::command(task))
+            format!("{} {}: {}", alias(task), words::needs(waiting), tasks::command(task))
         }
         Waits::Capped(_) | Waits::Orphans(..) | Waits::Lost(..) => return None,
     })

@@ -1,11 +1,11 @@
 //! Calls by their names: `web-fix/12`, with one runtime `12`. What they are called is what can be written.
 
-use super::line::who;
-use super::places;
-use super::session::{Effect, Session};
-use super::steps::reply;
-use crate::console::app::call_name;
 use crate::console::msg;
+use crate::console::plain::line::who;
+use crate::console::plain::places;
+use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::steps::reply;
+use crate::console::state::names::call_name;
 use crate::console::text::visible;
 use crate::link::Request;
 use crate::model::{CallSummary, PlaceState, Slot, Snapshot};

@@ -1,7 +1,10 @@
 //! What happened between two snapshots, as lines. Pure: the same two snapshots give the same lines.
 
-use crate::console::app::question;
-use crate::console::app::task_words;
+use crate::console::plain::line::Line;
+use crate::console::plain::tasks::{after, command, end};
+use crate::console::state::names::{alias, call_name};
+use crate::console::state::{questions, words};
+use crate::console::text::{self, visible};
 use std::sync::Arc;
 
 use crate::envelope::Actor;
@@ -9,11 +12,6 @@ use crate::model::{
     CallSummary, HeldCall, ProgramView, Snapshot, StepState, StepView, TaskEvent, TaskFact, TaskStatus,
     TaskView,
 };
-
-use super::line::Line;
-use super::tasks::{after, command, end};
-use crate::console::app::{alias, call_name};
-use crate::console::text::{self, visible};
 
 /// Maximum length of a quoted statement, in characters.
 const MOST: usize = 200;
@@ -104,8 +102,7 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
                 .is_some_and(|known| known.since == waiting.since && known.kind == waiting.kind)
         };
         if !before.is_some_and(same) {
-            let text =
-                format!("{name} {} ({})", task_words::needs(waiting), task_words::evidence(waiting.evidence));
+            let text = format!("{name} {} ({})", words::needs(waiting), words::evidence(waiting.evidence));
             lines.push(Line::system(text));
         }
     }
@@ -148,12 +145,12 @@ fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
         snapshot.questions.iter().filter(|question| question.needs_somebody()).cloned().collect::<Vec<_>>()
     };
     for question in needed(after).iter().filter(|question| !knows(before, question.id.clone())) {
-        let what = question::title(question).replacen("  ", " ", 1);
+        let what = questions::title(question).replacen("  ", " ", 1);
         let text = visible::told(question.text.trim());
         lines.push(Line::by(&question.asked_by, format!("asks {what}: {text}")));
     }
     for question in needed(before).iter().filter(|question| !knows(after, question.id.clone())) {
-        lines.push(Line::system(format!("{} is settled", question::alias(question))));
+        lines.push(Line::system(format!("{} is settled", questions::alias(question))));
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::envelope::TaskId;
 
-use super::line::Line;
-use super::session::{Effect, Session};
-use crate::console::app::alias;
+use crate::console::plain::line::Line;
+use crate::console::plain::session::{Effect, Session};
+use crate::console::state::names::alias;
 use crate::console::text;
 
 /// Maximum number of output lines printed at once.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::session::{Effect, Session};
-use super::steps::reply;
-use crate::console::app::link_word;
-use crate::console::app::typing::start_of;
+use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::steps::reply;
+use crate::console::state::input::start_of;
+use crate::console::state::names::link_word;
 use crate::console::text::visible;
 use crate::model::{PlaceState, Snapshot};
 

@@ -11,17 +11,17 @@ use crate::config::{Prefix, WatchRule};
 use crate::envelope::TaskId;
 use crate::model::{Snapshot, TaskView};
 
-use super::entered::Entered;
-use super::events::{events, program_runs};
-use super::line::Line;
-use super::output::{Purpose, Reading};
-use super::{places, tasks};
-use crate::console::app::attention::Subject;
-use crate::console::app::call_name;
-use crate::console::app::question::QuestionDialog;
-use crate::console::app::usage::Usages;
-use crate::console::app::watch::Watching;
+use crate::console::features::attention::item::Subject;
+use crate::console::features::attention::watch::Watching;
+use crate::console::features::question::QuestionDialog;
 use crate::console::msg::{self, Msg};
+use crate::console::plain::entered::Entered;
+use crate::console::plain::events::{events, program_runs};
+use crate::console::plain::line::Line;
+use crate::console::plain::output::{Purpose, Reading};
+use crate::console::plain::{places, tasks};
+use crate::console::state::names::call_name;
+use crate::console::state::usage::Usages;
 use crate::console::text::visible;
 
 /// Maximum silence while anything is running.

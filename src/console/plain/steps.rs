@@ -6,16 +6,18 @@ use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::model::{QuestionKind, TaskView};
 
-use super::line::Line;
-use super::menu::{self, Verb};
-use super::output::Purpose;
-use super::session::{Circumstances, Effect, Session, Step};
-use super::tasks;
-use crate::console::app::pasting::MOST_WRITTEN;
-use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
-use crate::console::app::typing::{line_to, wants_secret};
-use crate::console::app::{alias, takes_input};
-use crate::console::msg::{self, Leave};
+use crate::console::effect::Leave;
+use crate::console::msg;
+use crate::console::plain::line::Line;
+use crate::console::plain::menu::{self, Verb};
+use crate::console::plain::output::Purpose;
+use crate::console::plain::session::{Circumstances, Effect, Session, Step};
+use crate::console::plain::tasks;
+use crate::console::state::input::MOST_WRITTEN;
+use crate::console::state::input::takes_input;
+use crate::console::state::input::{SIGNALS, signal_of, stop_of};
+use crate::console::state::input::{line_to, wants_secret};
+use crate::console::state::names::alias;
 
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";

@@ -1,14 +1,13 @@
 //! Descriptions of tasks: what one runs, its state, how it ended.
 
-use crate::console::app::task_words;
+use crate::console::plain::line::who;
+use crate::console::state::names::alias;
+use crate::console::state::words;
+use crate::console::text;
+use crate::console::text::visible;
 use jiff::Timestamp;
 
 use crate::model::{TaskStatus, TaskView};
-
-use super::line::who;
-use crate::console::app::alias;
-use crate::console::text;
-use crate::console::text::visible;
 
 /// Maximum length of a command in an event, in characters.
 const MOST: usize = 200;
@@ -27,7 +26,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
         (Some(_), _) => end(task),
         (None, _) if task.held.is_some() => "awaiting approval".to_owned(),
-        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), task_words::needs(waiting)),
+        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), words::needs(waiting)),
         (None, None) => task.status.as_str().to_owned(),
     };
     let age = match (task.status.is_terminal(), task.started_at) {
@@ -40,7 +39,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
 /// Describes how a task ended: `exit 0`, `cancelled by operator`.
 #[must_use]
 pub fn end(task: &TaskView) -> String {
-    let how = task_words::how(task.ended.as_ref());
+    let how = words::how(task.ended.as_ref());
     match (task.status, &task.stop) {
         (TaskStatus::Cancelled, Some(stop)) => format!("cancelled by {}", who(&stop.by)),
         (TaskStatus::Interrupted, _) => task.cause().unwrap_or_else(|| task.status.as_str().to_owned()),

@@ -6,14 +6,14 @@ use crate::link::Request;
 use crate::model::TaskView;
 use crate::runtime::TaskUsage;
 
-use super::line::Line;
-use super::output::{Purpose, Reading};
-use super::session::{Effect, Session};
-use super::steps::reply;
-use super::tasks;
-use crate::console::app::alias;
-use crate::console::app::watch::Watched;
+use crate::console::features::attention::watch::Watched;
 use crate::console::msg;
+use crate::console::plain::line::Line;
+use crate::console::plain::output::{Purpose, Reading};
+use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::steps::reply;
+use crate::console::plain::tasks;
+use crate::console::state::names::alias;
 use crate::console::text::visible;
 
 impl Session {

@@ -5,6 +5,7 @@ pub mod diff;
 pub mod document;
 pub mod finding;
 pub(crate) mod json;
+pub mod reading;
 pub mod visible;
 
 use jiff::Timestamp;

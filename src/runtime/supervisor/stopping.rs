@@ -166,7 +166,7 @@ mod tests {
             let mut supervisor = running(false, None);
             let stop = Stop { force: false, signal: Some(sent) };
             stop_task(&mut supervisor, at(5), &Actor::Agent("codex".into()), stop);
-            end(&mut supervisor, exit.clone());
+            end(&mut supervisor, exit);
             let expected = named.then_some("signalled by agent:codex");
             assert_eq!(cause(&supervisor).as_deref(), expected, "{sent:?} {exit:?}");
         }

@@ -1,0 +1,43 @@
+//! What a demonstration shows by itself. User input takes precedence: whoever uses the keys decides what is
+//! on screen.
+
+use jiff::SignedDuration;
+
+use crate::console::app::App;
+use crate::console::app::layer::Layer;
+use crate::console::options::Cue;
+use crate::console::state::calls::Column;
+use crate::console::state::focus::{Mode, Screen};
+
+/// For this long after a key press, the demonstration does not change the screen.
+const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
+
+impl App {
+    pub(in crate::console) fn cue(&mut self, cue: Cue) {
+        let is_busy = self.state.touched.is_some_and(|at| self.state.now.duration_since(at) < HANDS_ON);
+        // The card of a call that the demonstration itself has decided: nobody is there to close it.
+        if !is_busy && matches!(self.layers.last(), Some(Layer::Approval(_))) {
+            self.layers.pop();
+        }
+        if is_busy || !matches!(self.state.mode, Mode::Observe) || !self.layers.is_empty() {
+            return;
+        }
+        self.state.is_overall = cue == Cue::Timeline;
+        match cue {
+            Cue::Tasks => self.state.show(Screen::Tasks),
+            Cue::Receipt => self.show_column(Column::Receipt),
+            Cue::Envelope => self.show_column(Column::Envelope),
+            Cue::Timeline => self.state.show(Screen::Focus),
+            Cue::Approvals => {
+                self.state.show(Screen::Tasks);
+                self.show_held();
+            }
+        }
+    }
+
+    /// Shows the newest call; where only one column fits, this one.
+    fn show_column(&mut self, column: Column) {
+        self.state.show(Screen::Receipts);
+        (self.state.calls.selected, self.state.calls.column) = (None, column);
+    }
+}

@@ -1,0 +1,360 @@
+//! Dialogs over the screen: which one receives the keys, the frames they are drawn in, and help.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::console::app::App;
+use crate::console::app::layer::Layer;
+use crate::console::effect::{Effect, Leave};
+use crate::console::features::approval::card::Card;
+use crate::console::features::approval::decide;
+use crate::console::features::attention::item::Subject;
+use crate::console::features::attention::list::Chosen;
+use crate::console::features::help::help_lines;
+use crate::console::features::question::QuestionDialog;
+use crate::console::features::stop::StopQuestion;
+use crate::console::features::tell::Tell;
+use crate::console::keys::{Action, Context};
+use crate::console::state::focus::{Mode, Screen};
+use crate::console::state::input::{signal, stop_of};
+use crate::console::state::layout::Breakpoint;
+use crate::console::state::names::alias;
+use crate::console::state::questions;
+use crate::console::text::visible;
+use crate::console::widgets::chooser::{Chooser, Kind};
+use crate::console::widgets::dialog::{has_been_read, scrolled};
+use crate::envelope::TaskId;
+use crate::model::{HeldCall, Question, QuestionId};
+
+impl App {
+    /// Opens the attention list.
+    pub(in crate::console) fn open_attention(&mut self) {
+        let chosen = Chosen::of(&self.attention.items(&self.state), 0);
+        self.open(Layer::Attention(chosen))
+    }
+
+    /// Handles a key in the attention list.
+    fn attend(&mut self, chosen: &Chosen, action: Action) {
+        let items = self.attention.items(&self.state);
+        match chosen.after(&items, action) {
+            Ok(chosen) => self.open(Layer::Attention(chosen)),
+            Err(subject) => self.resolve(subject),
+        }
+    }
+
+    fn resolve(&mut self, subject: Subject) {
+        match subject {
+            Subject::Question(id) => {
+                if let Some(question) = self.state.view.question(&id).cloned() {
+                    self.open_question(question);
+                }
+            }
+            Subject::Input(id) => {
+                self.state.select(id);
+                self.act(Action::Type)
+            }
+            Subject::Held(ticket) => self.open(Layer::Approval(Card::of(ticket))),
+            Subject::Watched(id, task) => {
+                self.attention.watching.settle(&id);
+                self.state.select(task);
+                self.state.show(Screen::Focus);
+                self.attention.ring(&mut self.state)
+            }
+            Subject::Capped(id) | Subject::Orphans(id) | Subject::Lost(id) => {
+                self.state.select(id);
+                self.state.show(Screen::Focus)
+            }
+        }
+    }
+
+    pub(in crate::console) fn act_in_dialog(&mut self, action: Action) {
+        let Some(layer) = self.layers.pop() else { return };
+        if matches!(layer, Layer::Quit) && self.stopping.question.is_some() {
+            return self.answer_stop_question(action);
+        }
+        if action == Action::Back {
+            return;
+        }
+        if let Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) = &layer
+            && !self.stopping.guard.admits(action, self.state.now)
+        {
+            let name = self.state.view.task(task).map_or_else(|| task.to_string(), |task| alias(task));
+            self.state.say(format!("{name} is another task than before: press again"));
+            return self.open(layer);
+        }
+        match layer {
+            Layer::Stop { task, kill } => self.stop(task, kill, action),
+            Layer::Restart(task) if action == Action::Restart => self.stopping.restart(&mut self.state, task),
+            Layer::Restart(task) => self.open(Layer::Restart(task)),
+            Layer::Signal(task) => self.state.effects.extend(signal(&task, action)),
+            Layer::Quit => self.quit(action),
+            // Any other key leaves the dialog open. Keys of a list never get here, because letters are typed
+            // into it.
+            Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => self.open(layer),
+            Layer::Approval(card) => self.act_on_card(card, action),
+            Layer::Question(mut dialog) => {
+                dialog.act(&mut self.state, action);
+                self.open(Layer::Question(dialog))
+            }
+            Layer::Attention(chosen) => self.attend(&chosen, action),
+            Layer::Paste(paste) => self.state.effects.push(paste.send()),
+            // The palette finds things by any word.
+            Layer::Help { .. } if action == Action::Palette => self.open_palette(),
+            Layer::Help { about, top } => {
+                let rows = (
+                    help_lines(&self.state, about, &|action| self.can(action)).len(),
+                    usize::from(self.state.size.1.saturating_sub(4)),
+                );
+                self.open(Layer::Help { about, top: scrolled(top, action, rows) })
+            }
+        }
+    }
+
+    /// Marks the state as drawn, and the terminal as having it.
+    pub fn drawn(&mut self) {
+        self.sent();
+        self.taken();
+    }
+
+    /// Marks the state as drawn; the terminal may not have it yet.
+    pub(in crate::console) fn sent(&mut self) {
+        self.state.is_dirty = false;
+        self.sent_dialog = self.unseen_dialog();
+    }
+
+    /// Records that the terminal has what was drawn last. A dialog in it that has not changed since can be answered a
+    /// moment later.
+    pub(in crate::console) fn taken(&mut self) {
+        let sent = self.sent_dialog.take();
+        if sent.is_some() && sent == self.unseen_dialog() {
+            let now = self.state.now;
+            self.shown_at().into_iter().for_each(|shown_at| *shown_at = Some(now));
+        }
+    }
+
+    /// Returns what the topmost dialog says, if it has not been on screen yet.
+    fn unseen_dialog(&mut self) -> Option<String> {
+        let is_unseen = self.shown_at().is_some_and(|shown_at| shown_at.is_none());
+        is_unseen.then(|| format!("{:?}{:?}", self.layers.last(), self.stopping.question))
+    }
+
+    /// Returns since when the topmost dialog has been on screen, if it needs to be read first.
+    fn shown_at(&mut self) -> Option<&mut Option<Timestamp>> {
+        match self.layers.last_mut()? {
+            Layer::Question(dialog) => Some(&mut dialog.shown_at),
+            Layer::Approval(card) => Some(&mut card.shown_at),
+            Layer::Quit => self.stopping.question.as_mut().map(|question| &mut question.shown_at),
+            _ => None,
+        }
+    }
+
+    /// Closes dialogs about tasks that have since ended.
+    pub(in crate::console) fn close_outdated(&mut self) {
+        let ended = |task: &TaskId| self.state.view.task(task).is_none_or(|task| task.status.is_terminal());
+        let is_outdated = match self.layers.last() {
+            Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task)) => ended(task),
+            Some(Layer::Paste(paste)) => ended(&paste.task),
+            Some(Layer::Why(task)) => self.state.view.task(task).is_none(),
+            Some(Layer::Quit | Layer::Tell(_)) => self.state.view.is_lost,
+            Some(Layer::Approval(_)) => {
+                self.state.view.is_lost || self.state.layout().breakpoint == Breakpoint::Sentence
+            }
+            Some(Layer::Help { .. } | Layer::List(_)) => {
+                self.state.layout().breakpoint == Breakpoint::Sentence
+            }
+            Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
+        };
+        if is_outdated {
+            self.layers.pop();
+            self.state.is_dirty = true;
+        }
+    }
+}
+
+impl App {
+    /// Returns the context whose key bindings apply now.
+    pub fn context(&self) -> Context {
+        match (self.layers.last(), &self.state.mode) {
+            (Some(Layer::Stop { .. }), _) => Context::Stop,
+            (Some(Layer::Signal(_)), _) => Context::Signal,
+            (Some(Layer::Restart(_)), _) => Context::Restart,
+            (Some(Layer::Quit), _) => Context::Quit,
+            (Some(Layer::Question(dialog)), _) => dialog.context(),
+            (Some(Layer::Attention(_)), _) => Context::Attention,
+            (Some(Layer::List(_)), _) => Context::List,
+            (Some(Layer::Paste(..)), _) => Context::Paste,
+            (Some(Layer::Tell(_)), _) => Context::Tell,
+            (Some(Layer::Approval(card)), _) => card.context(),
+            (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
+            (None, Mode::Input(_)) => Context::Input,
+            (None, Mode::Copy(_)) => Context::Copy,
+            (None, Mode::Write(prompt, _)) => prompt.context(),
+            (None, Mode::Observe) => self.state.view_context(),
+        }
+    }
+
+    pub(in crate::console) fn answer_program(&mut self) {
+        let question = self.state.program_question().cloned();
+        question.into_iter().for_each(|question| self.open_question(question));
+    }
+
+    pub(in crate::console) fn stop(&mut self, task: TaskId, kill: bool, action: Action) {
+        match action {
+            // A dialog opened to kill offers no gentle stop: `s` is taken as a typo and keeps it open.
+            Action::Stop if kill => self.open(Layer::Stop { task, kill }),
+            Action::Stop => self.state.effects.push(stop_of(&task, false)),
+            Action::Kill => self.state.effects.push(stop_of(&task, true)),
+            Action::Signal => self.open(Layer::Signal(task)),
+            Action::TellAgent => {
+                let task = self.state.view.task(&task).cloned();
+                let tell = task.and_then(|task| Tell::open_with_stop(&mut self.state, &task, kill));
+                self.open_layer(tell.map(|tell| Layer::Tell(Box::new(tell))));
+            }
+            _ => self.open(Layer::Stop { task, kill }),
+        }
+    }
+
+    /// If nothing is running and no program is waiting, there is nothing to lose, so no confirmation is
+    /// needed.
+    pub(in crate::console) fn ask_to_quit(&mut self) {
+        let has_program = self.state.ending_programs().next().is_some();
+        if self.state.view.is_lost
+            || (self.state.view.live() == 0 && self.state.setup.is_remote && !has_program)
+        {
+            self.state.effects.push(Effect::Quit(Leave::Detach));
+            return;
+        }
+        if self.state.view.live() == 0
+            && !has_program
+            && !self.state.view.snapshot.agents.iter().any(|agent| agent.connected)
+        {
+            return self.stop_all();
+        }
+        self.open(Layer::Quit)
+    }
+
+    /// Asks what `serve --stop` asks, over everything else: the runtime ends in a moment.
+    pub(in crate::console) fn ask_to_stop(&mut self, by: String) {
+        self.stopping.question = Some(StopQuestion { by, shown_at: None });
+        self.layers.retain(|layer| !matches!(layer, Layer::Quit));
+        self.open(Layer::Quit);
+    }
+
+    /// Answers it; a key pressed before it could be read, and any other key, leaves it open.
+    pub(in crate::console) fn answer_stop_question(&mut self, action: Action) {
+        let shown_at = self.stopping.question.as_ref().and_then(|question| question.shown_at);
+        let answer = match action {
+            Action::StopAll => Effect::Quit(Leave::AsAsked),
+            Action::Back => Effect::Stay,
+            _ => return self.open(Layer::Quit),
+        };
+        if !has_been_read(shown_at, self.state.now) {
+            return self.open(Layer::Quit);
+        }
+        self.stopping.question = None;
+        self.state.effects.push(answer);
+    }
+
+    /// Ends the runtime and then the console: from now on, losing the connection to the runtime is expected.
+    pub(in crate::console) fn stop_all(&mut self) {
+        self.state.is_leaving = true;
+        self.state.effects.push(Effect::Quit(Leave::StopAll));
+    }
+
+    pub(in crate::console) fn quit(&mut self, action: Action) {
+        match action {
+            Action::StopAll if self.can(action) => self.stop_all(),
+            Action::Detach if self.can(action) => self.state.effects.push(Effect::Quit(Leave::Detach)),
+            _ => self.open(Layer::Quit),
+        }
+    }
+
+    /// Opens a question in its dialog.
+    pub(in crate::console) fn open_question(&mut self, question: Arc<Question>) {
+        self.open(Layer::Question(Box::new(QuestionDialog::new(question))))
+    }
+
+    /// Handles the runtime's reply to an answer, accepted or refused.
+    pub(in crate::console) fn answer_taken(&mut self, id: &QuestionId, refused: Option<String>) {
+        let is_it = |layer: &Layer| matches!(layer, Layer::Question(dialog) if dialog.question.id == *id);
+        let at = self.layers.iter().position(is_it);
+        if let Some(reason) = refused {
+            self.state.toasts.fail(visible::one_line(&reason), None);
+            if let Some(Layer::Question(dialog)) = at.and_then(|at| self.layers.get_mut(at)) {
+                dialog.is_sent = false;
+            }
+        } else if let Some(at) = at
+            && let Layer::Question(dialog) = self.layers.remove(at)
+        {
+            self.state.say(format!("{} answered", questions::alias(&dialog.question)));
+        }
+    }
+
+    /// Opens a layer, if there is one to open.
+    pub(in crate::console) fn open_layer(&mut self, layer: Option<Layer>) {
+        self.layers.extend(layer);
+    }
+
+    /// Opens the card of a held call, if there is one.
+    pub(in crate::console) fn open_card(&mut self, card: Option<Card>) {
+        self.open_layer(card.map(Layer::Approval));
+    }
+
+    /// Opens a message to the agent with this label, or to the current one.
+    pub(in crate::console) fn open_tell(&mut self, label: Option<String>) {
+        let tell = Tell::open(&mut self.state, label, None);
+        self.open_layer(tell.map(|tell| Layer::Tell(Box::new(tell))));
+    }
+
+    /// Opens a list to choose from.
+    pub(in crate::console) fn open_list(&mut self, list: Chooser) {
+        self.open(Layer::List(Box::new(list)));
+    }
+
+    /// Returns the open list, if it is of this kind.
+    pub(in crate::console) fn open_list_of(&mut self, kind: &Kind) -> Option<&mut Chooser> {
+        match self.layers.last_mut() {
+            Some(Layer::List(chooser)) if chooser.kind == *kind => Some(chooser),
+            _ => None,
+        }
+    }
+
+    fn act_on_card(&mut self, mut card: Card, action: Action) {
+        card.act(&mut self.state, action);
+        let call = card.call(&self.state).filter(|_| action == Action::TellAgent);
+        let told = call.map(decide::told_of);
+        self.open(Layer::Approval(card));
+        told.into_iter().for_each(|label| self.open_tell(label));
+    }
+
+    /// Returns the call shown on the topmost card.
+    pub fn held_call(&self) -> Option<&HeldCall> {
+        let Some(Layer::Approval(card)) = self.layers.last() else { return None };
+        card.call(&self.state)
+    }
+
+    /// Updates the topmost card; once it has been answered, the next one follows.
+    pub(in crate::console) fn refresh_card(&mut self) {
+        while let Some(Layer::Approval(card)) = self.layers.last_mut()
+            && !card.stays(&mut self.state)
+        {
+            let next = card.next(&self.state);
+            self.layers.pop();
+            let is_over = next.is_none();
+            self.open_card(next);
+            if is_over {
+                return;
+            }
+        }
+    }
+
+    /// Updates the question dialogs.
+    pub(in crate::console) fn refresh_questions(&mut self) {
+        for layer in &mut self.layers {
+            if let Layer::Question(dialog) = layer {
+                self.state.is_dirty |= dialog.refresh(&self.state.view.snapshot.questions);
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The layers over the screen.
+
+use crate::console::features::approval::card::Card;
+use crate::console::features::attention::list::Chosen;
+use crate::console::features::paste::UnsentPaste;
+use crate::console::features::question::QuestionDialog;
+use crate::console::features::tell::Tell;
+use crate::console::keys::Context;
+use crate::console::widgets::chooser::Chooser;
+use crate::envelope::TaskId;
+
+/// A layer over the screen, which receives the keys.
+#[derive(Debug, Clone)]
+pub enum Layer {
+    /// Confirms stopping this task.
+    Stop {
+        /// The task.
+        task: TaskId,
+        /// It was requested with the kill key.
+        kill: bool,
+    },
+    /// Chooses a signal for this task.
+    Signal(TaskId),
+    /// Confirms stopping this task and starting it again.
+    Restart(TaskId),
+    /// Confirms quitting.
+    Quit,
+    /// Shows what is known about this task.
+    Why(TaskId),
+    /// Decides whether this call may run.
+    Approval(Card),
+    /// Answers a program's question.
+    Question(Box<QuestionDialog>),
+    /// The attention list, with the selected item.
+    Attention(Chosen),
+    /// Confirms sending this multi-line paste to its task.
+    Paste(Box<UnsentPaste>),
+    /// Writes a message to an agent.
+    Tell(Box<Tell>),
+    /// A list to choose from.
+    List(Box<Chooser>),
+    /// The key bindings of a context.
+    Help {
+        /// The context whose keys are shown.
+        about: Context,
+        /// The first row shown.
+        top: usize,
+    },
+}

@@ -1,0 +1,191 @@
+//! The list over the screen: its keys, and what choosing from it does.
+
+use crate::console::app::App;
+use crate::console::app::layer::Layer;
+use crate::console::effect::{Effect, Leave};
+use crate::console::keys::Action;
+use crate::console::state::choice::Choice;
+use crate::console::state::export::Export;
+use crate::console::state::focus::Screen;
+use crate::console::state::input::{SIGNALS, signal};
+use crate::console::state::programs::program_file;
+use crate::console::widgets::chooser::{Chooser, Item, Kind, page};
+use crate::terminal::{Key, KeyPress};
+
+/// Maximum number of choices remembered.
+pub(in crate::console) const MOST_RECENT: usize = 12;
+
+impl App {
+    /// Opens the palette, with recently used items first.
+    pub(in crate::console) fn open_palette(&mut self) {
+        let layouts = self.state.layout_items();
+        let mut items = self.state.palette_items(layouts, &|action| self.availability(action));
+        let recent = &self.state.memory.recent;
+        items.sort_by_key(|item| {
+            let used = recent.iter().position(|name| *name == item.label).unwrap_or(usize::MAX);
+            (used, item.obstacle.is_some())
+        });
+        self.open_list(Chooser::new(Kind::Palette, items));
+        self.state.effects.push(Effect::Recordings);
+    }
+
+    /// Adds the finished recordings to an open palette.
+    pub(in crate::console) fn list_recordings(&mut self, names: Vec<String>) {
+        if let Some(chooser) = self.open_list_of(&Kind::Palette) {
+            let item = |name: String| {
+                Item::new(format!("recording {name}"), "Look at it, read-only", Choice::Recording(name))
+            };
+            chooser.add(names.into_iter().map(item).collect());
+        }
+    }
+
+    /// Handles a key in a list: letters filter it, other keys move and choose.
+    pub(in crate::console) fn list_key(&mut self, key: KeyPress, action: Option<Action>) {
+        let page = page(self.state.size.1);
+        match action {
+            Some(Action::Back) => self.close_list(),
+            Some(Action::Choose) => self.choose(),
+            Some(action) => {
+                if let Some(Layer::List(chooser)) = self.layers.last_mut() {
+                    chooser.go(action, page);
+                }
+                self.preview_theme();
+            }
+            None if self.chooses_by_letter(key) => self.choose(),
+            None => {
+                self.edit_key(key);
+                self.filter_list();
+            }
+        }
+    }
+
+    /// Selects the item with this letter in a list of filters; tells whether there is one.
+    fn chooses_by_letter(&mut self, key: KeyPress) -> bool {
+        let Some(Layer::List(chooser)) = self.layers.last_mut() else { return false };
+        let Key::Char(letter) = key.key else { return false };
+        let is_plain = !key.ctrl && !key.alt && chooser.editor.value().is_empty();
+        let has_letters = matches!(chooser.kind, Kind::Filters | Kind::Listing);
+        is_plain && has_letters && chooser.select_key(&letter.to_string())
+    }
+
+    /// Filters the open list by the text typed so far.
+    pub(in crate::console) fn filter_list(&mut self) {
+        if let Some(Layer::List(chooser)) = self.layers.last_mut() {
+            chooser.filter();
+            self.preview_theme();
+        }
+    }
+
+    fn close_list(&mut self) {
+        if let Some(Layer::List(chooser)) = self.layers.pop()
+            && let Kind::Themes(before) = chooser.kind
+        {
+            self.apply_theme(&before);
+        }
+    }
+
+    /// Previews the selected theme while the list is open.
+    fn preview_theme(&mut self) {
+        let Some(Layer::List(chooser)) = self.layers.last() else { return };
+        if let (Kind::Themes(_), Some(Choice::Theme(name))) =
+            (&chooser.kind, chooser.selected().map(|item| item.choice.clone()))
+        {
+            self.apply_theme(&name);
+        }
+    }
+
+    fn apply_theme(&mut self, name: &str) {
+        self.state.setup.theme = self.state.setup.theme_set.theme(name);
+        name.clone_into(&mut self.state.setup.theme_set.active);
+        // Texts that were laid out with other glyphs must be laid out again.
+        self.receipts.sheet = None;
+    }
+
+    fn choose(&mut self) {
+        let Some(Layer::List(chooser)) = self.layers.last() else { return };
+        if let Some(file) =
+            program_file(chooser.editor.value().trim()).filter(|_| chooser.kind == Kind::Palette)
+        {
+            let file = file.to_owned();
+            self.layers.pop();
+            return self.state.run_program(&file);
+        }
+        let Some(item) = chooser.selected().cloned() else { return };
+        // The row says why it cannot be chosen; the list stays open for another choice.
+        if item.obstacle.is_some() || item.choice == Choice::Nothing {
+            return;
+        }
+        let is_palette = chooser.kind == Kind::Palette;
+        self.layers.pop();
+        match item.choice {
+            Choice::Action(action) => self.act_by_name(action),
+            Choice::Task(task) => {
+                self.state.select(task);
+                self.state.show(if self.state.screen == Screen::Focus {
+                    Screen::Focus
+                } else {
+                    Screen::Tasks
+                })
+            }
+            Choice::Call(seq) => self.go_to_call(seq),
+            Choice::Recording(name) => self.state.beside(&format!("open {name}")),
+            Choice::Theme(name) => {
+                self.apply_theme(&name);
+                self.state.effects.push(Effect::SaveTheme(name));
+            }
+            Choice::Export(Export::Screen(shot)) => self.shoot(shot),
+            Choice::Export(export) => self.state.export(export),
+            Choice::Filter(filter) => self.state.list_only(filter),
+            Choice::Whose(whose) => self.state.list_those_of(whose),
+            Choice::Arranged(choice) => {
+                let list = self.state.arrange_list(choice);
+                self.open_layer(list.map(|list| Layer::List(Box::new(list))));
+            }
+            Choice::Layout(pick) => {
+                self.state.pick_layout(&pick);
+                self.state.show(Screen::Tasks);
+            }
+            Choice::Place(at) => self.everywhere.go_to(&mut self.state, at),
+            Choice::Changes(label) => self.state.show_changes_of(&label),
+            Choice::Run(cmd) => self.run_here(&cmd),
+            Choice::Only(place) => self.state.show_only(place),
+            Choice::Open(running) => self.state.effects.push(Effect::OpenPlace(running)),
+            Choice::Nothing => {}
+        };
+        if is_palette {
+            self.state.remember(|memory| memory.use_now(&item.label, MOST_RECENT));
+        }
+    }
+
+    /// Performs an action that was chosen by name instead of with a key.
+    pub(in crate::console) fn act_by_name(&mut self, action: Action) {
+        if let Err(why) = self.availability(action) {
+            self.state.say(format!("{}: {why}", action.name()));
+            return;
+        }
+        match action {
+            action if SIGNALS.iter().any(|(known, _)| *known == action) => {
+                let signal = self.state.at_hand().and_then(|task| signal(&task.id, action));
+                self.state.hold();
+                self.state.effects.extend(signal);
+            }
+            // Asks for confirmation, with the number of tasks, just like the quit key.
+            Action::StopAll => self.open(Layer::Quit),
+            Action::Detach => self.state.effects.push(Effect::Quit(Leave::Detach)),
+            other => self.act(other),
+        }
+    }
+
+    fn go_to_call(&mut self, seq: u64) {
+        if !self.state.view.newest_calls().any(|call| call.seq == seq) {
+            self.state.say(format!("call {} is no longer on the list", self.state.call_name(seq)));
+            return;
+        }
+        self.state.calls.filter.clear();
+        if !self.state.newest_calls().any(|call| call.seq == seq) {
+            self.state.show_only(None);
+        }
+        self.state.calls.selected = Some(seq);
+        self.state.show(Screen::Receipts)
+    }
+}

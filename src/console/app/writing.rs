@@ -1,0 +1,383 @@
+//! Where typed keys and pastes go: into the task, an input line or a dialog; and the history of lines, which
+//! never contains one that was hidden.
+
+use jiff::SignedDuration;
+use tui_input::{Input as Editor, InputRequest};
+
+use crate::console::app::App;
+use crate::console::app::layer::Layer;
+use crate::console::effect::Effect;
+use crate::console::features::approval::card::{Card, Writing};
+use crate::console::features::paste::{UnsentPaste, line_feeds, size};
+use crate::console::keys::{Action, Context};
+use crate::console::state::focus::{Mode, Prompt};
+use crate::console::state::input::{
+    MOST_WRITTEN, is_unrecorded, line_to, start_of, takes_input, wants_secret,
+};
+use crate::console::state::layout::Layout;
+use crate::console::state::listing::filter::Filters;
+use crate::console::state::names;
+use crate::console::state::programs::program_file;
+use crate::console::widgets::chooser::{Chooser, Kind};
+use crate::console::widgets::text_field;
+use crate::envelope::{TaskId, mask};
+use crate::link::Request;
+use crate::model::TaskView;
+use crate::model::{Input, MOST_INPUT};
+use crate::terminal::{Key, KeyPress};
+
+/// Maximum length of a name, a rule, or a text to find or to filter by, in bytes: it is compared with much else as it
+/// is written.
+pub(in crate::console) const MOST_QUERY: usize = 1 << 10;
+
+impl App {
+    pub(in crate::console) fn paste(&mut self, text: String) {
+        if self.state.is_leaving {
+            return;
+        }
+        if !self.layers.is_empty() {
+            return self.insert(&text);
+        }
+        match &self.state.mode {
+            Mode::Copy(_) => {}
+            Mode::Observe => self.state.say("Enter to type into the task, then paste"),
+            Mode::Input(task) => {
+                let task = task.clone();
+                if !self.state.view.task(&task).is_some_and(|task| takes_input(task)) {
+                    return;
+                }
+                if text.len() > MOST_INPUT {
+                    return self.state.refuse_paste(text.len(), "a task takes", MOST_INPUT);
+                }
+                if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
+                    return self.open(Layer::Paste(Box::new(UnsentPaste::new(task, text))));
+                }
+                self.state.effects.push(Effect::send(task, Input::Paste(text)));
+            }
+            Mode::Write(..) => self.insert(&text),
+        }
+    }
+
+    /// Inserts pasted text into the text being written, as one edit.
+    fn insert(&mut self, text: &str) {
+        let (most, text) = (self.most_written(), text.trim_end_matches(['\r', '\n']));
+        let Some(editor) = self.editor() else {
+            return self.state.say("a paste is no answer here: press a key");
+        };
+        if editor.value().len() + text.len() > most {
+            return self.state.refuse_paste(text.len(), "this line holds", most);
+        }
+        let (pasted, cursor) = (line_feeds(text), editor.cursor());
+        let mut value = editor.value().to_owned();
+        let at = value.char_indices().nth(cursor).map_or(value.len(), |(at, _)| at);
+        value.insert_str(at, &pasted);
+        *editor = Editor::new(value).with_cursor(cursor + pasted.chars().count());
+        self.rewrite_rule();
+        self.filter_list();
+        self.state.filter_calls();
+        self.state.filter_tasks();
+        self.state.find_as_written();
+    }
+
+    /// Handles a key while a message is being typed.
+    fn tell_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let Some(Layer::Tell(dialog)) = self.layers.last_mut() else { return false };
+        match action {
+            // A blank or overlong message stays open for editing.
+            Some(Action::Send) if !dialog.send(&mut self.state) => {}
+            Some(Action::Send | Action::Leave) => drop(self.layers.pop()),
+            Some(Action::Up) => dialog.point(true),
+            Some(Action::Down) => dialog.point(false),
+            _ => self.edit_key(key),
+        }
+        true
+    }
+
+    /// Handles a key while text is being typed on a card; returns false when keys mean actions.
+    fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let Some(Layer::Approval(card @ Card { writing: Some(_), .. })) = self.layers.last_mut() else {
+            return false;
+        };
+        match action {
+            Some(Action::Send) => card.send(&mut self.state),
+            Some(Action::Leave) => (card.writing, card.shown_at) = (None, None),
+            _ => self.edit_key(key),
+        }
+        true
+    }
+
+    /// Handles a key while text is being typed in a dialog; returns false when keys mean actions.
+    pub(in crate::console) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let Some(Layer::Question(dialog)) = self.layers.last() else { return false };
+        if !matches!(dialog.context(), Context::Answer | Context::Reason) {
+            return false;
+        }
+        let writes = action.is_none_or(|action| action == Action::Newline);
+        if let Some(told) = self.state.refusal_of_question(&dialog.question).filter(|_| writes) {
+            self.state.say(told);
+            return true;
+        }
+        let Some(Layer::Question(dialog)) = self.layers.last_mut() else { return false };
+        match action {
+            Some(Action::Back) if dialog.is_noting => dialog.is_noting = false,
+            Some(Action::Newline) => self.edit(tui_input::InputRequest::InsertChar('\n')),
+            Some(_) => return false,
+            None => self.edit_key(key),
+        }
+        true
+    }
+
+    /// Restarts the reading time of a card whose rule was edited.
+    fn rewrite_rule(&mut self) {
+        if let Some(Layer::Approval(card)) = self.layers.last_mut() {
+            card.rewritten();
+        }
+    }
+
+    /// Returns the maximum length of the text being written, in bytes.
+    pub(in crate::console) fn most_written(&self) -> usize {
+        match (self.layers.last(), &self.state.mode) {
+            (Some(Layer::List(_) | Layer::Approval(Card { writing: Some(Writing::Rule(_)), .. })), _) => {
+                MOST_QUERY
+            }
+            (Some(_), _) | (None, Mode::Write(Prompt::Line(_) | Prompt::Start, _)) => MOST_WRITTEN,
+            (None, _) => MOST_QUERY,
+        }
+    }
+}
+
+/// How long the user must have paused before a key counts as pressed in the knowledge that the task has
+/// ended.
+const RESTED: SignedDuration = SignedDuration::from_millis(700);
+
+/// Maximum length of a command that is saved in the history, in characters.
+const KEPT_CHARS: usize = 2_000;
+
+impl App {
+    /// Handles a key while something is being typed; returns false when keys mean actions.
+    pub(in crate::console) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        if !self.layers.is_empty() {
+            return self.card_key(key, action)
+                || self.tell_key(key, action)
+                || self.type_in_dialog(key, action);
+        }
+        match &self.state.mode {
+            Mode::Observe => return self.literal_chord(key, action),
+            Mode::Copy(_) => action.into_iter().for_each(|action| self.state.act_in_copy(action)),
+            Mode::Input(task) => self.input_key(&task.clone(), key, action),
+            Mode::Write(prompt, _) => self.prompt_key(prompt.clone(), key, action),
+        }
+        true
+    }
+
+    /// Pressing the chord that leaves input mode again sends it to the task: `Ctrl-]` twice is one for the
+    /// child.
+    fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let leaves = self.state.setup.keymap.action(Context::Input, key) == Some(Action::Leave);
+        if action != Some(Action::Type) || !leaves {
+            return false;
+        }
+        self.act(Action::Type);
+        if let Mode::Input(task) = &self.state.mode {
+            self.state.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
+        }
+        true
+    }
+
+    fn input_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
+        let leaves = action == Some(Action::Leave);
+        let view = self.state.view.task(task).cloned();
+        if let Some(view) = view.as_ref().filter(|task| task.status.is_terminal()) {
+            return self.leave_ended(view, leaves);
+        }
+        if leaves {
+            return self.state.observe();
+        }
+        if self.state.view.is_lost || !view.is_some_and(|task| takes_input(&task)) {
+            return;
+        }
+        self.state.thaw();
+        self.state.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
+    }
+
+    /// Handles a key for a task that ended while being typed into: the key is discarded, so that none becomes
+    /// a command; the first key after a pause returns to where the task was entered from.
+    fn leave_ended(&mut self, task: &TaskView, at_once: bool) {
+        let ended = task.ended.as_ref().map_or(task.updated_at, |ended| ended.at);
+        let last = self.swallowed.replace(self.state.now).map_or(ended, |swallowed| swallowed.max(ended));
+        if !at_once && self.state.now.duration_since(last) < RESTED {
+            return;
+        }
+        self.state.observe();
+        if let Some(screen) = self.entered_from.take() {
+            self.state.show(screen);
+        }
+    }
+
+    fn prompt_key(&mut self, prompt: Prompt, key: KeyPress, action: Option<Action>) {
+        let has_history = matches!(prompt, Prompt::Line(_) | Prompt::Start);
+        match (action, prompt) {
+            (Some(Action::Leave), Prompt::Search(_)) => {
+                self.state.observe();
+                self.state.thaw();
+            }
+            (Some(Action::Leave), Prompt::FilterCalls) => {
+                self.state.calls.filter.clear();
+                self.state.observe();
+            }
+            (Some(Action::Leave), Prompt::FilterTasks) => {
+                self.state.set_filters(Filters { text: String::new(), ..self.state.list.filters.clone() });
+                self.state.observe();
+            }
+            (Some(Action::Leave), _) => self.state.observe(),
+            (Some(Action::Raw), Prompt::Line(task)) => self.state.mode = Mode::Input(task),
+            (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
+            (Some(Action::Send), Prompt::Line(task)) => {
+                self.send_line(&task);
+                self.state.observe();
+            }
+            (Some(Action::SendOn), Prompt::Line(task)) => self.send_line(&task),
+            (Some(Action::Send), Prompt::Rename(task)) => {
+                let name = self.state.take_written();
+                let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+                self.state.effects.push(Effect::Ask(Request::Rename { task, name }));
+            }
+            (Some(Action::Send), Prompt::Watch(task)) => {
+                let text = self.state.take_written();
+                self.attention.watch_for(&mut self.state, &task, &text);
+            }
+            (Some(Action::Send), Prompt::Layout) => {
+                let name = self.state.take_written();
+                self.state.save_layout(&name);
+            }
+            (Some(Action::Run), Prompt::Start) => self.run_command(),
+            (Some(Action::Find), Prompt::Search(task)) => self.state.find(task),
+            (Some(Action::Find), Prompt::SearchAll) => {
+                if self.everywhere.search(&mut self.state) {
+                    self.open_list(Chooser::new(Kind::Places, Vec::new()));
+                }
+            }
+            (Some(Action::Find), Prompt::Find) => self.receipts.start_finding(&mut self.state),
+            (Some(Action::Find), Prompt::FilterCalls | Prompt::FilterTasks) => self.state.observe(),
+            (_, Prompt::FilterTasks) => self.write_filter_key(key),
+            (_, Prompt::FilterCalls) => {
+                self.edit_key(key);
+                self.state.filter_calls();
+            }
+            (_, Prompt::Search(_)) => {
+                self.edit_key(key);
+                self.state.find_as_written();
+            }
+            _ if has_history => self.edit_or_call_back(key),
+            _ => self.edit_key(key),
+        }
+    }
+
+    /// Sends the typed line.
+    fn send_line(&mut self, task: &TaskId) {
+        let text = self.editor().map(Editor::value_and_reset).unwrap_or_default();
+        let Some(view) = self.state.view.task(task).cloned() else { return };
+        if !takes_input(&view) {
+            self.state.toasts.fail(format!("{} has ended", names::alias(&view)), None);
+            return;
+        }
+        if !is_unrecorded(&view) {
+            self.state.history.keep(&text);
+        }
+        self.state.effects.push(line_to(&view, &text));
+    }
+
+    fn run_command(&mut self) {
+        let written = self.state.take_written();
+        let cmd = written.trim();
+        if cmd.is_empty() {
+            return;
+        }
+        // As in a shell, a leading space keeps it out of the history.
+        if !written.starts_with(' ') {
+            self.state.commands.keep(cmd);
+            if mask(cmd) == cmd && cmd.chars().count() <= KEPT_CHARS {
+                self.state.effects.push(Effect::KeepCommand(cmd.to_owned()));
+            }
+        }
+        match program_file(cmd) {
+            Some(file) => self.state.run_program(file),
+            None => self.run_here(cmd),
+        }
+    }
+
+    /// Runs a command in a pane as wide as the screen, which receives the keys.
+    pub(in crate::console) fn run_here(&mut self, cmd: &str) {
+        self.enters_next = true;
+        let place = self.state.start_at.take().or_else(|| self.state.place_at_hand());
+        self.state.effects.push(start_of(place, cmd, Some(Layout::alone(&self.state))));
+    }
+
+    /// Recalls older and newer lines with the up and down keys, unless the input is hidden.
+    fn edit_or_call_back(&mut self, press: KeyPress) {
+        let older = match press.key {
+            Key::Up => true,
+            Key::Down => false,
+            _ => return self.edit_key(press),
+        };
+        let is_hidden = self
+            .state
+            .typing_into()
+            .and_then(|task| self.state.view.task(task))
+            .is_some_and(|task| wants_secret(task));
+        if is_hidden {
+            return;
+        }
+        let starts = matches!(self.state.mode, Mode::Write(Prompt::Start, _));
+        let history = if starts { &mut self.state.commands } else { &mut self.state.history };
+        if let Some(line) = history.step(older)
+            && let Some(editor) = self.editor()
+        {
+            *editor = Editor::new(line);
+        }
+    }
+
+    pub(in crate::console) fn edit_key(&mut self, press: KeyPress) {
+        if let Some(request) = text_field::request(press) {
+            self.edit(request);
+        }
+    }
+
+    pub(in crate::console) fn edit(&mut self, request: InputRequest) {
+        let most = self.most_written();
+        let Some(editor) = self.editor() else { return };
+        if matches!(request, InputRequest::InsertChar(_)) && editor.value().len() >= most {
+            return self.state.say(format!("the line is full: it holds {}", size(most)));
+        }
+        let _ = editor.handle(request);
+        self.rewrite_rule();
+    }
+
+    pub(in crate::console) fn editor(&mut self) -> Option<&mut Editor> {
+        if let Some(layer) = self.layers.last_mut() {
+            return match layer {
+                Layer::List(chooser) => Some(&mut chooser.editor),
+                Layer::Approval(card) => card.writing.as_mut().map(Writing::editor),
+                Layer::Question(dialog) => dialog.editor(),
+                Layer::Tell(dialog) => Some(&mut dialog.editor),
+                _ => None,
+            };
+        }
+        match &mut self.state.mode {
+            Mode::Write(_, editor) => Some(editor),
+            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
+        }
+    }
+
+    /// Handles a key while the filter is being typed: up and down move through the listed tasks.
+    pub(in crate::console) fn write_filter_key(&mut self, press: KeyPress) {
+        match press.key {
+            Key::Up => self.state.step_task(-1),
+            Key::Down => self.state.step_task(1),
+            _ => {
+                self.edit_key(press);
+                self.state.filter_tasks();
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The card of a held call: which call it shows, how far it has been read, when an answer counts, and how it
+//! is drawn: in a fixed frame that no task's cells can reach.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::layout::Rect;
+use tui_input::Input as Editor;
+
+use crate::console::features::approval::{preview, title};
+use crate::console::keys::{Action, Context};
+use crate::console::state::State;
+use crate::console::state::terms::Term;
+use crate::console::text::{Piece, piece, visible, wrapped};
+use crate::console::theme::Role;
+use crate::console::widgets::dialog::{dialog, has_been_read, places};
+use crate::console::widgets::painter::Painter;
+use crate::model::{HeldCall, HoldReason};
+
+/// Rows below the text: a blank row and two rows of keys, or the input line.
+const FOOT: u16 = 3;
+
+const SHORT_HASH: usize = 12;
+
+/// A card on screen.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// The call it shows.
+    pub ticket: u64,
+    /// First row shown.
+    pub top: usize,
+    /// When it was first drawn.
+    pub shown_at: Option<Timestamp>,
+    /// Whether its last row has been on screen.
+    pub is_read: bool,
+    /// Whether an answer has been sent.
+    pub is_answered: bool,
+    /// Whether its call no longer waits, and this console has not answered it.
+    pub is_over: bool,
+    /// The text being typed on it, if any.
+    pub writing: Option<Writing>,
+}
+
+/// The text being typed on a card.
+#[derive(Debug, Clone)]
+pub enum Writing {
+    /// A note that goes with a denial.
+    Note(Editor),
+    /// A rule: the beginning of commands that may run without asking.
+    Rule(Editor),
+}
+
+impl Writing {
+    /// Returns the editor of the text.
+    pub fn editor(&mut self) -> &mut Editor {
+        match self {
+            Self::Note(editor) | Self::Rule(editor) => editor,
+        }
+    }
+}
+
+impl Card {
+    /// Returns the call it shows, while that is held.
+    pub(in crate::console) fn call<'a>(&self, state: &'a State) -> Option<&'a HeldCall> {
+        state.view.snapshot.gate.held.iter().find(|held| held.ticket == self.ticket)
+    }
+
+    pub(crate) fn of(ticket: u64) -> Self {
+        Self {
+            ticket,
+            top: 0,
+            shown_at: None,
+            is_read: false,
+            is_answered: false,
+            is_over: false,
+            writing: None,
+        }
+    }
+
+    /// Returns what keys mean on it.
+    pub(crate) fn context(&self) -> Context {
+        match self.writing {
+            Some(_) => Context::Note,
+            None if self.is_over => Context::Settled,
+            None => Context::Held,
+        }
+    }
+
+    /// Returns the rule being typed on it, if any.
+    pub fn rule(&self) -> Option<&str> {
+        match &self.writing {
+            Some(Writing::Rule(editor)) => Some(editor.value()),
+            _ => None,
+        }
+    }
+
+    /// Tells whether a key pressed now counts as an answer to what the card shows.
+    pub(crate) fn has_settled(&self, now: Timestamp) -> bool {
+        !self.is_answered && has_been_read(self.shown_at, now)
+    }
+}
+
+/// Returns the areas of the card, its text and its keys.
+pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect, Rect) {
+    places(size, text_rows, FOOT)
+}
+
+/// Returns the rows of a call's card: everything that would run, complete and unmasked because it must be
+/// seen before answering; or, while a rule is being typed, what the rule would allow.
+pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
+    let room = usize::from(place(state.size, usize::MAX).1.width);
+    if let Some(rule) = card.rule() {
+        let preview = preview(&state.view.snapshot, call, rule);
+        let preview = preview.map(|preview| preview.rows(call, room, state.setup.theme.glyphs.cut));
+        return preview.unwrap_or_else(|unfit| vec![vec![piece(unfit.to_string(), Role::Failed)]]);
+    }
+    wrapped(&lines(call, &state.call_name(call.call), &state.setup.zone), room)
+}
+
+/// Returns the same as unwrapped lines. `name` is the displayed name of the call.
+pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Piece>> {
+    let mut lines = Vec::new();
+    if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
+        lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+    }
+    if let Some(why) = call.description.as_deref().filter(|why| !why.trim().is_empty()) {
+        lines.push(vec![piece("reason: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
+        lines.push(Vec::new());
+    }
+    let many = call.commands.len() > 1;
+    for (at, command) in (1..).zip(&call.commands) {
+        if many {
+            lines.push(vec![piece(format!("{at} of {}", call.commands.len()), Role::Faint)]);
+        }
+        lines.extend(command_lines(&command.cmd));
+        let login = if command.login { ", login shell" } else { "" };
+        let tty = if command.tty { ", on a terminal" } else { "" };
+        let shell = command.shell.as_deref().map_or_else(|| "default shell".to_owned(), str::to_owned);
+        let place = format!("in {}", command.workdir.display());
+        lines.push(vec![piece(visible::one_line(&place), Role::Text)]);
+        let how = format!("{shell}{login}{tty}");
+        lines.push(vec![piece(visible::one_line(&how), Role::Faint)]);
+        if many {
+            lines.push(Vec::new());
+        }
+    }
+    if !many {
+        lines.push(Vec::new());
+    }
+    let why = match &call.reason {
+        HoldReason::Paused => "held because agent calls are paused".to_owned(),
+        HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
+    };
+    lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
+    let at = call.since.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
+    let hash: String = call.hash.chars().take(SHORT_HASH).collect();
+    lines.push(vec![piece(format!("since {at}   call {name}   request {hash}"), Role::Faint)]);
+    lines
+}
+
+/// Splits a command into lines, with a mark at each line break.
+fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
+    let lines: Vec<&str> = cmd.split('\n').collect();
+    let last = lines.len() - 1;
+    let line = |(at, line): (usize, &str)| {
+        let mark = if at < last { "⏎" } else { "" };
+        vec![piece(visible::one_line(line), Role::Strong), piece(mark, Role::Faint)]
+    };
+    lines.into_iter().enumerate().map(line).collect()
+}
+
+pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
+    let state = painter.state;
+    let Some(call) = card.call(state) else { return draw_ended(painter, card) };
+    let all = &state.view.snapshot.gate.held;
+    let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
+    let rows = rows(state, call, card);
+    let (area, text, foot) = place(painter.size(), rows.len());
+    painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
+    painter.rows(text, rows.iter().skip(card.top));
+    let held = painter.explained(Term::Held);
+    painter.row(foot, 0, held.as_slice());
+    let mark = piece("> ", Role::Accent);
+    match &card.writing {
+        Some(Writing::Note(note)) => {
+            painter.editor(foot, 1, &[piece("why not? ", Role::Faint), mark], note, false, true);
+        }
+        Some(Writing::Rule(rule)) => {
+            painter.editor(foot, 1, &[piece("what begins with ", Role::Faint), mark], rule, false, true);
+            let ways = [(Action::Send, "run it, ask no more about these"), (Action::Leave, "back")];
+            let keys = painter.keys(Context::Note, &ways);
+            painter.row(foot, 2, &keys);
+        }
+        None => {
+            let below = rows.len().saturating_sub(card.top + usize::from(text.height));
+            let [first, second] = keys(painter, card, below);
+            painter.row(foot, 1, &first);
+            painter.row(foot, 2, &second);
+        }
+    }
+}
+
+/// Draws the card of a call that no longer waits.
+fn draw_ended(painter: &mut Painter<'_>, card: &Card) {
+    let close = if card.writing.is_some() { Action::Leave } else { Action::Back };
+    let rows = vec![vec![piece("It was withdrawn, or decided elsewhere.", Role::Text)]];
+    dialog(painter, "this call no longer waits", rows, card.context(), &[(close, "close")]);
+}
+
+/// Returns the keys for answering, and below them the other keys.
+fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
+    let _state = painter.state;
+    if card.is_answered {
+        return [vec![piece("answered", Role::Faint)], Vec::new()];
+    }
+    if let Err(why) = (painter.focus.availability)(Action::Approve) {
+        return [vec![piece(why.to_string(), Role::Waiting)], others(painter)];
+    }
+    if !card.is_read {
+        let mut row = vec![piece(format!("{below} more rows   "), Role::Waiting)];
+        row.extend(painter.keys(Context::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
+        return [row, others(painter)];
+    }
+    let (exact, wider) =
+        ((Action::ApproveExact, "ask no more about it"), (Action::ApproveWider, "about more"));
+    let mut ways = vec![(Action::Approve, "run"), exact, wider, (Action::Deny, "deny with note")];
+    ways.retain(|(action, _)| painter.can(*action));
+    [painter.keys(Context::Held, &ways), others(painter)]
+}
+
+fn others(painter: &Painter<'_>) -> Vec<Piece> {
+    let gate = &painter.state.view.snapshot.gate;
+    let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
+    let may = painter.can(Action::Approve);
+    let go_on = gate.paused.filter(|_| may).map(|_| (Action::Pause, "resume agents"));
+    let ways = [next, go_on, Some((Action::TellAgent, "tell agent")), Some((Action::Back, "later"))];
+    painter.keys(Context::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
+}

@@ -1,0 +1,187 @@
+//! What keys do on the card of a held call. Only a key press can approve, and only one made after the card was seen.
+
+use tui_input::Input as Editor;
+
+use crate::console::effect::Effect;
+use crate::console::features::approval::card::{Card, Writing, place, rows};
+use crate::console::features::approval::{preview, wider_for};
+use crate::console::keys::Action;
+use crate::console::state::State;
+use crate::console::state::agents::owner;
+use crate::console::widgets::dialog::scrolled;
+use crate::link::Request;
+use crate::model::{Decision, HeldCall, HoldReason, Slot};
+
+/// Pauses agent calls, or resumes them if they are paused at every place; before resuming, returns the card of a call
+/// that is only waiting for that.
+pub(in crate::console) fn pause_or_resume(state: &mut State) -> Option<Card> {
+    if !state.view.snapshot.is_paused() {
+        let key = state.setup.keymap.key(state.view_context(), Action::TellAgent);
+        let why = key.filter(|_| state.has_agent()).map(|key| format!("; {key} tells why"));
+        state.say(format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default()));
+        state.effects.push(Effect::Ask(Request::Pause { paused: true, nonce: None }));
+        return None;
+    }
+    let waits = |held: &&HeldCall| {
+        held.reason == HoldReason::Paused && state.refusal_of_number(held.ticket).is_none()
+    };
+    match state.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
+        Some(ticket) => Some(Card::of(ticket)),
+        None => {
+            state.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None }));
+            None
+        }
+    }
+}
+
+/// Returns the card of the call that has waited longest.
+pub(in crate::console) fn oldest(state: &mut State) -> Option<Card> {
+    let oldest = state.view.snapshot.gate.held.first().map(|held| Card::of(held.ticket));
+    if oldest.is_none() {
+        state.say("no call needs approval");
+    }
+    oldest
+}
+
+/// Returns the agent that a message about a held call is for.
+pub(in crate::console) fn told_of(call: &HeldCall) -> Option<String> {
+    owner(&call.actor).or_else(|| call.behind.as_ref().and_then(owner))
+}
+
+impl Card {
+    /// Handles a key that is an action.
+    pub(in crate::console) fn act(&mut self, state: &mut State, action: Action) {
+        let Some(call) = self.call(state).cloned() else { return };
+        let has_settled = self.has_settled(state.now);
+        use Action::{Approve, ApproveExact, ApproveWider, Deny};
+        if matches!(action, Approve | ApproveExact | ApproveWider | Deny | Action::Pause)
+            && let Some(told) = state.refusal_of_number(call.ticket)
+        {
+            state.say(told);
+            return;
+        }
+        match action {
+            Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !self.is_read => {
+                state.say("read it to its end first");
+            }
+            Action::Approve if has_settled => self.decide(state, &call, Decision::Once),
+            Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
+                self.decide(state, &call, Decision::Exact)
+            }
+            Action::ApproveWider if has_settled => {
+                let rule = wider_for(&call).map(|prefix| Writing::Rule(prefix.text().to_owned().into()));
+                (self.top, self.shown_at, self.writing) = (0, None, rule);
+            }
+            Action::Deny if has_settled => self.writing = Some(Writing::Note(Editor::default())),
+            Action::Pause if has_settled && state.view.snapshot.gate.paused.is_some() => {
+                self.is_answered = call.reason == HoldReason::Paused;
+                resume_place_of(state, &call);
+            }
+            Action::NextHeld => {
+                let next = next_held(state, self.ticket, |_| true);
+                *self = Self::of(next.unwrap_or(self.ticket));
+            }
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+                self.top = scrolled(self.top, action, self.rows(state, &call));
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers with the typed text: the reason for a denial, or a rule for what else may run. A rule only
+    /// counts once its preview has been seen.
+    pub(in crate::console) fn send(&mut self, state: &mut State) {
+        let call = self.call(state).cloned();
+        match (self.writing.take(), call) {
+            (Some(Writing::Note(note)), Some(call)) => {
+                self.decide(state, &call, Decision::Deny { note: note.value().trim().to_owned() })
+            }
+            (Some(Writing::Rule(rule)), Some(call)) => {
+                let preview = preview(&state.view.snapshot, &call, rule.value());
+                self.writing = Some(Writing::Rule(rule));
+                let (rows, shown) = self.rows(state, &call);
+                let fits = rows <= shown;
+                match preview {
+                    Ok(preview) if fits && self.has_settled(state.now) => {
+                        self.writing = None;
+                        self.decide(state, &call, Decision::Prefix(preview.prefix))
+                    }
+                    Ok(_) => {
+                        let why =
+                            if fits { "look at what would run first" } else { "too little room to show it" };
+                        state.say(why);
+                    }
+                    Err(_) => {}
+                }
+            }
+            (_, None) | (None, _) => {}
+        }
+    }
+
+    fn decide(&mut self, state: &mut State, call: &HeldCall, decision: Decision) {
+        self.is_answered = true;
+        state.effects.push(Effect::Ask(Request::Decide {
+            ticket: call.ticket,
+            hash: call.hash.clone(),
+            decision,
+            nonce: None,
+        }));
+    }
+
+    /// Returns how many rows its text has, and how many of them fit on screen.
+    fn rows(&self, state: &State, call: &HeldCall) -> (usize, usize) {
+        let rows = rows(state, call, self).len();
+        (rows, usize::from(place(state.size, rows).1.height))
+    }
+
+    /// Tells whether it stays open. One whose call is no longer held stays and says so: no other card takes its place
+    /// without a key, or a key meant for one call would answer another.
+    pub(in crate::console) fn stays(&mut self, state: &mut State) -> bool {
+        if let Some(call) = self.call(state).cloned() {
+            let (rows, shown) = self.rows(state, &call);
+            self.top = self.top.min(rows.saturating_sub(shown));
+            self.is_read |= self.rule().is_none() && self.top + shown >= rows;
+            return true;
+        }
+        state.is_dirty |= self.is_answered || !std::mem::replace(&mut self.is_over, true);
+        !self.is_answered
+    }
+
+    /// Returns the card that follows an answer: of the next call of the same place, to be read first; another place
+    /// must not be able to choose that moment.
+    pub(in crate::console) fn next(&self, state: &State) -> Option<Self> {
+        let place = Slot::of(self.ticket).0;
+        let next = next_held(state, self.ticket, |held| Slot::of(held.ticket).0 == place);
+        next.filter(|_| !state.view.is_lost).map(Self::of)
+    }
+
+    /// Restarts the reading time after the rule was edited: a different rule allows something else, and that
+    /// has to be seen first.
+    pub(in crate::console) fn rewritten(&mut self) {
+        if self.rule().is_some() {
+            self.shown_at = None;
+        }
+    }
+}
+
+/// Resumes the agents in the place a call belongs to.
+fn resume_place_of(state: &mut State, call: &HeldCall) {
+    let request = Request::Pause { paused: false, nonce: None };
+    let place = state.place_of_number(call.ticket).map(|place| place.name.id.clone());
+    state.effects.push(match place {
+        Some(place) => Effect::AskAt(place, request),
+        None => Effect::Ask(request),
+    });
+}
+
+/// Returns the next held call of those, wrapping around. Tickets of several places are in no particular order.
+fn next_held(state: &State, ticket: u64, is_of_those: impl Fn(&HeldCall) -> bool) -> Option<u64> {
+    let held =
+        || state.view.snapshot.gate.held.iter().filter(|held| is_of_those(held)).map(|held| held.ticket);
+    let is_there = held().any(|other| other == ticket);
+    let next = match is_there {
+        true => held().skip_while(|other| *other != ticket).nth(1),
+        false => held().find(|other| *other > ticket),
+    };
+    next.or_else(|| held().next())
+}

@@ -1,0 +1,218 @@
+//! What needs the user's attention: one list, oldest first, of tasks, questions, held calls, limits and lost
+//! agents, and the attention list over the screen. Pure.
+
+use jiff::Timestamp;
+
+use crate::console::effect::News;
+use crate::console::state::names::alias;
+use crate::console::state::{State, questions, words};
+use crate::console::text::visible;
+use crate::envelope::TaskId;
+use crate::model::{
+    AgentView, HeldCall, HoldReason, Question, QuestionId, Snapshot, TaskStatus, TaskView, Waiting,
+};
+use crate::terminal::Dialogue;
+
+/// What an attention item concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A question waits for an answer.
+    Question(QuestionId),
+    /// A task waits for input.
+    Input(TaskId),
+    /// A call is held, by its ticket.
+    Held(u64),
+    /// A task whose output exceeded what is stored, or that was ended for exceeding its output limit.
+    Capped(TaskId),
+    /// A task that has ended and left processes behind that could not be ended.
+    Orphans(TaskId),
+    /// An agent has disconnected while one of its tasks is still running.
+    Lost(TaskId),
+    /// A watch rule has something to report about a task; identified by a key.
+    Watched(String, TaskId),
+}
+
+/// An item in a snapshot that waits, with its data.
+#[derive(Debug, Clone, Copy)]
+pub enum Waits<'a> {
+    /// A question.
+    Question(&'a Question),
+    /// A held call.
+    Held(&'a HeldCall),
+    /// A task, and what it waits for.
+    Input(&'a TaskView, &'a Waiting),
+    /// A task that wrote too much output.
+    Capped(&'a TaskView),
+    /// A task, and the number of processes it left behind.
+    Orphans(&'a TaskView, usize),
+    /// A task, and the agent that has disconnected.
+    Lost(&'a TaskView, &'a AgentView),
+}
+
+/// Something that waits for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// What it concerns.
+    pub subject: Subject,
+    /// Since when it has been waiting.
+    pub since: Timestamp,
+    /// Its short name: `q03`, `t07`.
+    pub name: String,
+    /// What is needed, in a few words.
+    pub what: String,
+    /// Its last output: a prompt, or the text of a question.
+    pub said: String,
+    /// What choosing the item does.
+    pub key: &'static str,
+    /// Whether the bell rings for it.
+    pub rings: bool,
+}
+
+/// Returns what waits in a snapshot and since when, oldest first. A task that the user is typing into does
+/// not count as waiting for input.
+pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, Waits<'a>)> {
+    let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
+    let questions = questions.map(|question| (question.asked_at, Waits::Question(question)));
+    let held = snapshot.gate.held.iter().map(|held| (held.since, Waits::Held(held)));
+    let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(snapshot, task, typing));
+    let mut all: Vec<_> = questions.chain(held).chain(tasks).collect();
+    all.sort_by_key(|(since, _)| *since);
+    all
+}
+
+fn task_waits<'a>(
+    snapshot: &'a Snapshot,
+    task: &'a TaskView,
+    typing: Option<&TaskId>,
+) -> Option<(Timestamp, Waits<'a>)> {
+    if let Some(waiting) = task.certain_wait().filter(|_| typing != Some(&task.id)) {
+        return Some((waiting.since, Waits::Input(task, waiting)));
+    }
+    if let Some(ended) = &task.ended {
+        let is_over_limit = ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded");
+        return match ended.survivors.len() {
+            0 => is_over_limit.then_some((ended.at, Waits::Capped(task))),
+            survivors => Some((task.updated_at, Waits::Orphans(task, survivors))),
+        };
+    }
+    if task.status != TaskStatus::Running {
+        return None;
+    }
+    if task.output.dropped_bytes > 0 {
+        return Some((task.output.last_at.unwrap_or(task.updated_at), Waits::Capped(task)));
+    }
+    let agent = snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
+    let gone = agent.filter(|agent| !agent.connected)?;
+    Some((gone.last_call.unwrap_or(task.created_at), Waits::Lost(task, gone)))
+}
+
+/// Returns what the runtime's state says waits for the user.
+pub(in crate::console) fn waiting_items(state: &State) -> Vec<Item> {
+    let all = waiting(&state.view.snapshot, state.typing_into());
+    all.into_iter().map(|(since, waits)| item(state, since, &waits)).collect()
+}
+
+fn item(state: &State, since: Timestamp, waits: &Waits<'_>) -> Item {
+    let command = |task: &TaskView| visible::told(&task.cmd);
+    let (name, what, said, key, rings) = match *waits {
+        Waits::Question(question) => {
+            let title = questions::title(question);
+            let what = title.split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned());
+            (questions::alias(question), what, visible::told(question.text.trim()), "answer", true)
+        }
+        Waits::Held(held) => {
+            let task = held.task.as_ref().and_then(|task| state.view.task(task));
+            let what = match held.reason {
+                HoldReason::Paused => "held: agents paused",
+                HoldReason::Rule(_) => "needs approval",
+            };
+            let first = held.commands.first().map_or("", |command| &command.cmd);
+            let more = match held.commands.len() {
+                0 | 1 => String::new(),
+                many => format!("  and {} more", many - 1),
+            };
+            let name = task.map_or_else(|| format!("#{}", state.call_name(held.call)), |task| alias(task));
+            (name, what.to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
+        }
+        Waits::Input(task, waiting) => {
+            let said = prompt(state, task).unwrap_or_else(|| command(task));
+            (alias(task), words::wants(task, waiting), said, "type", true)
+        }
+        Waits::Orphans(task, survivors) => {
+            let noun = if survivors == 1 { "process" } else { "processes" };
+            (alias(task), format!("left {survivors} {noun} alive"), command(task), "look", true)
+        }
+        Waits::Capped(task) => {
+            let is_over = task.ended.is_some();
+            let what = if is_over { "printed too much" } else { "output dropped (limit)" };
+            (alias(task), what.to_owned(), command(task), "look", is_over)
+        }
+        Waits::Lost(task, agent) => {
+            let what = format!("{} has gone", visible::one_line(&agent.label));
+            (alias(task), what, command(task), "look", false)
+        }
+    };
+    Item { subject: waits.subject(), since, name, what, said, key, rings }
+}
+
+/// Returns the last line of text on a task's screen.
+fn prompt(state: &State, task: &TaskView) -> Option<String> {
+    let picture = state.view.pictures.get(&task.id)?;
+    let text = picture.last_line()?;
+    Some(visible::told(Dialogue::unmarked(text.trim())))
+}
+
+impl Waits<'_> {
+    /// Returns what the item concerns.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Self::Question(question) => Subject::Question(question.id.clone()),
+            Self::Held(held) => Subject::Held(held.ticket),
+            Self::Input(task, _) => Subject::Input(task.id.clone()),
+            Self::Capped(task) => Subject::Capped(task.id.clone()),
+            Self::Orphans(task, _) => Subject::Orphans(task.id.clone()),
+            Self::Lost(task, _) => Subject::Lost(task.id.clone()),
+        }
+    }
+}
+
+impl Subject {
+    /// Returns the word for the kind of item.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Question(_) => "question",
+            Self::Input(_) => "input",
+            Self::Held(_) => "held",
+            Self::Capped(_) => "limit",
+            Self::Orphans(_) => "left",
+            Self::Lost(_) => "lost",
+            Self::Watched(..) => "watch",
+        }
+    }
+}
+
+impl Item {
+    /// Returns the item as the user's notification program receives it.
+    pub(in crate::console) fn news(&self) -> News {
+        News {
+            id: self.id(),
+            kind: self.subject.kind(),
+            name: self.name.clone(),
+            what: self.what.clone(),
+            said: self.said.clone(),
+        }
+    }
+
+    /// Returns an id that is unique among all items, including others of the same task.
+    pub(in crate::console) fn id(&self) -> String {
+        match &self.subject {
+            Subject::Question(id) => id.to_string(),
+            Subject::Input(id) => format!("{id} waits {}", self.since),
+            Subject::Held(ticket) => format!("held {ticket}"),
+            Subject::Capped(id) => format!("{id} capped"),
+            Subject::Orphans(id) => format!("{id} orphans"),
+            Subject::Lost(id) => format!("{id} lost"),
+            Subject::Watched(id, _) => id.clone(),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The list of what waits for the user, over the screen.
+
+use crate::console::features::attention::item::{Item, Subject};
+use crate::console::keys::{Action, Context};
+use crate::console::state::areas::{centred, cut_bottom};
+use crate::console::text::reading::moved;
+use crate::console::text::{column, piece, width};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::pieces::joined;
+
+pub(in crate::console) const MOST_COLUMNS: u16 = 110;
+
+/// The width of the column that says what is needed.
+pub(in crate::console) const WHAT_COLUMNS: std::ops::RangeInclusive<usize> = 21..=38;
+
+/// The selection in the attention list, identified by subject because rows come and go.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// `None` if the list was empty.
+    subject: Option<Subject>,
+    /// The index it had.
+    at: usize,
+}
+
+impl Chosen {
+    /// Returns what is selected after a key, or what was chosen with it. If the selected item has been settled, the item
+    /// that took its position is selected, which needs another key press.
+    pub(in crate::console) fn after(&self, items: &[Item], action: Action) -> Result<Self, Subject> {
+        let at = self.place(items);
+        match (action, &self.subject) {
+            (Action::Choose, Some(subject)) if items.iter().any(|item| item.subject == *subject) => {
+                Err(subject.clone())
+            }
+            (Action::Choose, _) => Ok(Self::of(items, at)),
+            _ => Ok(Self::of(items, moved(at, action, 10, items.len().saturating_sub(1)))),
+        }
+    }
+
+    pub(in crate::console) fn of(items: &[Item], at: usize) -> Self {
+        Self { subject: items.get(at).map(|item| item.subject.clone()), at }
+    }
+
+    /// Returns its current index; if it is gone, the index of the item that took its position.
+    fn place(&self, items: &[Item]) -> usize {
+        let is_it = |item: &Item| Some(&item.subject) == self.subject.as_ref();
+        items.iter().position(is_it).unwrap_or(self.at).min(items.len().saturating_sub(1))
+    }
+}
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, items: &[Item], chosen: &Chosen) {
+    let state = painter.state;
+    let area = centred(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
+    let title = match items.len() {
+        0 => "nothing waits for you".to_owned(),
+        1 => "1 thing waits for you".to_owned(),
+        many => format!("{many} things wait for you"),
+    };
+    let inside = painter.boxed(area, &title);
+    let dots = painter.glyphs().cut;
+    let (list, foot) = cut_bottom(inside, 2);
+    let longest = items.iter().map(|item| width(&item.what) + 1).max().unwrap_or_default();
+    let what = longest.clamp(*WHAT_COLUMNS.start(), *WHAT_COLUMNS.end());
+    let names = state.alias_columns(5);
+    let at = chosen.place(items);
+    let top = (at + 1).saturating_sub(usize::from(list.height));
+    painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
+        let age = painter.age(item.since);
+        let row = vec![
+            piece(format!("{} ", painter.marker(number == at)), Role::Accent),
+            piece(column(&item.name, names, dots), Role::Title),
+            piece(column(&age, 7, dots), Role::Faint),
+            piece(column(&item.what, what, dots), Role::Waiting),
+            piece(column(item.key, 8, dots), Role::Key),
+            piece(item.said.clone(), Role::Text),
+        ];
+        (row, number == at)
+    });
+    let choose = items.get(at).map(|item| painter.key(Context::Attention, Action::Choose, item.key));
+    let close = painter.key(Context::Attention, Action::Back, "close");
+    let keys = joined(vec![choose.unwrap_or_default(), close], &piece("   ", Role::Text));
+    painter.row(foot, 1, &keys);
+}

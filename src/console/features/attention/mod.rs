@@ -1,0 +1,129 @@
+//! What waits for the user: the list of it, the bell that rings for it, and the watch rules that add to it.
+
+pub mod bell;
+pub mod item;
+pub mod list;
+pub mod watch;
+
+use jiff::Timestamp;
+
+use crate::config::WatchRule;
+use crate::console::effect::Effect;
+use crate::console::features::attention::bell::Bell;
+use crate::console::features::attention::item::{Item, waiting_items};
+use crate::console::features::attention::watch::{Seen, Watched, Watching};
+use crate::console::state::State;
+use crate::console::state::focus::Screen;
+use crate::console::state::names::alias;
+use crate::console::text::visible;
+use crate::envelope::TaskId;
+
+/// What waits for the user.
+#[derive(Debug, Clone)]
+pub struct Attention {
+    /// What the bell has already rung for.
+    bell: Bell,
+    /// The watch rules and what they have found.
+    pub watching: Watching,
+    /// The window title we have set, if any.
+    pub title: Option<String>,
+}
+
+impl Attention {
+    /// Nothing has been rung for, and no rule has found anything, before `began`.
+    pub fn since(began: Timestamp) -> Self {
+        Self { bell: Bell::default(), watching: Watching::since(began), title: None }
+    }
+
+    /// Forgets what another runtime asked for; the window title stays.
+    pub(in crate::console) fn begin_again(&mut self, now: Timestamp) {
+        *self = Self { title: self.title.take(), ..Self::since(now) };
+    }
+
+    /// Returns all that waits for the user, the oldest first.
+    pub fn items(&self, state: &State) -> Vec<Item> {
+        let mut items = waiting_items(state);
+        items.extend(self.watching.items(&state.view));
+        items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
+        items
+    }
+
+    /// Rings for new items while the terminal does not have the focus, and shows the number of waiting items
+    /// in the window title.
+    pub(in crate::console) fn ring(&mut self, state: &mut State) {
+        self.watch(state);
+        let items = self.items(state);
+        state.effects.extend(self.bell.ring(&items, state.outer.is_elsewhere, state.now));
+        let title = state.setup.ui.title.then(|| window_title(state, items.len()));
+        if title != self.title {
+            state.effects.push(Effect::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    /// Sets the typed text as a watch rule for a task; an empty text removes the task's rules.
+    pub(in crate::console) fn watch_for(&mut self, state: &mut State, task: &TaskId, text: &str) {
+        let Some(view) = state.view.task(task).cloned() else { return };
+        let name = alias(&view);
+        if text.trim().is_empty() {
+            self.watching.clear(task);
+            return state.say(format!("{name}: no rule of its own"));
+        }
+        match WatchRule::typed(text) {
+            Ok(rule) => {
+                state.say(format!("rings when {name}: {}", visible::one_line(&rule.says())));
+                self.watching.add(&view, rule);
+                state.view.usage.renew();
+                self.ring(state);
+            }
+            Err(why) => state.toasts.fail(format!("no pattern: {}", visible::one_line(&why)), None),
+        }
+    }
+
+    /// Applies the watch rules to the current state of the tasks.
+    fn watch(&mut self, state: &mut State) {
+        if state.setup.recording.is_some() {
+            return;
+        }
+        let reads = self.watching.look(Watched {
+            rules: &state.setup.ui.watch,
+            tasks: &state.view.snapshot.tasks,
+            now: state.now,
+        });
+        state.effects.extend(reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }));
+        if state.screen == Screen::Focus && !state.outer.is_elsewhere {
+            let looked_at = state.at_hand().map(|task| task.id.clone());
+            let is_looked_at = |seen: &&Seen| Some(&seen.task) == looked_at.as_ref();
+            let seen = self.watching.seen.iter().filter(|(_, seen)| is_looked_at(seen));
+            let seen: Vec<String> = seen.map(|(id, _)| id.clone()).collect();
+            seen.iter().for_each(|id| drop(self.watching.settle(id)));
+        }
+    }
+
+    /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
+    pub(in crate::console) fn watched(&mut self, state: &mut State, id: &TaskId, text: &str, next: u64) {
+        let Some(task) = state.view.task(id).cloned() else { return };
+        let watched =
+            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.now };
+        self.watching.printed(watched, &task, (text, next));
+        self.ring(state);
+    }
+
+    /// Records the usage of tasks that have CPU rules.
+    pub(in crate::console) fn watch_usage(&mut self, state: &mut State) {
+        let watched =
+            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.now };
+        let before = self.watching.busy.clone();
+        self.watching.used(watched, |task| state.view.usage.of(task).and_then(|used| used.cpu));
+        if self.watching.busy != before {
+            self.ring(state);
+        }
+    }
+}
+
+fn window_title(state: &State, waiting: usize) -> String {
+    let name = state.workspace_name();
+    let mark = state.setup.theme.glyphs.states[2];
+    let count = if waiting > 0 { format!("{mark}{waiting} ") } else { String::new() };
+    format!("{count}pilothouse {}", visible::one_line(&name))
+}

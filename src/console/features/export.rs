@@ -1,0 +1,237 @@
+//! Exporting to files: what can be exported from the current screen, in which format and under which name.
+//! Exports that need a log are produced outside this module.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color as Ink, Modifier};
+use serde_json::Value;
+use strum::VariantArray as _;
+
+use crate::console::effect::Effect;
+use crate::console::state::State;
+use crate::console::state::choice::Choice;
+use crate::console::state::export::{Export, FileName, Shot};
+use crate::console::state::focus::Screen;
+use crate::console::state::names::alias;
+use crate::console::text::width;
+use crate::console::theme::colour::sixteen;
+use crate::console::widgets::chooser::{Chooser, Item, Kind};
+use crate::model::{CallRecord, MetricsReport, Slot};
+use crate::runtime::Form;
+use crate::terminal::{Cell, CellStyle, Color, Drawing};
+
+impl State {
+    /// Returns the list of exports: those of the current view first, then the screen itself.
+    pub(in crate::console) fn export_list(&self) -> Chooser {
+        let mut items = match self.screen {
+            Screen::Receipts => self.call_exports(),
+            Screen::Tasks | Screen::Focus | Screen::Program => self.task_exports(),
+            Screen::Metrics => vec![metrics_export()],
+        };
+        items.extend(Shot::VARIANTS.iter().map(|shot| {
+            let about = match shot {
+                Shot::Svg => "A picture of the whole console",
+                Shot::Html => "The same as a page for a browser",
+                Shot::Text => "The same as text",
+                Shot::Ansi => "The same as text with its colours",
+            };
+            Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(*shot)))
+        }));
+        Chooser::new(Kind::Exports, items)
+    }
+
+    fn task_exports(&self) -> Vec<Item> {
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+        let name = alias(&task);
+        let item = |form: Form| {
+            let (word, about) = told(form);
+            let choice = Choice::Export(Export::Task(task.id.clone(), form));
+            let item = Item::new(format!("{name} {word}"), about, choice);
+            Item { same: format!("task export {} --as {word}", task.id), ..item }
+        };
+        Form::ALL.into_iter().map(item).collect()
+    }
+
+    fn call_exports(&self) -> Vec<Item> {
+        let Some(seq) = self.shown_call().map(|call| call.seq) else { return Vec::new() };
+        let number = self.call_name(seq);
+        let record = self.view.records.get(&seq);
+        let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
+        let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
+        let rows = [
+            ("receipt", "What the model read, byte for byte", Export::Receipt(seq), unanswered),
+            ("envelope", "The canonical envelope, as JSON", Export::Envelope(seq), unanswered),
+            ("items", "The items of the batch, a line each", Export::Items(seq), unanswered.or(no_batch)),
+        ];
+        let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| Item {
+            obstacle: obstacle.map(str::to_owned),
+            same: if word == "items" { String::new() } else { format!("receipt show {}", Slot::of(seq).1) },
+            ..Item::new(format!("{word} {number}"), about, Choice::Export(export))
+        };
+        rows.map(item).into_iter().collect()
+    }
+
+    /// Exports something other than the screen to a file.
+    pub(in crate::console) fn export(&mut self, export: Export) {
+        let made = match export {
+            Export::Task(id, form) => {
+                let Some(task) = self.view.task(&id).cloned() else { return };
+                let file = FileName::of(&alias(&task), form.extension());
+                let palette = self.setup.theme_set.paper();
+                self.effects.push(Effect::WriteExport { task, form, palette, file });
+                return;
+            }
+            Export::Screen(_) => None,
+            Export::Metrics => {
+                let report = MetricsReport::from(self.metrics().clone());
+                let text = serde_json::to_string_pretty(&report).ok();
+                text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
+            }
+            Export::Receipt(seq) => {
+                let receipt = self.answer(seq).and_then(|record| record.receipt.clone());
+                receipt.map(|receipt| (FileName::of(&self.call_file(seq), "txt"), receipt))
+            }
+            Export::Envelope(seq) => {
+                let envelope = self.answer(seq).and_then(|record| record.envelope.as_ref());
+                envelope.map(|value| (FileName::of(&self.call_file(seq), "json"), format!("{value}\n")))
+            }
+            Export::Items(seq) => {
+                let items = self.answer(seq).and_then(items);
+                let lines =
+                    |items: &[Value]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
+                items.map(|items| (FileName::of(&self.call_file(seq), "jsonl"), lines(items)))
+            }
+        };
+        self.effects.extend(made.map(|(file, text)| Effect::WriteFile { file, text }));
+    }
+
+    /// Exports the screen, as it was drawn.
+    pub(in crate::console) fn export_screen(&mut self, shot: Shot, drawing: &Drawing) {
+        let (file, palette) =
+            (FileName::of(self.screen.word(), shot.extension()), self.setup.theme_set.paper());
+        let title = format!("pilothouse: {}", self.screen.word());
+        let text = match shot {
+            Shot::Svg => drawing.svg(&title, &palette),
+            Shot::Html => drawing.html(&title, &palette),
+            Shot::Text => drawing.text(),
+            Shot::Ansi => drawing.ansi(),
+        };
+        self.effects.push(Effect::WriteFile { file, text });
+    }
+
+    fn answer(&self, seq: u64) -> Option<&CallRecord> {
+        self.view.records.get(&seq).map(|record| &**record)
+    }
+
+    /// Reports where a file was saved, and copies its path.
+    pub(in crate::console) fn kept(&mut self, folder: &str, name: &str) {
+        let path = format!("{}/{name}", folder.trim_end_matches('/'));
+        self.say(format!("{name} in {folder}"));
+        self.effects.push(Effect::Yank { text: path, what: "the path".to_owned() });
+    }
+}
+
+fn metrics_export() -> Item {
+    let item =
+        Item::new("metrics json", "The counters, as a script gets them", Choice::Export(Export::Metrics));
+    Item { same: "metrics show --output json".to_owned(), ..item }
+}
+
+/// Returns the items of a batch.
+fn items(record: &CallRecord) -> Option<&[Value]> {
+    let is_batch = record.tool == "ExecCommandBatch";
+    let items = record.envelope.as_ref().filter(|_| is_batch)?.pointer("/result/items")?;
+    items.as_array().map(Vec::as_slice)
+}
+
+/// Returns the name of a format, as on the command line, and a description.
+fn told(form: Form) -> (&'static str, &'static str) {
+    match form {
+        Form::Text => ("text", "What it printed, as text"),
+        Form::Ansi => ("ansi", "The same with its colours"),
+        Form::Html => ("html", "The same as a page for a browser"),
+        Form::Svg => ("svg", "A picture of its screen"),
+        Form::Cast => ("cast", "A recording that plays, asciicast 3"),
+        Form::CastV2 => ("cast-v2", "The same, asciicast 2"),
+    }
+}
+
+/// Turns a frame into a drawing.
+pub(in crate::console) fn drawing(buffer: &Buffer) -> Drawing {
+    let area = buffer.area;
+    let rows = (area.top()..area.bottom()).map(|y| row(buffer, y)).collect();
+    Drawing { columns: area.width, rows }
+}
+
+fn row(buffer: &Buffer, y: u16) -> Vec<Cell<'static>> {
+    let area = buffer.area;
+    let mut cells = Vec::with_capacity(usize::from(area.width));
+    // In the frame, the second half of a wide character has a cell of its own that is not shown.
+    let mut is_covered = false;
+    for x in area.left()..area.right() {
+        if std::mem::take(&mut is_covered) {
+            cells.push(Cell::continuation());
+            continue;
+        }
+        let Some(cell) = buffer.cell((x, y)) else { continue };
+        is_covered = width(cell.symbol()) > 1 && x + 1 < area.right();
+        let width = if is_covered { 2 } else { 1 };
+        cells.push(Cell { text: Cow::Owned(cell.symbol().to_owned()), width, style: style(cell) });
+    }
+    cells
+}
+
+fn style(cell: &ratatui::buffer::Cell) -> CellStyle {
+    let has = |flag| cell.modifier.contains(flag);
+    CellStyle {
+        fg: colour(cell.fg),
+        bg: colour(cell.bg),
+        bold: has(Modifier::BOLD),
+        dim: has(Modifier::DIM) && !has(Modifier::BOLD),
+        italic: has(Modifier::ITALIC),
+        underline: has(Modifier::UNDERLINED),
+        inverse: has(Modifier::REVERSED),
+        struck: has(Modifier::CROSSED_OUT),
+    }
+}
+
+fn colour(ink: Ink) -> Color {
+    match ink {
+        Ink::Reset => Color::Default,
+        Ink::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+        Ink::Indexed(index) => Color::Indexed(index),
+        named => (0..16).find(|index| sixteen(*index) == named).map_or(Color::Default, Color::Indexed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use ratatui::style::Style;
+
+    #[test]
+    fn a_name_that_is_taken_gets_a_number() {
+        let name = FileName::of("t07", "v2.cast");
+        assert_eq!(name.attempt(0), "pilothouse-t07.v2.cast");
+        assert_eq!(name.attempt(1), "pilothouse-t07-2.v2.cast");
+    }
+
+    #[test]
+    fn a_frame_keeps_its_text_its_colours_and_its_columns() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 8, 2));
+        buffer.set_string(
+            0,
+            0,
+            "a大b",
+            Style::new().fg(Ink::Cyan).add_modifier(Modifier::BOLD | Modifier::DIM),
+        );
+        buffer.set_string(0, 1, "ok", Style::new().bg(Ink::Rgb(1, 2, 3)).add_modifier(Modifier::REVERSED));
+        let drawn = drawing(&buffer);
+        assert_eq!(drawn.text(), "a大b\nok\n");
+        assert_eq!(drawn.rows.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
+        assert_eq!(drawn.ansi(), "\x1b[0;1;36ma大b\x1b[0m\n\x1b[0;7;48;2;1;2;3mok\x1b[0m\n");
+    }
+}

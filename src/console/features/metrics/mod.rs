@@ -1,0 +1,202 @@
+//! The metrics screen: live counters of tasks, calls, output and people.
+
+mod gauges;
+mod places;
+
+use ratatui::layout::Rect;
+
+use crate::console::state::areas::{cut_left, cut_top};
+use crate::console::state::view::View;
+use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::model::{Histogram, Metrics};
+
+const LEFT: u16 = 30;
+
+/// Below this height, in rows, only what fits beside the tasks is shown.
+const SHORT: u16 = 30;
+
+/// Rows reserved for the usage of tasks.
+const LEAST_BY_TASK: u16 = 5;
+
+/// How many tools are listed where there is little room: the most frequently called.
+const FEW_TOOLS: usize = 4;
+
+type Rows = Vec<Vec<Piece>>;
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect) {
+    let (view, is_short) = (&painter.state.view, area.height < SHORT);
+    let metrics = painter.state.metrics();
+    let left = [tasks(view, metrics, is_short), output(painter, metrics, is_short)].concat();
+    let mut right = calls(painter, area.width.saturating_sub(LEFT + 2), is_short);
+    if !is_short {
+        right.push(Vec::new());
+    }
+    right.extend(gauges::limits(painter));
+    if !is_short {
+        right.push(Vec::new());
+        right.extend(refused(metrics));
+    }
+    // The task usage table always gets its rows, however many tools there are.
+    let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
+    let (column, rest) = cut_left(above, LEFT.min(area.width));
+    let other = cut_left(rest, 2).1;
+    let used = write(painter, column, &left).max(write(painter, other, &right));
+    let gap = u16::from(!is_short);
+    let below = cut_top(area, used + gap).1;
+    let table = places::table(painter, below);
+    let gap = if table > 0 { table + gap } else { 0 };
+    gauges::by_task(painter, cut_top(below, gap).1);
+}
+
+fn write(painter: &mut Painter<'_>, area: Rect, rows: &Rows) -> u16 {
+    painter.rows(area, rows);
+    u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height)
+}
+
+fn heading(name: &str) -> Vec<Piece> {
+    vec![piece(format!(" {name}"), Role::Title)]
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
+    vec![
+        piece(format!(" {}", column(name, 13, "")), Role::Text),
+        piece(right(&value.into(), 15), Role::Strong),
+    ]
+}
+
+fn tasks(view: &View, metrics: &Metrics, is_short: bool) -> Rows {
+    let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
+    let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
+    let commands = metrics.all_commands();
+    let mut rows = vec![
+        heading("TASKS"),
+        fact("commands run", count(commands)),
+        fact("in batches", count(metrics.batched_exec_command_items)),
+        fact("trips saved", metrics.model_rounds_saved().to_string()),
+        fact("to background", count(metrics.promotions)),
+        fact("live", format!("{}  peak {}", view.live(), metrics.tasks_peak)),
+        fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
+        fact("completed", ended("completed")),
+        fact("failed", ended("failed")),
+        fact("cancelled", ended("cancelled")),
+        fact("interrupted", ended("interrupted")),
+    ];
+    if !is_short {
+        rows.push(Vec::new());
+    }
+    rows
+}
+
+fn output(painter: &Painter<'_>, metrics: &Metrics, is_short: bool) -> Rows {
+    let mut rows = vec![
+        heading("OUTPUT"),
+        fact("from tasks", bytes(metrics.output_bytes_in)),
+        fact("to models", bytes(metrics.output_bytes_sent)),
+        fact("dropped", bytes(metrics.output_bytes_dropped)),
+    ];
+    if !is_short {
+        rows.push(graph(painter, &metrics.bytes_per_second, LEFT));
+    }
+    rows
+}
+
+fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
+    let metrics = painter.state.metrics();
+    let now = metrics.calls_per_second.iter().sum::<u64>();
+    let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
+    let mut rows = vec![vec![
+        piece(column(" CALLS", wide + 1, ""), Role::Title),
+        piece("    ok  err  p50 ms     p95     p99", Role::Faint),
+    ]];
+    let mut tools: Vec<_> = metrics.tool_calls.iter().collect();
+    if is_short {
+        tools.sort_by_key(|(_, statuses)| std::cmp::Reverse(statuses.values().sum::<u64>()));
+        tools.truncate(FEW_TOOLS);
+    }
+    for (tool, statuses) in tools {
+        let of = |status: &str| Some(statuses.get(status).copied().unwrap_or(0));
+        let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
+        let row = timed(painter, tool, wide, [of("success"), of("error")], [p50, p95, p99].map(count));
+        rows.push(row);
+    }
+    if metrics.tool_calls.is_empty() {
+        rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
+    }
+    rows.extend(whole_tasks(painter, wide));
+    rows.extend(gauges::waits(painter, wide));
+    if is_short {
+        return rows;
+    }
+    rows.push(graph(painter, &metrics.calls_per_second, width.min(61)));
+    let calls = if now == 1 { "call" } else { "calls" };
+    rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
+    rows
+}
+
+/// Returns a row for all ended tasks, with percentiles as precise as the buckets.
+fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
+    let metrics = painter.state.metrics();
+    let mut all = Histogram::default();
+    metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
+    if all.count == 0 {
+        return None;
+    }
+    let of = |status: &str| Some(metrics.tasks_ended.get(status).copied().unwrap_or(0));
+    Some(timed(
+        painter,
+        if wide < 16 { "task time" } else { "task duration" },
+        wide,
+        [of("completed"), of("failed")],
+        gauges::shares(&all),
+    ))
+}
+
+/// Returns a row of timings: the number of successes and failures, and the 50th, 95th and 99th percentile.
+fn timed(
+    painter: &Painter<'_>,
+    name: &str,
+    wide: usize,
+    [well, badly]: [Option<u64>; 2],
+    shares: [String; 3],
+) -> Vec<Piece> {
+    let [ok, err] = [well, badly].map(|many| many.map_or_else(String::new, count));
+    let role = if badly > Some(0) { Role::Failed } else { Role::Faint };
+    vec![
+        piece(format!(" {}", column(&visible::one_line(name), wide, painter.glyphs().cut)), Role::Text),
+        piece(right(&ok, 6), Role::Strong),
+        piece(right(&err, 5), role),
+        piece(shares.map(|share| right(&share, 8)).concat(), Role::Text),
+    ]
+}
+
+fn refused(metrics: &Metrics) -> Rows {
+    let list = |counts: &std::collections::BTreeMap<String, u64>| {
+        let each: Vec<_> =
+            counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();
+        if each.is_empty() { "none".to_owned() } else { each.join(", ").replace('_', " ") }
+    };
+    let line = |name: &str, text: String| {
+        vec![piece(format!(" {}", column(name, 16, "")), Role::Text), piece(text, Role::Strong)]
+    };
+    vec![
+        heading("OPERATOR"),
+        line("you did", list(&metrics.operator_actions)),
+        line("input refused", list(&metrics.input_refused)),
+        line("terminal resets", count(metrics.screen_resets)),
+    ]
+}
+
+/// Draws the latest values as bars; the highest value fills its cell.
+fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<Piece> {
+    let room = usize::from(width.saturating_sub(1)).min(60);
+    let shown = &values[values.len().saturating_sub(room)..];
+    let highest = shown.iter().copied().max().unwrap_or(0);
+    let levels = painter.glyphs().levels;
+    let bar = |value: &u64| {
+        let at = (u128::from(*value) * 7).div_ceil(u128::from(highest.max(1)));
+        levels[usize::try_from(at).unwrap_or(7).min(7)]
+    };
+    vec![piece(" ", Role::Text), piece(shown.iter().map(bar).collect::<String>(), Role::Graph)]
+}

@@ -1,0 +1,179 @@
+//! A task's pane: its title and its cells. The task keeps its own size; a smaller pane shows the lower left
+//! part and marks where there is more.
+
+use ratatui::layout::Position;
+use ratatui::style::Modifier;
+
+use crate::console::features::pane::stamps;
+use crate::console::state::copying::Copying;
+use crate::console::state::focus::{Mode, Screen};
+use crate::console::state::layout::{Layout, Pane};
+use crate::console::state::names::alias;
+use crate::console::state::page::Scroll;
+use crate::console::state::picture::Picture;
+use crate::console::state::search::Search;
+use crate::console::state::words::{command, last_sign};
+use crate::console::state::{State, words};
+use crate::console::text;
+use crate::console::text::{Piece, piece};
+use crate::console::theme::Role;
+use crate::console::widgets::cells::cells;
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::pieces::columns;
+use crate::console::widgets::place_state;
+use crate::console::widgets::task_state::usually;
+use crate::model::{TaskStatus, TaskView};
+use crate::terminal::CursorShape;
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane) {
+    let state = painter.state;
+    let Some(task) = state.view.task(&pane.task) else { return };
+    let scroll = state.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+    let copying = state.copying().filter(|copying| copying.task == task.id);
+    title(painter, layout, pane, task, scroll);
+    if let Some(copying) = copying {
+        cells(painter, pane.cells, &copying.picture, (copying.top, state.panned(pane)));
+        return selection(painter, pane, copying);
+    }
+    let page = scroll.and_then(|scroll| scroll.page.as_ref());
+    if let Some((page, scroll)) = page.zip(scroll) {
+        let beside = stamps::draw(painter, pane, page);
+        cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
+        return draw_matches(painter, &beside, scroll);
+    }
+    if let Some(page) = state.stamped(pane) {
+        let beside = stamps::draw(painter, pane, page);
+        return cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
+    }
+    let Some(picture) = state.view.pictures.get(&task.id) else { return };
+    let top = picture.top(pane.cells.height);
+    cells(painter, pane.cells, picture, (top, state.panned(pane)));
+    if !task.status.is_terminal() {
+        cursor(painter, pane, picture, top, task);
+    }
+}
+
+fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) {
+    let is_selected = is_at_hand(painter.state, pane);
+    let stands_out = is_selected || layout.panes.len() == 1;
+    let shown = painter.state(task);
+    let has_others = layout.panes.len() > 1
+        || painter.state.in_pane
+        || painter.state.screen == Screen::Program && painter.state.programs.in_pane;
+    let mark =
+        (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
+    let is_pinned = painter.state.pins.contains(&task.id);
+    let name = if stands_out { Role::Title } else { Role::Text };
+    let mut left: Vec<Piece> = mark.into_iter().collect();
+    left.extend([piece(format!("{} ", shown.glyph), shown.role), piece(format!("{}  ", alias(task)), name)]);
+    left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
+    left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
+    let mut facts = facts(painter, pane, task, scroll);
+    // Shown here if no wide list row shows it: how long the task has been idle, and why it runs.
+    if layout.item_rows > 1 || layout.list.is_empty() {
+        if !task.status.is_terminal() && scroll.is_none() {
+            facts.push(piece(format!("idle {}", painter.quiet(task)), Role::Faint));
+        }
+        let why = words::why(task);
+        let all =
+            columns(&left) + columns(&why) + columns(&facts) + u16::try_from(facts.len()).unwrap_or(0) * 3;
+        if !why.is_empty() && all + 12 <= pane.title.width {
+            left.push(piece("   ", Role::Text));
+            left.extend(why);
+        }
+    }
+    painter.head(pane.title, &left, &facts);
+}
+
+/// Returns the facts beside the command in the title, most important first.
+fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) -> Vec<Piece> {
+    let mut facts = place_state::stale(painter, task);
+    if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
+        let at = painter.state.search.as_ref().and_then(Search::line).filter(|line| page.rows.contains(line));
+        let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));
+        // An unfinished line does not count as output yet, but it is shown.
+        let lines = task.output.lines.max(line + 1);
+        let at = format!("{what} {} of {}", text::count(line + 1), text::count(lines));
+        facts.push(piece(at, Role::Strong));
+    } else if let Some(waiting) = &task.waiting {
+        facts.push(piece(words::needs(waiting), painter.state(task).role));
+        facts.push(piece(words::evidence(waiting.evidence), Role::Faint));
+    } else if task.status.is_terminal() {
+        let shown = painter.state(task);
+        facts.push(piece(shown.word, shown.role));
+        facts.push(piece(format!("ran {}", painter.ran(task)), Role::Faint));
+        facts.push(piece(painter.ago(last_sign(task)), Role::Faint));
+    } else if task.status == TaskStatus::Queued {
+        let shown = painter.state(task);
+        facts.push(piece(shown.word, shown.role));
+    }
+    if !task.status.is_terminal() && task.tty {
+        let (columns, rows) = (task.size.cols(), task.size.rows());
+        let is_cropped = columns > pane.cells.width || rows > pane.cells.height;
+        facts.push(piece(format!("{columns}x{rows}"), if is_cropped { Role::Text } else { Role::Faint }));
+    }
+    if let Some(usual) = usually(painter.state, task) {
+        facts.push(usual);
+    }
+    if let Some(pid) = task.pid.filter(|_| task.status == TaskStatus::Running) {
+        facts.push(piece(format!("pid {pid}"), Role::Faint));
+    }
+    facts
+}
+
+fn faint(part: Piece) -> Piece {
+    Piece { role: Role::Faint, ..part }
+}
+
+fn is_at_hand(state: &State, pane: &Pane) -> bool {
+    state.at_hand().is_some_and(|task| task.id == pane.task)
+}
+
+/// Shows search matches in reverse video, those on the current line in bold too.
+fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
+    let pan = painter.state.panned(pane);
+    let at = painter.state.search.as_ref().and_then(Search::line);
+    for found in &scroll.matches {
+        let columns = found.columns.start.saturating_sub(pan)..found.columns.end.saturating_sub(pan);
+        painter.restyle_row(pane.cells, found.row, columns, |cell| {
+            cell.modifier.toggle(Modifier::REVERSED);
+            cell.modifier.set(Modifier::BOLD, at == Some(found.line));
+        });
+    }
+}
+
+/// Shows the selection in reverse video and puts the terminal's cursor where the copy cursor is.
+fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
+    let (area, pan) = (pane.cells, painter.state.panned(pane));
+    for y in 0..area.height {
+        let row = copying.top.saturating_add(y);
+        let Some((from, to)) = copying.columns(row) else { continue };
+        let columns = from.saturating_sub(pan)..to.saturating_sub(pan);
+        painter.restyle_row(area, y, columns, |cell| cell.modifier.toggle(Modifier::REVERSED));
+    }
+    let (row, column) = copying.at;
+    if let Some((x, y)) = column.checked_sub(pan).zip(row.checked_sub(copying.top))
+        && x < area.width
+        && y < area.height
+    {
+        painter.drawn.cursor = Some((Position::new(area.x + x, area.y + y), CursorShape::Default));
+    }
+}
+
+/// Shows the cursor: the terminal's own in the pane being typed into, a reversed cell in others.
+fn cursor(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16, task: &TaskView) {
+    let Some(cursor) = picture.cursor.filter(|cursor| cursor.visible) else { return };
+    let pan = painter.state.panned(pane);
+    let Some((x, y)) = cursor.col.checked_sub(pan).zip(cursor.row.checked_sub(top)) else { return };
+    if x >= pane.cells.width || y >= pane.cells.height {
+        return;
+    }
+    let at = Position::new(pane.cells.x + x, pane.cells.y + y);
+    if matches!(&painter.state.mode, Mode::Input(typed) if *typed == task.id) {
+        painter.drawn.cursor = Some((at, cursor.shape));
+    } else if task.tty
+        && let Some(cell) = painter.buf.cell_mut(at)
+    {
+        cell.modifier.toggle(Modifier::REVERSED);
+    }
+}

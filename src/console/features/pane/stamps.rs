@@ -1,0 +1,93 @@
+//! Timestamps beside each line of the current pane: when its first byte arrived, according to the log. The
+//! pane then shows the log, even while it follows; programs on the alternate screen and tasks that are being
+//! typed into keep their live screen.
+
+use crate::console::state::State;
+use crate::console::state::areas::cut_left;
+use crate::console::state::focus::Mode;
+use crate::console::state::layout::{Layout, Pane};
+use crate::console::state::page::{Anchor, PageView};
+use crate::console::state::stamps::Stamps;
+use crate::console::text::{Piece, piece};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::envelope::TaskId;
+use crate::terminal::Size;
+
+/// Width of a timestamp and the gap after it, in columns.
+const COLUMNS: u16 = 9;
+
+impl State {
+    /// Turns timestamps on or off.
+    pub(in crate::console) fn toggle_stamps(&mut self) {
+        self.stamps = Stamps { are_shown: !self.stamps.are_shown, ..Stamps::default() };
+    }
+
+    /// Rereads the end of the log when it has grown, one read at a time.
+    pub(in crate::console) fn read_stamped(&mut self, layout: &Layout) {
+        let pane = self.at_hand().and_then(|task| layout.pane(&task.id)).filter(|pane| self.shows_log(pane));
+        let Some(pane) = pane.filter(|_| self.stamps.are_shown && self.scroll.is_none()) else { return };
+        let (task, size) = (pane.task.clone(), Size::clamped(self.columns(pane), pane.size().rows()));
+        let written = self.view.task(&task).map_or(0, |task| task.output.bytes);
+        let wanted = (task.clone(), written, size);
+        if let Some((asked, is_under_way)) = &self.stamps.asked
+            && (*asked == wanted || *is_under_way && asked.0 == task)
+        {
+            return;
+        }
+        self.stamps.asked = Some((wanted, true));
+        self.ask_for_page(pane, Anchor::Stamped, size.rows());
+    }
+
+    /// Takes a page that was read for this.
+    pub(in crate::console) fn take_stamped(&mut self, task: TaskId, page: PageView) {
+        if let Some((asked, is_under_way)) = &mut self.stamps.asked
+            && asked.0 == task
+        {
+            *is_under_way = false;
+            self.stamps.page = Some((task, page));
+        }
+    }
+
+    /// Returns the page with timestamps that a pane shows instead of its screen.
+    pub(in crate::console) fn stamped(&self, pane: &Pane) -> Option<&PageView> {
+        let (task, page) = self.stamps.page.as_ref().filter(|_| self.stamps.are_shown)?;
+        (*task == pane.task && page.lines > 0 && self.shows_log(pane)).then_some(page)
+    }
+
+    /// Returns the width of a pane's timestamps in columns.
+    pub(in crate::console) fn stamp_columns(&self, pane: &Pane) -> u16 {
+        let is_scrolled =
+            self.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task && scroll.page.is_some());
+        let has_times = self.stamps.are_shown && is_scrolled || self.stamped(pane).is_some();
+        if has_times { columns(pane) } else { 0 }
+    }
+
+    /// Tells whether a pane can show lines of the log: nobody is typing into it, and no program uses the
+    /// alternate screen.
+    fn shows_log(&self, pane: &Pane) -> bool {
+        let is_at_hand = self.at_hand().is_some_and(|task| task.id == pane.task);
+        let is_busy = matches!(self.mode, Mode::Input(_) | Mode::Copy(_));
+        let has_screen = self.view.pictures.get(&pane.task).is_some_and(|shown| shown.modes.alternate_screen);
+        is_at_hand && !is_busy && !has_screen
+    }
+}
+
+pub(in crate::console) fn columns(pane: &Pane) -> u16 {
+    if pane.cells.width > 4 * COLUMNS { COLUMNS } else { 0 }
+}
+
+/// Draws the timestamps of a page, if they are shown; returns the pane without their columns.
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, pane: &Pane, page: &PageView) -> Pane {
+    let gutter = if painter.state.stamps.are_shown { columns(pane) } else { 0 };
+    let (times, cells) = cut_left(pane.cells, gutter);
+    let mut last = None;
+    for (y, (line, time)) in (0..times.height).zip(page.rows.iter().zip(&page.times)) {
+        // Only the first row of a wrapped line has a timestamp.
+        let time = time.filter(|_| last != Some(*line)).map(|time| painter.time(time));
+        let row: Vec<Piece> = time.map(|time| piece(time, Role::Faint)).into_iter().collect();
+        painter.row(times, y, &row);
+        last = Some(*line);
+    }
+    Pane { cells, ..pane.clone() }
+}

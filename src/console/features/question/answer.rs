@@ -1,0 +1,77 @@
+//! What keys do in the dialog of a question.
+
+use std::sync::Arc;
+
+use crate::console::effect::Effect;
+use crate::console::features::question::QuestionDialog;
+use crate::console::features::question::draw::rows;
+use crate::console::keys::{Action, Context};
+use crate::console::state::State;
+use crate::console::widgets::dialog::scrolled;
+use crate::link::Request;
+use crate::model::Question;
+
+impl QuestionDialog {
+    /// Handles a key that is an action; the dialog stays open.
+    pub(in crate::console) fn act(&mut self, state: &mut State, action: Action) {
+        use Action::*;
+        let answers = matches!(action, Note | Send | Choose | LetAgents) || self.given(action).is_some();
+        if answers
+            && !self.is_over
+            && let Some(told) = state.refusal_of_question(&self.question)
+        {
+            state.say(told);
+            return;
+        }
+        match action {
+            Note if !self.is_sent => self.is_noting = true,
+            Action::Send | Action::Choose if self.is_noting => self.is_noting = false,
+            Up | Down if self.context() == Context::Choice => {
+                self.point(if action == Up { -1 } else { 1 });
+            }
+            Up | Down | PageUp | PageDown | First | Last => {
+                self.top = scrolled(self.top, action, rows(state, self));
+            }
+            LetAgents if !self.question.kind.is_operators() && self.is_ready(state.now) => {
+                let (question, may) = (self.question.id.clone(), !self.question.agents);
+                state.effects.push(Effect::Ask(Request::LetAgents { question, may, nonce: None }));
+            }
+            Choose if self.chosen.is_none() => state.say("point at a label first"),
+            _ => self.decide(state, action),
+        }
+    }
+
+    fn decide(&mut self, state: &mut State, action: Action) {
+        let Some(given) = self.given(action) else { return };
+        if self.is_sent || self.is_over {
+            return;
+        }
+        if state.setup.recording.is_some() || state.view.is_lost {
+            state.say("nobody is there to take it");
+            return;
+        }
+        if !self.is_ready(state.now) {
+            state.say("that key came too early: read, then press it again");
+            return;
+        }
+        self.is_sent = true;
+        let question = self.question.id.clone();
+        state.effects.push(Effect::Ask(Request::Answer { question, given, nonce: None }));
+    }
+
+    /// Takes the current state of its question; tells whether the dialog looks different. A dialog whose question was
+    /// settled by somebody else stays open, so that a key meant for it does not act on the screen below.
+    pub(in crate::console) fn refresh(&mut self, questions: &[Arc<Question>]) -> bool {
+        match questions.iter().find(|question| question.id == self.question.id) {
+            Some(question) => {
+                self.question = Arc::clone(question);
+                false
+            }
+            None if !self.is_over => {
+                (self.is_over, self.is_noting) = (true, false);
+                true
+            }
+            None => false,
+        }
+    }
+}

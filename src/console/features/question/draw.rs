@@ -1,0 +1,146 @@
+//! Drawing the dialog of a question: its full text, the evidence and the keys. Nothing is cut; what does not
+//! fit scrolls.
+
+use ratatui::layout::Rect;
+
+use crate::console::features::question::QuestionDialog;
+use crate::console::keys::{Action, Context};
+use crate::console::state::State;
+use crate::console::state::terms::Term;
+use crate::console::text::{Piece, piece, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::dialog::places;
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::pieces::joined;
+use crate::model::QuestionKind;
+
+/// Maximum number of labels shown at once.
+const MOST_LABELS: usize = 8;
+
+fn foot_rows(dialog: &QuestionDialog) -> u16 {
+    let labels = match &dialog.question.kind {
+        QuestionKind::Choice { labels } => labels.len().min(MOST_LABELS),
+        QuestionKind::Text { .. } => 1,
+        _ => 0,
+    };
+    let note = usize::from(dialog.is_noting || !dialog.note.value().is_empty());
+    u16::try_from(labels + note + 2).unwrap_or(2)
+}
+
+/// Returns how many rows a question has, and how many of them fit on screen.
+pub(crate) fn rows(state: &State, dialog: &QuestionDialog) -> (usize, usize) {
+    let all = dialog.rows(state.size).len();
+    (all, usize::from(places(state.size, all, foot_rows(dialog)).1.height))
+}
+
+pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
+    let rows = dialog.rows(painter.size());
+    let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(dialog));
+    painter.boxed(whole, &dialog.title());
+    left(painter, dialog, whole);
+    let shown = usize::from(text.height);
+    let top = dialog.top.min(rows.len().saturating_sub(shown));
+    painter.rows(text, rows.iter().skip(top));
+    more(painter, text, top, rows.len().saturating_sub(top + shown));
+    foot(painter, dialog, below);
+}
+
+/// Draws the time left into the title.
+pub(in crate::console) fn left(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
+    let said = match dialog.question.deadline {
+        _ if dialog.is_over => return,
+        Some(deadline) => format!(" {} ", painter.left(deadline)),
+        None => format!(" asked {} ", painter.ago(dialog.question.asked_at)),
+    };
+    let role = if dialog.question.deadline.is_some() { Role::Waiting } else { Role::Faint };
+    let head = Rect { width: area.width.saturating_sub(2), ..area };
+    painter.row_right(head, 0, &[piece(said, role)]);
+}
+
+/// Indicates on the last row of the text how much is above and below.
+fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
+    if above == 0 && below == 0 || area.height == 0 {
+        return;
+    }
+    let scroll = if below > 0 { format!(" +{below} rows below ") } else { format!(" {above} rows above ") };
+    painter.row_right(area, area.height - 1, &[piece(scroll, Role::Mode)]);
+}
+
+fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
+    let gate = painter.explained(Term::Gate).filter(|_| dialog.context() == Context::Gate);
+    painter.row(area, 0, gate.as_slice());
+    let mut at = 1;
+    match &dialog.question.kind {
+        QuestionKind::Choice { labels } => {
+            let chosen = dialog.chosen.unwrap_or(0);
+            let top = (chosen + 1).saturating_sub(MOST_LABELS);
+            for (number, label) in labels.iter().enumerate().skip(top).take(MOST_LABELS) {
+                let is_chosen = dialog.chosen == Some(number);
+                let mark = painter.marker(is_chosen);
+                let role = if is_chosen { Role::Strong } else { Role::Text };
+                let row = [piece(format!("{mark} "), Role::Accent), piece(visible::one_line(label), role)];
+                painter.line(area, at, &row);
+                at += 1;
+            }
+        }
+        QuestionKind::Text { masked } => {
+            let label = if *masked { "not recorded " } else { "" };
+            let is_here = !dialog.is_noting && !dialog.is_over;
+            let label = [piece(label, Role::Faint), painter.prompt()];
+            painter.editor(area, at, &label, &dialog.answer, *masked, is_here);
+            at += 1;
+        }
+        _ => {}
+    }
+    if dialog.is_noting || !dialog.note.value().is_empty() {
+        let label = [piece("note ", Role::Faint), painter.prompt()];
+        painter.editor(area, at, &label, &dialog.note, false, dialog.is_noting);
+        at += 1;
+    }
+    let keys = keys(painter, dialog);
+    painter.line(area, at, &keys);
+}
+
+fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
+    use Action::*;
+    if dialog.is_sent && !dialog.is_over {
+        return vec![piece("on its way", Role::Faint)];
+    }
+    let context = dialog.context();
+    let mut said = Vec::new();
+    if let Err(why) = painter.state.question_is_attached(&dialog.question)
+        && !dialog.is_over
+    {
+        said.push(vec![piece(why.to_string(), Role::Waiting)]);
+        said.push(painter.key(context, Back, "later"));
+        return joined(said, &piece("   ", Role::Text));
+    }
+    let actions: &[(Action, &str)] = match (&dialog.question.kind, dialog.is_noting) {
+        _ if dialog.is_over => {
+            said.push(vec![piece("This question is no longer open.", Role::Strong)]);
+            &[(Back, "close")]
+        }
+        (_, true) => &[(Send, "done"), (Back, "back")],
+        (QuestionKind::Gate { .. } | QuestionKind::Command, _) => {
+            &[(ApproveGate, "approve"), (RejectGate, "reject"), (Note, "note"), (Back, "decide later")]
+        }
+        (QuestionKind::YesNo { .. }, _) => &[(Yes, "yes"), (No, "no")],
+        (QuestionKind::Choice { .. }, _) => &[(Down, "point"), (Choose, "choose")],
+        (QuestionKind::Text { .. }, _) => &[(Send, "send"), (Abort, "end the program"), (Back, "later")],
+        (QuestionKind::InFlight, _) => &[
+            (RunAgain, "run it again"),
+            (Skip, "go on after it"),
+            (Abort, "end the program"),
+            (Back, "later"),
+        ],
+    };
+    let agents = if dialog.question.agents { "no agents" } else { "let agents" };
+    let rest = [(Note, "note"), (LetAgents, agents), (Abort, "end program"), (Back, "later")];
+    // Questions that agents may answer have these keys too.
+    let is_shared = matches!(context, Context::YesNo | Context::Choice);
+    let rest = rest
+        .iter()
+        .filter(|(action, _)| is_shared && (*action != LetAgents || !dialog.question.kind.is_operators()));
+    said.extend(actions.iter().chain(rest).map(|(action, word)| painter.key(context, *action, word)));
+    joined(said, &piece("   ", Role::Text))
+}

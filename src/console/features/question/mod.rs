@@ -1,0 +1,234 @@
+//! Questions of a program: the state of the dialog, what it shows, and what keys do in it. A deciding key
+//! only counts once the question has been on screen for a moment. Pure.
+
+pub mod answer;
+pub mod draw;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tui_input::Input as Editor;
+
+use crate::console::keys::{Action, Context};
+use crate::console::state::questions::title;
+use crate::console::text::{Piece, piece, visible, wrapped};
+use crate::console::theme::Role;
+use crate::console::widgets::dialog::{has_been_read, places};
+use crate::model::{AnswerValue, BindingView, Expected, Given, Question, QuestionKind};
+
+/// Maximum number of rows shown of a value.
+const VALUE_LINES: usize = 6;
+
+/// A question in its dialog.
+#[derive(Debug, Clone)]
+pub struct QuestionDialog {
+    /// The question as last published.
+    pub question: Arc<Question>,
+    /// First row shown.
+    pub top: usize,
+    /// The highlighted label, if any.
+    pub chosen: Option<usize>,
+    /// The answer being typed.
+    pub answer: Editor,
+    /// The reason, in the user's words.
+    pub note: Editor,
+    /// Whether the note is being typed.
+    pub is_noting: bool,
+    /// Whether the answer has been sent.
+    pub is_sent: bool,
+    /// Whether it was settled, by somebody or by a timeout, or withdrawn.
+    pub is_over: bool,
+    /// When it was first on screen.
+    pub shown_at: Option<Timestamp>,
+}
+
+impl QuestionDialog {
+    /// Opens a question.
+    pub fn new(question: Arc<Question>) -> Self {
+        Self {
+            question,
+            top: 0,
+            chosen: None,
+            answer: Editor::default(),
+            note: Editor::default(),
+            is_noting: false,
+            is_sent: false,
+            is_over: false,
+            shown_at: None,
+        }
+    }
+
+    /// Returns the context whose key bindings apply.
+    pub fn context(&self) -> Context {
+        if self.is_over {
+            return Context::Settled;
+        }
+        if self.is_noting {
+            return Context::Reason;
+        }
+        match self.question.kind {
+            QuestionKind::Gate { .. } | QuestionKind::Command => Context::Gate,
+            QuestionKind::YesNo { .. } => Context::YesNo,
+            QuestionKind::Choice { .. } => Context::Choice,
+            QuestionKind::Text { .. } => Context::Answer,
+            QuestionKind::InFlight => Context::InFlight,
+        }
+    }
+
+    /// Tells whether a deciding key counts now.
+    pub fn is_ready(&self, now: Timestamp) -> bool {
+        !self.is_over && !self.is_sent && has_been_read(self.shown_at, now)
+    }
+
+    /// Returns the text being typed, if any.
+    pub fn editor(&mut self) -> Option<&mut Editor> {
+        if self.is_over || self.is_sent || self.shown_at.is_none() {
+            return None;
+        }
+        match (self.is_noting, &self.question.kind) {
+            (true, _) => Some(&mut self.note),
+            (false, QuestionKind::Text { .. }) => Some(&mut self.answer),
+            (false, _) => None,
+        }
+    }
+
+    /// Returns the answer that an action stands for, if any.
+    pub fn given(&self, action: Action) -> Option<Given> {
+        let value = match (action, &self.question.kind) {
+            (Action::Yes, _) => AnswerValue::Yes,
+            (Action::No, _) => AnswerValue::No,
+            (Action::ApproveGate, _) => AnswerValue::Approve,
+            (Action::RejectGate, _) => AnswerValue::Reject,
+            (Action::RunAgain, _) => AnswerValue::Rerun,
+            (Action::Skip, _) => AnswerValue::Skip,
+            (Action::Abort, _) => AnswerValue::Abort,
+            (Action::Choose, QuestionKind::Choice { labels }) => {
+                AnswerValue::Choice(labels.get(self.chosen?)?.clone())
+            }
+            (Action::Send, QuestionKind::Text { .. }) => AnswerValue::Text(self.answer.value().to_owned()),
+            _ => return None,
+        };
+        let note = self.note.value().trim();
+        let note = (!note.is_empty()).then(|| note.to_owned());
+        self.question.kind.accepts(&value).then_some(Given { value, note })
+    }
+
+    /// Moves the highlight to another label.
+    pub fn point(&mut self, by: isize) {
+        let QuestionKind::Choice { labels } = &self.question.kind else { return };
+        let last = labels.len().saturating_sub(1);
+        self.chosen = Some(match self.chosen {
+            None if by > 0 => 0,
+            None => last,
+            Some(at) => at.saturating_add_signed(by).min(last),
+        });
+    }
+
+    /// Returns the full text, wrapped to the width of the dialog.
+    pub(crate) fn rows(&self, size: (u16, u16)) -> Vec<Vec<Piece>> {
+        wrapped(&self.lines(), usize::from(places(size, 0, 0).1.width))
+    }
+
+    /// Returns the same as unwrapped lines.
+    pub(crate) fn lines(&self) -> Vec<Vec<Piece>> {
+        let Question { text, evidence, comments, kind, .. } = &*self.question;
+        let mut lines = vec![self.origin()];
+        lines.extend(self.question.expected.iter().flat_map(expected));
+        lines.push(Vec::new());
+        lines.extend(whole(text, Role::Strong));
+        if let Some(workdir) = &evidence.workdir {
+            let path = visible::one_line(&workdir.to_string_lossy()).into_owned();
+            lines.push(Vec::new());
+            lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
+        }
+        if let Some(command) = &evidence.command {
+            lines.push(Vec::new());
+            lines.push(vec![piece("the command", Role::Faint)]);
+            lines.extend(whole(command, Role::Strong));
+        }
+        if visible::has_hidden(text) || evidence.command.as_deref().is_some_and(visible::has_hidden) {
+            lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+        }
+        if let QuestionKind::YesNo { yes, no } = kind {
+            for (word, follows) in [("yes", yes), ("no", no)].into_iter().filter(|(_, text)| !text.is_empty())
+            {
+                lines.push(vec![piece(format!("{word}: {}", visible::one_line(follows)), Role::Faint)]);
+            }
+        }
+        for binding in &evidence.bindings {
+            lines.push(Vec::new());
+            lines.extend(value(binding));
+        }
+        for comment in comments {
+            lines.push(Vec::new());
+            let said = visible::one_line(&comment.text).into_owned();
+            lines.push(vec![piece(format!("{}: ", comment.by), Role::Accent), piece(said, Role::Text)]);
+        }
+        lines
+    }
+
+    fn origin(&self) -> Vec<Piece> {
+        let Question { origin, evidence, .. } = &*self.question;
+        let file = origin.program.as_ref().and_then(|path| path.file_name());
+        let file = file.map(|name| visible::one_line(&name.to_string_lossy()).into_owned());
+        let line = origin.lines.map(|lines| format!("line {}", lines.first));
+        let pass = evidence.pass.map(|(pass, most)| match most {
+            Some(most) => format!("pass {pass} of at most {most}"),
+            None => format!("pass {pass}"),
+        });
+        let facts: Vec<String> = [file, line, pass].into_iter().flatten().collect();
+        vec![piece(facts.join("  "), Role::Faint)]
+    }
+
+    /// Returns the title: the kind and name of the question.
+    pub fn title(&self) -> String {
+        title(&self.question)
+    }
+}
+
+/// Describes who is expected to answer, and with which settings.
+fn expected(expected: &Expected) -> Vec<Vec<Piece>> {
+    let Expected { by, task, agent, model, permissions, skills } = expected;
+    let by = visible::one_line(by).into_owned();
+    let who = match task {
+        Some(_) => format!("{by} is at work on it; your answer ends that"),
+        None => format!("answered by {by}"),
+    };
+    let named = |label: &str, words: &[String]| {
+        (!words.is_empty()).then(|| format!("{label} {}", visible::one_line(&words.join(", "))))
+    };
+    let agent = named("agent", agent.as_slice());
+    let model = named("model", model.as_slice());
+    let facts = [agent, model, named("permissions", permissions), named("skills", skills)];
+    let facts: Vec<String> = std::iter::once(who).chain(facts.into_iter().flatten()).collect();
+    vec![vec![piece(facts.join("  "), Role::Faint)]]
+}
+
+/// Returns a text in full and unmasked: whoever answers must see what they are answering.
+fn whole(text: &str, role: Role) -> Vec<Vec<Piece>> {
+    text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
+}
+
+fn value(binding: &BindingView) -> Vec<Vec<Piece>> {
+    let mut head = vec![piece(visible::one_line(&binding.name).into_owned(), Role::Name)];
+    if let Some(code) = binding.exit_code {
+        let role = if code == 0 { Role::Completed } else { Role::Failed };
+        head.push(piece(format!("  exit {code}"), role));
+    }
+    if binding.timed_out {
+        head.push(piece("  timed out", Role::Failed));
+    }
+    let lines: Vec<&str> = binding.preview.trim_end().split('\n').collect();
+    let shown = lines.iter().take(VALUE_LINES);
+    let mut rows = vec![head];
+    rows.extend(shown.map(|line| vec![piece(format!("  {}", visible::in_text(line)), Role::Text)]));
+    if lines.len() > VALUE_LINES || binding.is_cut {
+        let file = binding.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let more = format!("  {} characters in all  {}", binding.chars, visible::one_line(&file));
+        rows.push(vec![piece(more.trim_end(), Role::Faint)]);
+    }
+    for line in binding.stderr.iter().flat_map(|text| text.trim_end().split('\n')).take(VALUE_LINES) {
+        rows.push(vec![piece(format!("  stderr: {}", visible::in_text(line)), Role::Failed)]);
+    }
+    rows
+}

@@ -1,0 +1,60 @@
+//! The difference between the answers of two calls.
+
+use crate::console::features::receipts::Receipts;
+use crate::console::state::State;
+use crate::console::state::calls::Column;
+use crate::console::text::diff::Diff;
+use crate::console::text::reading::{Reader, Text};
+use crate::console::text::{json, piece};
+use crate::console::theme::Role;
+use crate::model::CallRecord;
+
+impl Receipts {
+    /// Marks the current call for comparison; if another one is marked, shows the difference between them; if
+    /// it is the marked one, removes the mark.
+    pub(in crate::console) fn compare(&mut self, state: &mut State) {
+        let Some(shown) = state.shown_record() else { return };
+        match self.marked.clone() {
+            Some(marked) if marked.seq == shown.seq => self.marked = None,
+            Some(marked) => {
+                state.calls.finding = None;
+                state.toasts.pass();
+                let names = [marked.seq, shown.seq].map(|seq| state.call_name(seq));
+                state.reader = Some(difference(&marked, &shown, names, state.calls.column));
+            }
+            None => {
+                let text =
+                    format!("call {} is marked: go to another one and compare", state.call_name(shown.seq));
+                state.say(text);
+                self.marked = Some(shown);
+            }
+        }
+    }
+}
+
+/// Lays out the difference between two answers: between their receipts if those are on screen, or else their
+/// envelopes.
+pub(in crate::console) fn difference(
+    before: &CallRecord,
+    after: &CallRecord,
+    names: [String; 2],
+    column: Column,
+) -> Reader {
+    let texts = [before, after].map(|record| match column {
+        Column::Receipt => record.receipt.clone().unwrap_or_default(),
+        _ => record.envelope.as_ref().map(json::text).unwrap_or_default(),
+    });
+    let diff = Diff::of(&texts[0], &texts[1]);
+    let what = if column == Column::Receipt { "receipts" } else { "envelopes" };
+    let mut facts = vec![piece(format!("-{} +{}", diff.removed, diff.added), Role::Strong)];
+    facts.extend(diff.changes.is_empty().then(|| piece("they are the same", Role::Faint)));
+    facts.extend(diff.is_cut.then(|| piece("the first lines of long texts", Role::Faint)));
+    Reader {
+        title: format!("{what} of calls - {} and + {}", names[0], names[1]),
+        facts,
+        text: Text::new(diff.document),
+        parts: diff.changes,
+        begin: 0,
+        part: "change",
+    }
+}

@@ -1,0 +1,207 @@
+//! The receipts screen: which call is selected, which column has the keys, and the texts to read.
+
+pub mod compare;
+pub mod coverage;
+pub mod draw;
+mod find;
+pub mod sheet;
+
+use std::sync::Arc;
+
+use crate::console::effect::Effect;
+use crate::console::features::receipts::sheet::{Link, Sheet, more, next_less, sheet};
+use crate::console::keys::Action;
+use crate::console::state::State;
+use crate::console::state::calls::Column;
+use crate::console::state::focus::{Mode, Prompt, Screen};
+use crate::console::state::layout::Layout;
+use crate::console::text::reading::moved;
+use crate::link::Request;
+use crate::model::CallRecord;
+
+/// What the receipts screen keeps: the texts of the current call, and the answer that others are compared with.
+#[derive(Debug, Clone, Default)]
+pub struct Receipts {
+    /// The texts of the current call.
+    pub sheet: Option<Sheet>,
+    /// The answer marked for comparison.
+    pub marked: Option<Arc<CallRecord>>,
+}
+
+impl Receipts {
+    /// Returns the index of the batch item that the current row belongs to.
+    pub fn item_read(&self, column: Column) -> Option<usize> {
+        let sheet = self.sheet.as_ref().filter(|_| column != Column::Calls)?;
+        let text = sheet.text(column);
+        let line = text.document.line_of(text.at)?;
+        let start = |link: &&Link| link.lines(column).start;
+        // The list of all items comes first: the item that began last is the one being read.
+        let begun = sheet.links.iter().filter(|link| link.item.is_some() && start(link) <= line);
+        usize::try_from(begun.max_by_key(start)?.item?.checked_sub(1)?).ok()
+    }
+
+    /// Folds or unfolds the current row of the envelope; in another column goes to the next column.
+    pub(crate) fn fold(&mut self, state: &mut State) {
+        if state.calls.column == Column::Calls {
+            let row = state.call_rows().get(state.call_at()).map(|row| (row.oldest, row.count));
+            if let Some((oldest, 2..)) = row {
+                state.calls.unfolded = Some(oldest);
+                return;
+            }
+        }
+        if state.calls.column != Column::Envelope {
+            return state.cycle_column(1);
+        }
+        let Some(sheet) = &mut self.sheet else { return };
+        sheet.envelope.at = sheet.envelope.document.fold(sheet.envelope.at);
+    }
+
+    pub(crate) fn copy_text(&mut self, state: &mut State) {
+        let Some(sheet) = self.sheet.as_ref().filter(|sheet| sheet.is_answered) else {
+            return;
+        };
+        let text = match state.calls.column {
+            Column::Envelope => sheet.envelope_text.clone(),
+            _ => sheet.receipt_text.clone(),
+        };
+        state.toasts.say("copied", Some(sheet.seq), state.now);
+        state.effects.push(Effect::Copy(text));
+    }
+
+    /// Gives the texts a smaller or larger budget, or removes it.
+    pub(crate) fn change_budget(&mut self, state: &mut State, action: Action) {
+        if let Some((sheet, record)) = self.sheet.as_ref().zip(state.shown_record()) {
+            let whole = sheet.whole_chars;
+            let now = state.calls.budget.unwrap_or(whole).min(whole);
+            state.calls.budget = match action {
+                Action::LessRoom => match next_less(&record, now) {
+                    None => return state.say("it is as short as it gets"),
+                    less => less,
+                },
+                Action::MoreRoom => more(now, whole),
+                _ => None,
+            };
+        }
+    }
+
+    pub(crate) fn go_in_text(&mut self, state: &State, column: Column, action: Action) {
+        let shown = state.text_rows(column);
+        self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).go(action, shown));
+    }
+
+    /// Scrolls a text by a row, as the wheel does.
+    pub(in crate::console) fn roll_text(&mut self, state: &State, column: Column, action: Action) {
+        let shown = state.text_rows(column);
+        self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).roll(action, shown));
+    }
+
+    pub(crate) fn lay_out_sheet(&mut self, state: &State, layout: &Layout) {
+        let record = state.shown_call().and_then(|call| state.view.records.get(&call.seq)).cloned();
+        let Some(record) = record else {
+            self.sheet = None;
+            return;
+        };
+        let is_answered = record.envelope.is_some();
+        let budget = state.calls.budget.filter(|_| state.screen == Screen::Receipts);
+        let wanted = (record.seq, is_answered, budget);
+        let is_same = self.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
+        if !is_same {
+            self.sheet = Some(sheet(&record, budget, state.setup.theme.glyphs));
+        }
+        self.place_texts(state, layout);
+    }
+
+    /// Wraps the texts for their areas, moves the other column to the counterpart of the current row, and
+    /// scrolls the current rows into view.
+    fn place_texts(&mut self, state: &State, layout: &Layout) {
+        let column = state.calls.column;
+        let Some(sheet) = &mut self.sheet else { return };
+        // A text that is not on screen is wrapped like the one that is, so that its rows can be looked up.
+        let [receipt, envelope] = [layout.receipt.width, layout.envelope.width];
+        sheet.receipt.wrap(if receipt == 0 { envelope } else { receipt });
+        sheet.envelope.wrap(if envelope == 0 { receipt } else { envelope });
+        if state.screen != Screen::Receipts {
+            return;
+        }
+        let at = sheet.text(column).at;
+        if column != Column::Calls && sheet.followed != Some((column, at)) {
+            sheet.followed = Some((column, at));
+            let there = sheet.counterpart(column, at).filter(|_| !sheet.are_linked());
+            there.into_iter().for_each(|there| sheet.text_mut(column.other()).at = there);
+        }
+        for column in [Column::Receipt, Column::Envelope] {
+            sheet.text_mut(column).settle(usize::from(layout.text(column).height.saturating_sub(1)));
+        }
+    }
+}
+
+impl State {
+    /// Lists the calls that match the typed text, and shows the newest of them.
+    pub(in crate::console) fn filter_calls(&mut self) {
+        let Mode::Write(Prompt::FilterCalls, editor) = &self.mode else { return };
+        self.calls.filter = editor.value().to_owned();
+        self.calls.selected = None;
+    }
+}
+
+impl State {
+    /// Removes the filter from the list of calls, or if there is none, the limit to one place; tells whether
+    /// there was anything to remove.
+    pub(crate) fn unfilter_calls(&mut self) -> bool {
+        if !std::mem::take(&mut self.calls.filter).is_empty() {
+            return true;
+        }
+        let is_narrowed = self.is_narrowed();
+        if is_narrowed {
+            self.show_only(None);
+        }
+        is_narrowed
+    }
+
+    pub(crate) fn cycle_column(&mut self, by: usize) {
+        const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
+        let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
+        self.calls.column = TURN[(at + by) % TURN.len()];
+    }
+
+    /// Opens the task of the current call, or the command of the program on screen.
+    pub(crate) fn open_task(&mut self) {
+        let task = match self.screen {
+            Screen::Program => self.program_task(),
+            _ => self.shown_call().and_then(|call| call.task.clone()),
+        };
+        let Some(task) = task else { return };
+        if self.view.task(&task).is_none() {
+            self.say("that task is no longer on the list");
+            return;
+        }
+        self.select(task);
+        self.show(Screen::Focus)
+    }
+
+    pub(crate) fn go_in_calls(&mut self, action: Action) {
+        let count = self.call_rows().len();
+        let page = self.layout().list_items().max(1);
+        let to = moved(self.call_at(), action, page, count.saturating_sub(1));
+        let seq = self.call_rows().get(to).map(|row| row.call.seq);
+        self.calls.selected = if to == 0 { None } else { seq };
+    }
+
+    /// Returns how many rows of a text fit on screen.
+    pub(in crate::console) fn text_rows(&self, column: Column) -> usize {
+        usize::from(self.layout().text(column).height.saturating_sub(1))
+    }
+
+    pub(crate) fn fetch_call(&mut self, layout: &Layout) -> Option<Effect> {
+        let is_wanted = self.screen == Screen::Receipts || !layout.receipt.is_empty();
+        let call = self.shown_call().filter(|_| is_wanted)?;
+        let (seq, is_answered) = (call.seq, call.status.is_some());
+        let has_it =
+            self.view.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
+        if has_it || self.view.asked.get(&seq) == Some(&is_answered) {
+            return None;
+        }
+        self.view.asked.insert(seq, is_answered);
+        Some(Effect::Ask(Request::Record { seq }))
+    }
+}

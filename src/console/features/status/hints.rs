@@ -1,0 +1,160 @@
+//! The most useful keys for the current context, hints for newcomers until they have used the key, and what
+//! the console remembers between runs (none of it essential: an unreadable file counts as empty).
+
+use crate::console::effect::Effect;
+use crate::console::features::status::StatusFacts;
+use crate::console::keys::{Action, Context};
+use crate::console::state::State;
+use crate::console::state::calls::Column;
+use crate::console::state::focus::{Mode, Prompt};
+use crate::console::state::input::takes_input;
+use crate::console::state::terms::HINTED;
+use crate::console::text::{Piece, piece};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::pieces::{columns, joined};
+
+/// What newcomers should learn first: the action, and what it is good for.
+const HINTS: [(Action, &str); 4] = [
+    (Action::Help, "lists the keys that work here"),
+    (Action::Type, "types into the task"),
+    (Action::ShowReceipts, "shows what the agent was told"),
+    (Action::Palette, "finds everything by name"),
+];
+
+/// Maximum number of keys shown at once.
+const MOST_HINTS: usize = 5;
+
+impl State {
+    /// Marks the hint about this key as learnt.
+    pub(in crate::console) fn learn(&mut self, action: Option<Action>) {
+        let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
+        if hinted.is_some_and(|action| self.setup.ui.hints && self.memory.learnt.insert(action.name())) {
+            self.effects.push(Effect::Remember(self.memory.clone()));
+        }
+    }
+}
+
+/// The actions worth a hint in each context, most useful first.
+fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
+    use Action::*;
+    let state = painter.state;
+    match painter.focus.context {
+        Context::Tasks | Context::Focus | Context::Program if state.search.is_some() => {
+            &[NextMatch, PreviousMatch, Back]
+        }
+        Context::Tasks | Context::Focus if state.view.is_lost => &[Quit, ShowFocus, Search, ShowReceipts],
+        Context::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
+        Context::Tasks if state.in_pane => &[Up, PageUp, FindText, First, Last, Back],
+        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
+        Context::Focus | Context::Program if state.scroll.is_some() => &[Last, Up, Down, Search, Back],
+        Context::Focus => {
+            &[Approvals, Type, Line, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
+        }
+        Context::Receipts if is_finding(painter) => &[NextFound, PreviousFound, Back, NextColumn, FindText],
+        Context::Receipts if state.calls.budget.is_some() => {
+            &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
+        }
+        Context::Receipts if facts.has_marked_call => &[Compare, Up, Down, NextColumn, Fold],
+        Context::Receipts if state.calls.column == Column::Envelope => {
+            &[Fold, NextColumn, CopyText, LessRoom, Compare]
+        }
+        Context::Receipts => &[NextColumn, CopyText, Seen, LessRoom, OpenTask, Zoom, ShowTasks],
+        Context::Text if is_finding(painter) => &[NextFound, PreviousFound, Back],
+        Context::Replay => &[Play, StepForward, Faster, NextPart, Back],
+        Context::Text => &[NextPart, FindText, Down, Back],
+        Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
+        Context::Program => {
+            &[AnswerQuestion, Type, Line, Release, NextPane, OpenTask, Last, NextProgram, ShowTasks]
+        }
+        Context::Attention => &[Choose, Up, Down, Back],
+        Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
+        Context::Answer | Context::Reason => &[Send, Back],
+        Context::Input => &[Leave],
+        Context::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
+        Context::Line => &[Send, Newline, Raw, Leave],
+        Context::Start => &[Run, Leave],
+        Context::Search => &[Find, Leave],
+        Context::Help => &[Palette, Up, Down, Back],
+        Context::Held => &[Approve, Deny, NextHeld, Back],
+        Context::Note | Context::Tell => &[Send, Leave],
+        Context::List => &[Choose, Up, Down, Back],
+        Context::Observe
+        | Context::Stop
+        | Context::Restart
+        | Context::Signal
+        | Context::Quit
+        | Context::Paste => &[Back],
+    }
+}
+
+/// Tells whether a key would do something useful now; on an ended task, `Enter` merely opens it.
+fn is_useful(painter: &Painter<'_>, action: Action) -> bool {
+    let state = painter.state;
+    let types = state.at_hand().is_some_and(|task| takes_input(task));
+    let is_worth = match action {
+        Action::Type | Action::Line => types,
+        Action::Restart => state.at_hand().is_some_and(|task| task.status.is_terminal()),
+        _ => true,
+    };
+    let is_answer = matches!(action, Action::Approve | Action::Deny);
+    painter.focus.has_dialog && !is_answer || painter.can(action) && is_worth
+}
+
+pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room: u16) -> Vec<Piece> {
+    let state = painter.state;
+    if state.is_leaving {
+        return vec![piece("ending the tasks, then leaving", Role::Text)];
+    }
+    let context = painter.focus.context;
+    let is_kept = matches!(state.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
+    let word = |action: Action| match action {
+        Action::Send if is_kept => "save",
+        // The same key filters tasks, or searches the output once keys go to the pane.
+        Action::FindText if context == Context::Tasks && state.in_pane => "search",
+        _ => action.hint(),
+    };
+    let hint = |action: Action| painter.key(context, action, word(action));
+    let gap = piece("  ", Role::Text);
+    let help = hint(Action::Help);
+    let mut groups: Vec<Vec<Piece>> = Vec::new();
+    for action in candidates(painter, facts).iter().filter(|action| is_useful(painter, **action)) {
+        let tried = [&groups[..], &[hint(*action)]].concat();
+        let shown =
+            |tried: &[Vec<Piece>]| tried.iter().chain([&help]).filter(|group| !group.is_empty()).count();
+        let whole = joined([&tried[..], std::slice::from_ref(&help)].concat(), &gap);
+        if shown(&tried) <= MOST_HINTS && columns(&whole) <= room {
+            groups = tried;
+        }
+    }
+    let whole = joined([groups, vec![help]].concat(), &gap);
+    if columns(&whole) <= room { whole } else { Vec::new() }
+}
+
+/// Returns the hint for a newcomer; empty once its key has been used.
+pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<Piece> {
+    let state = painter.state;
+    let is_over = state.now.duration_since(state.opened) >= HINTED;
+    if !state.setup.ui.hints || state.setup.recording.is_some() || is_over {
+        return Vec::new();
+    }
+    let next = HINTS.iter().filter(|(action, _)| !state.memory.learnt.contains(&action.name()));
+    let context = state.view_context();
+    let key = |action: Action| state.setup.keymap.key(context, action).filter(|_| painter.can(action));
+    let Some((key, use_of)) = next.filter_map(|(action, use_of)| Some((key(*action)?, use_of))).next() else {
+        return Vec::new();
+    };
+    let chord = state.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
+    let back = if use_of.starts_with("types") { format!(", {chord} comes back") } else { String::new() };
+    vec![
+        piece(" new here?  ", Role::Faint),
+        piece(key, Role::Key),
+        piece(format!(" {use_of}{back}"), Role::Text),
+    ]
+}
+
+/// Tells whether a search is active and the keys of its text apply.
+pub(in crate::console) fn is_finding(painter: &Painter<'_>) -> bool {
+    let is_text = matches!(painter.focus.context, Context::Receipts | Context::Text);
+    painter.state.calls.finding.is_some() && is_text
+}

@@ -1,0 +1,376 @@
+//! The two bottom rows: a notice or the input line, and below it the mode, the driver, useful keys and the
+//! follow flag.
+
+pub mod hints;
+
+use jiff::SignedDuration;
+use ratatui::layout::Rect;
+
+use crate::config::Mouse;
+use crate::console::features::status::hints::{hint, hints, is_finding};
+use crate::console::keys::{Action, Context};
+use crate::console::state::calls::Column;
+use crate::console::state::finding::Finding;
+use crate::console::state::focus::{Mode, Prompt, Screen};
+use crate::console::state::input::wants_secret;
+use crate::console::state::names::alias;
+use crate::console::state::questions;
+use crate::console::state::search::{Outcome, Search};
+use crate::console::state::terms::{HINTED, Term};
+use crate::console::state::words::{needs, who};
+use crate::console::text;
+use crate::console::text::{Piece, count, piece, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::pieces::columns;
+use crate::envelope::Actor;
+use crate::model::Notice;
+
+/// Describes the number of matches and the position of the current one.
+pub(in crate::console) fn match_count(finding: &Finding, needle: String) -> Vec<Piece> {
+    let what = match finding.count() {
+        (_, 0) => "no match".to_owned(),
+        (at, all) => format!("{}/{}", count(at as u64), count(all as u64)),
+    };
+    vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
+}
+
+/// What the bottom rows tell of other features.
+#[derive(Debug, Clone, Default)]
+pub struct StatusFacts {
+    /// Which result of the search across all tasks is shown.
+    pub found_at: Option<String>,
+    /// Where the text or the replay over the screen stands.
+    pub over_screen: Option<Vec<Piece>>,
+    /// Whether an answer is marked for comparison.
+    pub has_marked_call: bool,
+}
+
+/// How long a notice stays unless a newer one arrives or `Esc` clears it.
+const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
+
+/// Maximum width of a search text, in columns.
+const MOST_NEEDLE: usize = 24;
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, facts: &StatusFacts) {
+    let state = painter.state;
+    let mode = [piece(format!(" {} ", mode_word(painter)), Role::Mode), piece("  ", Role::Text)];
+    let mut x = painter.row(area, 0, &mode);
+    let mut flag = flag(painter);
+    if !state.has_mouse && state.setup.ui.mouse != Mouse::Off {
+        flag.insert(0, piece("MOUSE OFF  ", Role::Strong));
+    }
+    let flag_from = area.width.saturating_sub(columns(&flag) + 1);
+    painter.row_from(area, (flag_from, 0), &flag);
+    let driver = driver(painter, facts);
+    let room = Rect { width: flag_from.saturating_sub(2), ..area };
+    let hints = hints(painter, facts, room.width.saturating_sub(x + columns(&driver) + 3));
+    x = painter.row_from(room, (x, 0), &driver);
+    painter.row_from(room, (x + if driver.is_empty() { 0 } else { 3 }, 0), &hints);
+}
+
+fn mode_word(painter: &Painter<'_>) -> String {
+    let state = painter.state;
+    let of = |task| state.view.task(task).map(|task| alias(task)).unwrap_or_default();
+    let word = match (painter.focus.context, &state.mode) {
+        _ if state.is_leaving => "STOPPING",
+        _ if painter.focus.word.is_some() => painter.focus.word.unwrap_or_default(),
+        (Context::Stop, _) => "STOP?",
+        (Context::Signal, _) => "SIGNAL?",
+        (Context::Restart, _) => "RESTART?",
+        (Context::Quit, _) => "QUIT?",
+        (Context::Paste, _) => "PASTE?",
+        (Context::Tell, _) => "TELL",
+        (Context::Held, _) => "APPROVE?",
+        (Context::Note, _) if painter.focus.has_dialog => "DENY?",
+        (Context::Help, _) => "HELP",
+        (Context::Attention, _) => "ATTENTION",
+        (Context::Gate, _) => "GATE?",
+        (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?",
+        (Context::Reason, _) => "NOTE",
+        (Context::Settled, _) => "SETTLED",
+        (Context::List, _) => "CHOOSE",
+        (_, Mode::Input(task)) => return format!("INPUT {}", of(task)),
+        (_, Mode::Copy(_)) => "COPY",
+        (_, Mode::Write(Prompt::Line(task), _)) => return format!("LINE {}", of(task)),
+        (_, Mode::Write(Prompt::Rename(_) | Prompt::Layout, _)) => "NAME",
+        (_, Mode::Write(Prompt::Watch(_), _)) => "WATCH",
+        (_, Mode::Write(Prompt::Start, _)) => "START",
+        (_, Mode::Write(Prompt::Search(_) | Prompt::SearchAll | Prompt::Find, _)) => "SEARCH",
+        (_, Mode::Write(Prompt::FilterCalls | Prompt::FilterTasks, _)) => "FILTER",
+        (_, Mode::Observe) if is_searching(painter) || is_finding(painter) => "SEARCH",
+        (Context::Replay, _) => {
+            let task = state.replay.as_ref().map(|replay| of(&replay.task));
+            return format!("REPLAY {}", task.unwrap_or_default());
+        }
+        (Context::Tasks, Mode::Observe) if state.in_pane => {
+            let task = state.selected().map(|task| alias(task));
+            return format!("PANE {}", task.unwrap_or_default());
+        }
+        (_, Mode::Observe) if state.setup.recording.is_some() => "RECORDING",
+        (_, Mode::Observe) => "OBSERVE",
+    };
+    word.to_owned()
+}
+
+/// Tells whether a search is shown and the keys of its screen apply.
+fn is_searching(painter: &Painter<'_>) -> bool {
+    painter.state.search.is_some()
+        && matches!(painter.focus.context, Context::Tasks | Context::Focus | Context::Program)
+}
+
+/// Describes the result of a search.
+fn searched(search: &Search, dots: &str) -> Vec<Piece> {
+    let what = match (search.outcome, search.query.forward) {
+        (Outcome::Asked, _) => "searching",
+        (Outcome::At(_), _) => "found",
+        (Outcome::Nowhere(None), _) => "no match",
+        (Outcome::Nowhere(Some(_)), false) => "no older match",
+        (Outcome::Nowhere(Some(_)), true) => "no newer match",
+    };
+    let what = match search.counted.filter(|_| matches!(search.outcome, Outcome::At(_))) {
+        Some((at, all)) => format!("{} of {}", text::count(at), text::count(all)),
+        None => what.to_owned(),
+    };
+    let needle = text::cut(&visible::one_line(&search.query.needle), MOST_NEEDLE, dots);
+    vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
+}
+
+fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<Piece> {
+    let state = painter.state;
+    let is_written = matches!(state.mode, Mode::Write(Prompt::Search(_), _)) && !painter.focus.has_dialog;
+    if let Some(told) = facts.found_at.clone().filter(|_| !is_written && is_searching(painter)) {
+        return vec![piece(told, Role::Strong)];
+    }
+    if let Some(search) = state.search.as_ref().filter(|_| is_written || is_searching(painter)) {
+        return searched(search, painter.glyphs().cut);
+    }
+    if let Some(finding) = state.calls.finding.as_ref().filter(|_| is_finding(painter)) {
+        let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, painter.glyphs().cut);
+        return match_count(finding, needle);
+    }
+    if let Some(told) = &facts.over_screen {
+        return told.clone();
+    }
+    match state.screen {
+        Screen::Receipts => {
+            let Some(call) = state.shown_call() else { return Vec::new() };
+            let at = state.call_name(call.seq);
+            let all = match state.is_fleet() {
+                true => String::new(),
+                false => {
+                    let newest = state.view.newest_calls().next().map_or(0, |call| call.seq);
+                    format!(" of {}", text::count(newest))
+                }
+            };
+            let mut said = vec![piece(format!("call {at}{all}"), Role::Text)];
+            if let Some(budget) = state.calls.budget {
+                said.push(piece(format!("  budget {}", text::count(budget)), Role::Strong));
+            }
+            return said;
+        }
+        Screen::Metrics => return vec![piece("last 60 s", Role::Text)],
+        Screen::Program if state.programs.in_pane || state.typing_into().is_some() => {}
+        Screen::Program => {
+            let run = state.program().map(|program| format!("run {}", visible::one_line(&program.run)));
+            return run.map(|run| piece(run, Role::Faint)).into_iter().collect();
+        }
+        Screen::Tasks | Screen::Focus if state.view.is_lost => return Vec::new(),
+        Screen::Tasks | Screen::Focus => {}
+    }
+    let Some(task) = state.at_hand() else { return Vec::new() };
+    if let Some(told) = state.refusal_at_hand() {
+        return vec![piece(told, Role::Strong)];
+    }
+    if task.status.is_terminal() {
+        return vec![piece(format!("{} has ended", alias(task)), Role::Faint)];
+    }
+    match &task.lease {
+        Some(lease) if lease.holder == Actor::Operator => {
+            let left = painter.left(lease.until);
+            vec![piece("input: you", Role::Strong), piece(format!("  {left}"), Role::Text)]
+        }
+        Some(lease) => vec![piece(format!("input: {}", who(&lease.holder)), Role::Text)],
+        None if task.started_by == Actor::Operator => vec![piece("input: you", Role::Text)],
+        None => vec![piece(format!("input: {}", who(&task.started_by)), Role::Text)],
+    }
+}
+
+fn flag(painter: &Painter<'_>) -> Vec<Piece> {
+    let state = painter.state;
+    if let Some(scroll) = &state.scroll {
+        let lines = state.view.task(&scroll.task).map_or(0, |task| task.output.lines);
+        let new = lines.saturating_sub(scroll.lines);
+        // In the list, the keys of a text move the selection.
+        let back = if state.screen == Screen::Tasks && !state.in_pane { Action::Back } else { Action::Last };
+        let key = state.setup.keymap.key(state.view_context(), back).unwrap_or_default();
+        let new = match new {
+            0 => String::new(),
+            // A running count would be motion too.
+            _ if !state.setup.ui.motion => " new below".to_owned(),
+            new => format!(" +{} new", text::count(new)),
+        };
+        let new = piece(format!("{new}  "), Role::Text);
+        return vec![
+            piece("scrolled back,", Role::Strong),
+            new,
+            piece(key, Role::Key),
+            piece(" to follow", Role::Text),
+        ];
+    }
+    if state.reader.is_some() || state.replay.is_some() {
+        return Vec::new();
+    }
+    let follows = match state.screen {
+        Screen::Tasks => !state.list.is_held,
+        Screen::Program if !state.programs.in_pane => state.programs.top.is_none(),
+        Screen::Focus | Screen::Program => state.at_hand().is_some_and(|task| !task.status.is_terminal()),
+        Screen::Receipts => state.calls.selected.is_none(),
+        Screen::Metrics if painter.is_still() => {
+            return vec![piece(format!("as of {}", painter.time(state.now)), Role::Faint)];
+        }
+        Screen::Metrics => return vec![piece("live", Role::Faint)],
+    };
+    vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
+}
+
+/// Draws the upper of the two rows: the input line, or else the current notice.
+pub(in crate::console) fn notice(painter: &mut Painter<'_>, area: Rect) {
+    let state = painter.state;
+    let task = state.mode.task().and_then(|task| state.view.task(task));
+    let is_secret = task.is_some_and(|task| wants_secret(task));
+    let of = task.map(|task| alias(task)).unwrap_or_default();
+    let Mode::Write(prompt, editor) = &state.mode else {
+        let pieces = news(painter);
+        return painter.line(Rect { width: area.width.saturating_sub(1), ..area }, 0, &pieces);
+    };
+    let label = match prompt {
+        Prompt::Line(_) if task.is_none() => return,
+        Prompt::Line(_) if is_secret => format!(" secret, not recorded to {of} "),
+        Prompt::Line(_) => format!(" line to {of} "),
+        Prompt::Start => state.start_label(),
+        Prompt::Rename(_) => format!(" name for {of} "),
+        Prompt::Layout => " save layout as ".to_owned(),
+        Prompt::Watch(_) => format!(" ring for {of}: fail, 30 s, 90 %, or a pattern "),
+        Prompt::Search(_) => format!(" search {of} "),
+        Prompt::SearchAll => " search all tasks ".to_owned(),
+        Prompt::Find if state.calls.column == Column::Envelope => " find in the envelope ".to_owned(),
+        Prompt::Find => " find in the receipt ".to_owned(),
+        Prompt::FilterCalls => " list calls with ".to_owned(),
+        Prompt::FilterTasks => " list tasks with ".to_owned(),
+    };
+    let label = [piece(label, Role::Faint), painter.prompt()];
+    let is_masked = is_secret && matches!(prompt, Prompt::Line(_));
+    painter.editor(area, 0, &label, editor, is_masked, !painter.focus.has_dialog);
+}
+
+/// Returns the newest of: a task that needs the user, a notice from the runtime, and the end of a task that
+/// was being typed into.
+fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
+    let state = painter.state;
+    if state.view.is_lost {
+        let text = piece(" the runtime went away; this console waits for the next one.", Role::Failed);
+        let way = match state.mode {
+            Mode::Input(_) => painter.hint(painter.focus.context, Action::Leave, "leaves"),
+            _ => painter.hint(painter.focus.context, Action::Quit, "quits"),
+        };
+        return [vec![text], way].concat();
+    }
+    if let Mode::Input(task) = &state.mode
+        && let Some(task) = state.view.task(task).filter(|task| task.status.is_terminal())
+    {
+        return vec![piece(format!(" {} exited; press any key", alias(task)), Role::Strong)];
+    }
+    if let Some(news) = held(painter).or_else(|| asked(painter)) {
+        return news;
+    }
+    let waiter = state.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
+    let notice = state.view.snapshot.notices.last().filter(|notice| notice.seq > state.notices_seen);
+    let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
+    let notice = notice.filter(|_| until.is_some_and(|until| until > state.now));
+    if let Some(until) = until.filter(|_| notice.is_some()) {
+        painter.wake_at(until);
+    }
+    match (waiter, notice) {
+        (None, Some(notice)) => told(painter, notice),
+        (Some((task, waiting)), notice) => {
+            let glyph = painter.glyphs().states[2];
+            let since = painter.time(waiting.since);
+            let text = format!(" {glyph} {} {} since {since}", alias(task), needs(waiting));
+            // What is news beside it takes the place of its command.
+            let beside = notice.filter(|notice| notice.at >= waiting.since);
+            let beside = beside.map_or_else(
+                || visible::told(&task.cmd),
+                |notice| visible::one_line(&notice.text).into_owned(),
+            );
+            let beside = piece(format!("  {beside}"), Role::Faint);
+            let has_pane = matches!(state.screen, Screen::Tasks | Screen::Focus | Screen::Program);
+            let is_here = has_pane && state.at_hand().is_some_and(|shown| shown.id == task.id);
+            let hint = painter.hint(painter.focus.context, Action::Attend, "attention");
+            let hint = hint.into_iter().filter(|_| !is_here);
+            [piece(text, Role::Waiting)].into_iter().chain(hint).chain([beside]).collect()
+        }
+        (None, None) => {
+            let term = match state.screen {
+                _ if matches!(state.mode, Mode::Input(_)) => painter.explained(Term::Input),
+                Screen::Metrics => painter.explained(Term::Trips),
+                _ => None,
+            };
+            if let Some(line) = term {
+                return vec![piece(" ", Role::Text), line];
+            }
+            let hint = hint(painter);
+            if let Some(over) = state.opened.checked_add(HINTED).ok().filter(|_| !hint.is_empty()) {
+                painter.wake_at(over);
+            }
+            hint
+        }
+    }
+}
+
+/// Returns the notice of calls that need approval, unless the card of one is on screen.
+fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
+    let state = painter.state;
+    let first = state.view.snapshot.gate.held.first().filter(|_| !painter.focus.has_dialog)?;
+    let glyph = painter.glyphs().states[0];
+    let count = match state.view.snapshot.gate.held.len() {
+        1 => "1 call needs".to_owned(),
+        many => format!("{many} calls need"),
+    };
+    let text = format!(" {glyph} {count} approval since {}", painter.time(first.since));
+    let cmd = first.commands.first().map(|command| visible::told(command.cmd.trim())).unwrap_or_default();
+    let hint = painter.hint(painter.focus.context, Action::Approvals, "look");
+    Some([vec![piece(text, Role::Waiting)], hint, vec![piece(format!("  {cmd}"), Role::Faint)]].concat())
+}
+
+/// Returns the notice of the oldest open question, unless a task has been waiting longer or the screen
+/// already shows the question.
+fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
+    let state = painter.state;
+    let question = state.view.snapshot.questions.iter().find(|question| question.needs_somebody())?;
+    let waits = state.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
+    let is_here = state.screen == Screen::Program && state.program_question() == Some(question);
+    if is_here || waits.is_some_and(|since| since < question.asked_at) {
+        return None;
+    }
+    let question = question.clone();
+    let glyph = painter.glyphs().states[2];
+    let mut row = vec![piece(format!(" {glyph} {}", questions::title(&question)), Role::Waiting)];
+    if let Some(deadline) = question.deadline {
+        row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
+    }
+    row.extend(painter.hint(painter.focus.context, Action::Attend, "answer"));
+    row.push(piece(format!("  {}", visible::told(question.text.trim())), Role::Faint));
+    Some(row)
+}
+
+fn told(painter: &Painter<'_>, notice: &Notice) -> Vec<Piece> {
+    let text = visible::told(&notice.text);
+    // Instructions from a demonstration should catch the eye. Anything else was true when it was said: an agent that had
+    // disconnected may be back.
+    if text.starts_with("demo: ") {
+        return vec![piece(format!(" {text}"), Role::Key)];
+    }
+    let role = if notice.is_error { Role::Failed } else { Role::Text };
+    vec![piece(format!(" {}  ", painter.time(notice.at)), Role::Faint), piece(text, role)]
+}

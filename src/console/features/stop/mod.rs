@@ -1,0 +1,219 @@
+//! Stopping: the dialogs that stop a task, send it a signal or quit the console, and the guard against keys
+//! meant for another dialog.
+
+pub mod restart;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::console::keys::{Action, Context};
+use crate::console::state::input::SIGNALS;
+use crate::console::state::names::alias;
+use crate::console::state::words::who;
+use crate::console::text::{column, piece, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::dialog::{DIALOG_COLUMNS, command_rows, dialog};
+use crate::console::widgets::painter::Painter;
+use crate::envelope::{Actor, TaskId};
+use crate::link::ASKED_FOR;
+use crate::model::{RunState, TaskView};
+
+/// For this long, a dialog about a different task than the last one ignores the keys used for that one.
+pub(crate) const GUARDED: SignedDuration = SignedDuration::from_secs(1);
+
+/// What `serve --stop` asks the person at the console that its runtime is embedded in.
+#[derive(Debug, Clone)]
+pub(in crate::console) struct StopQuestion {
+    /// Who ran it.
+    pub(in crate::console) by: String,
+    /// Since when it has been on screen.
+    pub(in crate::console) shown_at: Option<Timestamp>,
+}
+
+/// What is being stopped, and what was asked about it.
+#[derive(Debug, Clone, Default)]
+pub struct Stopping {
+    pub(in crate::console) guard: Guard,
+    /// What `serve --stop` asks, until it is answered.
+    pub(in crate::console) question: Option<StopQuestion>,
+    /// Tasks being stopped for a restart, and since when.
+    pub(in crate::console) restarts: Vec<(TaskId, Timestamp)>,
+}
+
+/// The keys that dialogs about tasks were opened and answered with.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    /// The task of the last dialog.
+    task: Option<TaskId>,
+    /// The actions it was opened and answered with.
+    used: Vec<Action>,
+    /// The actions of the previous dialog, if it was about a different task, and until when they are ignored.
+    barred: Option<(Vec<Action>, Timestamp)>,
+}
+
+impl Guard {
+    /// Records that an action opens a dialog about a task.
+    pub(crate) fn opens(&mut self, task: &TaskId, action: Action, now: Timestamp) {
+        if self.task.as_ref() != Some(task) {
+            let used = std::mem::take(&mut self.used);
+            let until = now.checked_add(GUARDED).unwrap_or(now);
+            self.barred = self.task.replace(task.clone()).map(|_| (used, until));
+        }
+        self.used.push(action);
+        self.used.dedup();
+    }
+
+    /// Tells whether an action counts in the dialog opened last.
+    pub(crate) fn admits(&mut self, action: Action, now: Timestamp) -> bool {
+        if self.barred.as_ref().is_some_and(|(barred, until)| now < *until && barred.contains(&action)) {
+            return false;
+        }
+        self.used.push(action);
+        self.used.dedup();
+        true
+    }
+}
+
+pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 3);
+    let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
+    rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
+    rows.push(Vec::new());
+    if kill {
+        rows.push(vec![piece("KILL to every process it started, at once.", Role::Text)]);
+    } else {
+        rows.push(vec![piece("1  TERM to every process it started", Role::Text)]);
+        rows.push(vec![piece("2  KILL after 5 s to what is still alive", Role::Text)]);
+    }
+    rows.push(vec![piece(told(task), Role::Faint)]);
+    let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
+    let tell = (Action::TellAgent, "with note");
+    let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), tell, keep];
+    let is_agents = matches!(task.started_by, Actor::Agent(_));
+    let gentle = |(action, _): &(Action, _)| match action {
+        Action::Kill | Action::Back => true,
+        Action::TellAgent => is_agents,
+        _ => !kill,
+    };
+    let keys: Vec<_> = keys.into_iter().filter(gentle).collect();
+    let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
+    dialog(painter, &title, rows, Context::Stop, &keys);
+}
+
+fn told(task: &TaskView) -> String {
+    match &task.started_by {
+        Actor::Operator => "You started it.".to_owned(),
+        Actor::Cli => "A script started it.".to_owned(),
+        other => format!("{} started it and will be told.", who(other)),
+    }
+}
+
+pub(in crate::console) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 2);
+    rows.push(Vec::new());
+    for (action, _) in SIGNALS {
+        let key = painter.state.setup.keymap.key(Context::Signal, action).unwrap_or_default();
+        rows.push(vec![
+            piece(column(&key, 4, ""), Role::Key),
+            piece(column(action.hint(), 6, ""), Role::Text),
+            piece(action.about(), Role::Faint),
+        ]);
+    }
+    let title = format!("signal to {}", alias(task));
+    dialog(painter, &title, rows, Context::Signal, &[(Action::Back, "none")]);
+}
+
+pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<&StopQuestion>) {
+    let state = painter.state;
+    let dots = painter.glyphs().cut;
+    let live: Vec<_> = state.view.all_tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
+    let row = |task: &&Arc<TaskView>| {
+        let (state, name) = (painter.state(task), column(&alias(task), painter.state.alias_columns(6), dots));
+        let cmd = piece(visible::told(&task.cmd), Role::Text);
+        vec![piece(format!("{} ", state.glyph), state.role), piece(name, Role::Text), cmd]
+    };
+    let mut rows: Vec<_> = live.iter().take(6).map(row).collect();
+    if live.len() > 6 {
+        rows.push(vec![piece(format!("and {} more", live.len() - 6), Role::Faint)]);
+    }
+    let programs: Vec<_> = state.ending_programs().cloned().collect();
+    for program in &programs {
+        let name = program.path.file_name().unwrap_or_default().to_string_lossy();
+        let goes_on = painter.can(Action::Detach) && !state.setup.shows_run;
+        let (state, what) = match (&program.state, goes_on) {
+            (RunState::Asking, true) => (2, "  waits for an answer"),
+            (RunState::Asking, false) => (2, "  waits for an answer; it ends, and can be gone on with"),
+            (_, true) => (1, "  is not over"),
+            (_, false) => (1, "  ends, and can be gone on with"),
+        };
+        let glyph = painter.glyphs().states[state];
+        rows.push(vec![
+            piece(format!("{glyph} "), Role::Waiting),
+            piece(visible::one_line(&name).into_owned(), Role::Text),
+            piece(what, Role::Faint),
+        ]);
+    }
+    let connected = state.view.snapshot.agents.iter().filter(|agent| agent.connected).count();
+    if connected > 0 {
+        let agents = if connected == 1 { "1 agent is".to_owned() } else { format!("{connected} agents are") };
+        rows.push(vec![piece(format!("{agents} connected"), Role::Faint)]);
+    }
+    let goes_on = match (painter.can(Action::Detach), live.is_empty()) {
+        (true, false) => "Detached, the tasks go on without this console.",
+        (true, true) => "Detached, the runtime goes on without this console.",
+        (false, false) => "The runtime is in this console: its tasks end with it.",
+        (false, true) => "The runtime is in this console and ends with it.",
+    };
+    rows.push(vec![piece(goes_on, Role::Text)]);
+    if let Some(StopQuestion { by, .. }) = question {
+        let by = visible::one_line(by).into_owned();
+        rows.insert(0, vec![piece(by, Role::Strong), piece(" asks to end this runtime.", Role::Text)]);
+        let asked = format!("Unanswered, it ends within {} s.", ASKED_FOR.as_secs());
+        rows.push(vec![piece(asked, Role::Waiting)]);
+        let keys = [(Action::StopAll, "end it"), (Action::Back, "keep it")];
+        return dialog(painter, "pilothouse serve --stop", rows, Context::Quit, &keys);
+    }
+    let stop = if live.is_empty() { "end it and quit" } else { "stop all and quit" };
+    let ends_program = state.setup.shows_run && !programs.is_empty();
+    let detach = if ends_program { "end the program, detach" } else { "detach" };
+    let mut ways = [(Action::Detach, detach), (Action::StopAll, stop)];
+    if live.is_empty() && programs.is_empty() && !state.setup.is_remote {
+        ways.reverse();
+    }
+    let mut keys: Vec<_> = ways.into_iter().filter(|(action, _)| painter.can(*action)).collect();
+    keys.push((Action::Back, "cancel"));
+    let title = match live.len() {
+        0 if !programs.is_empty() => "quit? a program is not over".to_owned(),
+        0 => "quit?".to_owned(),
+        1 => "quit? 1 task is running".to_owned(),
+        many => format!("quit? {many} tasks are running"),
+    };
+    dialog(painter, &title, rows, Context::Quit, &keys);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millisecond(ms).expect("a time")
+    }
+
+    #[test]
+    fn a_dialog_about_another_task_does_not_take_the_same_key_for_a_second() {
+        let [one, other] = [[1; 8], [2; 8]].map(TaskId::from_random);
+        let mut guard = Guard::default();
+        guard.opens(&one, Action::Stop, at(0));
+        assert!(guard.admits(Action::Stop, at(1)), "the first dialog takes the key that opened it");
+        guard.opens(&one, Action::Stop, at(2));
+        assert!(guard.admits(Action::Stop, at(3)), "so does another one about the same task");
+        guard.opens(&other, Action::Signal, at(100));
+        assert!(guard.admits(Action::Signal, at(101)), "another key is meant");
+        assert!(!guard.admits(Action::Stop, at(1_099)));
+        assert!(guard.admits(Action::Stop, at(1_100)));
+        guard.opens(&one, Action::Signal, at(5_000));
+        assert!(!guard.admits(Action::Signal, at(5_500)) && !guard.admits(Action::Stop, at(5_999)));
+        assert!(guard.admits(Action::Signal, at(6_000)));
+    }
+}

@@ -1,0 +1,79 @@
+//! Restarting a task: runs the same command in a new task of the operator's. A running task is stopped first,
+//! after a confirmation.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::console::effect::Effect;
+use crate::console::features::stop::Stopping;
+use crate::console::keys::{Action, Context};
+use crate::console::state::State;
+use crate::console::state::input::stop_of;
+use crate::console::state::names::alias;
+use crate::console::text::piece;
+use crate::console::theme::Role;
+use crate::console::widgets::dialog::{DIALOG_COLUMNS, command_rows, dialog};
+use crate::console::widgets::painter::Painter;
+use crate::envelope::TaskId;
+use crate::model::{TaskStatus, TaskView};
+
+/// A task that has not started stopping within this time is no longer restarted when it ends.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
+
+impl Stopping {
+    /// Stops the task, to be started again once it has ended.
+    pub(in crate::console) fn restart(&mut self, state: &mut State, task: TaskId) {
+        state.effects.push(stop_of(&task, false));
+        self.restarts.retain(|(other, _)| *other != task);
+        self.restarts.push((task, state.now));
+    }
+
+    /// Starts tasks again that were stopped for a restart and have ended.
+    pub(in crate::console) fn restart_ended(&mut self, state: &mut State) {
+        for (id, asked) in std::mem::take(&mut self.restarts) {
+            let Some(task) = state.view.task(&id) else { continue };
+            if task.status.is_terminal() {
+                let again = again(task);
+                state.effects.push(again);
+            } else if task.status == TaskStatus::Cancelling || is_recent(asked, state.now) {
+                self.restarts.push((id, asked));
+            }
+        }
+    }
+}
+
+fn is_recent(asked: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(asked) < PATIENCE
+}
+
+/// Returns the effect that runs a task's command again, with the same directory, shell and terminal.
+pub(in crate::console) fn again(task: &TaskView) -> Effect {
+    let mut input = json!({
+        "cmd": task.cmd,
+        "workdir": task.workdir,
+        "shell": task.shell,
+        "login": task.login,
+        "tty": task.tty,
+        "accepts_input": task.accepts_input,
+        "yield_time_ms": 0,
+        "description": format!("restart of {}", alias(task)),
+    });
+    if task.tty && task.size_asked {
+        (input["cols"], input["rows"]) = (task.size.cols().into(), task.size.rows().into());
+    }
+    match task.cmd_chars {
+        Some(_) => Effect::Rerun { task: task.id.clone(), input },
+        None => Effect::call_at(task.place.as_ref().map(|place| place.id.clone()), "ExecCommand", input),
+    }
+}
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, task: &TaskView) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 3);
+    let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
+    rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
+    rows.push(Vec::new());
+    rows.push(vec![piece("It is stopped: TERM, after 5 s KILL, to all it started.", Role::Text)]);
+    rows.push(vec![piece("Then the same command runs again, as a task of yours.", Role::Text)]);
+    let keys = [(Action::Restart, "stop and restart"), (Action::Back, "keep")];
+    dialog(painter, &format!("restart {}?", alias(task)), rows, Context::Restart, &keys);
+}

@@ -1,0 +1,98 @@
+//! The columns of wide list rows, as chosen by the user.
+
+use crate::console::state::agents::short_name;
+use crate::console::state::listing::columns::ListColumn;
+use crate::console::state::words::{how, who};
+use crate::console::text::{Piece, column, cut_middle, millis, piece, right, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::model::TaskView;
+
+/// Width of the initiator's name, in columns.
+pub(in crate::console) const WHO: usize = 6;
+
+/// Width of a directory, in columns.
+const DIRECTORY: usize = 18;
+
+impl ListColumn {
+    /// The columns shown by default.
+    pub const USUAL: [Self; 4] = [Self::By, Self::Age, Self::Idle, Self::Cpu];
+
+    /// Returns a description of what it shows.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::By => "who started it",
+            Self::Age => "how long it has been running, or ran",
+            Self::Idle => "how long it has been idle",
+            Self::Cpu => "percent of a processor",
+            Self::Duration => "how long it ran, to the tenth of a second",
+            Self::Exit => "its exit code or signal",
+            Self::Directory => "the directory it runs in",
+        }
+    }
+
+    /// Returns its label, as wide as its contents.
+    pub(in crate::console) fn label(self, painter: &Painter<'_>) -> String {
+        let is_still = painter.is_still();
+        match self {
+            Self::By => column("BY", WHO + 1, ""),
+            Self::Age => right(if is_still { "TIME" } else { "AGE" }, 6),
+            Self::Idle => right(if is_still { "LAST" } else { "IDLE" }, 6),
+            Self::Cpu => right("CPU", 5),
+            Self::Duration => right("RAN", 8),
+            Self::Exit => right("EXIT", 8),
+            Self::Directory => format!("  {}", column("DIRECTORY", DIRECTORY, "")),
+        }
+    }
+
+    /// Returns its contents for a task.
+    pub(in crate::console) fn cell(self, painter: &mut Painter<'_>, task: &TaskView) -> Piece {
+        let dots = painter.glyphs().cut;
+        match self {
+            Self::By => by(painter, task),
+            Self::Age => piece(right(&painter.ran(task), 6), Role::Text),
+            Self::Idle => piece(right(&painter.quiet(task), 6), Role::Faint),
+            Self::Cpu => piece(right(&cpu(painter, task), 5), Role::Text),
+            Self::Duration => {
+                let ran = match &task.ended {
+                    Some(_) => millis(task.lived_ms()),
+                    None => painter.ran(task),
+                };
+                piece(right(&ran, 8), Role::Text)
+            }
+            Self::Exit => {
+                let ended = task.ended.as_ref().map(|ended| match ended.exit_status {
+                    Some(status) if ended.signal.is_none() => status.to_string(),
+                    _ => how(Some(ended)),
+                });
+                let ended = ended.unwrap_or_else(|| painter.glyphs().dot.to_owned());
+                piece(right(&column(ended.trim(), ended.trim().chars().count().min(7), dots), 8), Role::Text)
+            }
+            Self::Directory => {
+                let workspace = painter.state.workspace_of(task);
+                let below = task.workdir.strip_prefix(workspace).ok();
+                let text = match below.map(|below| below.to_string_lossy()) {
+                    Some(below) if below.is_empty() => ".".to_owned(),
+                    Some(below) => below.into_owned(),
+                    None => task.workdir.to_string_lossy().into_owned(),
+                };
+                let text = visible::one_line(&text).into_owned();
+                let text = cut_middle(&text, DIRECTORY, dots);
+                piece(format!("  {}", column(&text, DIRECTORY, dots)), Role::Faint)
+            }
+        }
+    }
+}
+
+/// Returns the initiator of a task, in that actor's colour.
+pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView) -> Piece {
+    let dots = painter.glyphs().cut;
+    let name = short_name(painter.state.own_label(&who(&task.started_by)), WHO, dots);
+    piece(column(&name, WHO + 1, dots), painter.state.role_of(&task.started_by))
+}
+
+/// Returns the percent of a CPU, or a dot if unknown, as opposed to zero.
+fn cpu(painter: &Painter<'_>, task: &TaskView) -> String {
+    let used = painter.state.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    used.and_then(|used| used.cpu).map_or_else(|| painter.glyphs().dot.to_owned(), |cpu| cpu.to_string())
+}

@@ -1,0 +1,292 @@
+//! Drawing the task list: its header, the group headers, and a row for each task or batch.
+
+use ratatui::layout::Rect;
+
+use crate::console::features::task_list::columns::by;
+use crate::console::keys::{Action, Context};
+use crate::console::state::areas::cut_top;
+use crate::console::state::layout::Layout;
+use crate::console::state::listing::columns::ListColumn;
+use crate::console::state::listing::filter;
+use crate::console::state::listing::heads::{Batch, Counts, Head, HeadOf};
+use crate::console::state::listing::rows::Row;
+use crate::console::state::names::short_alias;
+use crate::console::state::words::{command, short_command, why};
+use crate::console::text::{Piece, column, cut, piece, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::pieces::columns;
+use crate::console::widgets::place_state;
+use crate::console::widgets::task_state::usually;
+use crate::model::TaskView;
+
+const STATE: usize = 13;
+
+const LEAST_NOTE: usize = 8;
+
+const LEAST_WHY: usize = 12;
+
+/// Maximum width of the place name above rows whose header is out of sight, in columns.
+const MOST_PLACE: usize = 22;
+
+/// Maximum width of the filter text, in columns.
+const MOST_TEXT: usize = 20;
+
+pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+    if layout.list.is_empty() {
+        return;
+    }
+    let (head, _) = cut_top(layout.list, 1);
+    let is_narrow = layout.item_rows > 1;
+    if is_narrow {
+        let filter = filtered(painter, layout);
+        if filter.is_empty() {
+            let shown = position(painter, layout).map_or_else(String::new, |range| format!("   {range}"));
+            painter.row(head, 0, &[piece(format!("   TASK STATE{shown}"), Role::Faint)]);
+            let inside = Rect { width: head.width.saturating_sub(1), ..head };
+            painter.row_right(inside, 0, &[piece("AGE", Role::Faint)]);
+        }
+        painter.row_from(head, (3, 0), &filter);
+    } else {
+        let labels: String =
+            painter.state.list.listing.columns.iter().map(|one| one.label(painter)).collect();
+        let names = format!("   TASK  {} {labels}", column("STATE", STATE, ""));
+        let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
+        let filter = match (filtered(painter, layout), position(painter, layout)) {
+            (filter, Some(range)) if filter.is_empty() => vec![piece(format!("{range} "), Role::Faint)],
+            (filter, _) => filter,
+        };
+        // Where there is little room, the commands need no heading.
+        let last = [piece("  COMMAND", Role::Faint)];
+        if columns(&filter) + columns(&last) + x < head.width {
+            painter.row_from(head, (x, 0), &last);
+        }
+        painter.row_right(head, 0, &filter);
+    }
+    let body = layout.list_body();
+    let state = painter.state;
+    let listed = state.listed();
+    // The place of the first visible row, if its header is out of sight.
+    let first = listed.rows.get(state.list.top).and_then(|row| state.task_in(row));
+    if let Some(place) = first.and_then(|task| task.place.as_ref()).filter(|_| !state.is_narrowed()) {
+        let room = if is_narrow { MOST_PLACE - 8 } else { MOST_PLACE };
+        let name = column(&format!(" {}", place.name), room, painter.glyphs().cut);
+        painter.row(head, 0, &[piece(name, Role::Title)]);
+    }
+    for (at, row) in listed.rows.iter().skip(state.list.top).take(layout.list_items()).enumerate() {
+        let offset = u16::try_from(at).unwrap_or(u16::MAX).saturating_mul(layout.item_rows);
+        let item = cut_top(cut_top(body, offset).1, layout.item_rows).0;
+        let batch = match row {
+            Row::Head(head) => {
+                group(painter, item, head);
+                continue;
+            }
+            Row::Task { batch, .. } => batch.as_ref(),
+        };
+        let Some(task) = state.task_in(row) else { continue };
+        let is_selected = state.list.selected.as_ref() == Some(&task.id);
+        if is_narrow {
+            narrow(painter, item, (task, batch), is_selected)
+        } else {
+            wide(painter, item, (task, batch), is_selected)
+        }
+        if state.is_stale(task) {
+            place_state::grey(painter, item);
+        }
+        if is_selected {
+            painter.select(item);
+        }
+    }
+}
+
+/// Draws a group header: the name, and the number of tasks by state.
+fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
+    let name = visible::one_line(&head.name).into_owned();
+    let noun = if head.counts.all == 1 { "task" } else { "tasks" };
+    let role = match &head.of {
+        HeadOf::Actor(by) => painter.state.role_of(by),
+        HeadOf::Place(_) => Role::Title,
+    };
+    let mut row = vec![piece(" ", Role::Text), piece(name, role)];
+    // Where list items are two rows high, the state of a place gets a row of its own.
+    if let HeadOf::Place(place) = &head.of {
+        let standing = place_state::standing(painter, place);
+        match area.height {
+            0 | 1 => row.extend(standing),
+            _ => painter.line(area, 1, &standing),
+        }
+    }
+    row.push(piece(format!("  {} {noun}", head.counts.all), Role::Faint));
+    row.extend(counted(painter, head.counts));
+    painter.line(area, 0, &row);
+}
+
+/// Returns the number of tasks by state.
+fn counted(painter: &Painter<'_>, counts: Counts) -> Vec<Piece> {
+    let states = painter.glyphs().states;
+    let Counts { live, waiting, failed, completed, .. } = counts;
+    let mut row = Vec::new();
+    for (glyph, role, count) in [
+        (states[1], Role::Running, live.saturating_sub(waiting)),
+        (states[2], Role::Waiting, waiting),
+        (states[5], Role::Failed, failed),
+        (states[4], Role::Completed, completed),
+    ] {
+        row.extend((count > 0).then(|| piece(format!(" {glyph}{count}"), role)));
+    }
+    row
+}
+
+/// Returns the active filters, if any, and how to remove them.
+fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
+    let (state, dots) = (painter.state, painter.glyphs().cut);
+    let filters = &state.list.filters;
+    if filters.is_empty() {
+        return Vec::new();
+    }
+    let is_narrow = layout.item_rows > 1;
+    let mut words: Vec<String> = Vec::new();
+    words.extend(filters.place.as_ref().and_then(|id| state.place(id)).map(|place| place.name.name.clone()));
+    words.extend((filters.state != filter::Filter::All).then(|| filters.state.word().to_owned()));
+    let name = |whose: &filter::Whose| visible::one_line(whose.name()).into_owned();
+    words.extend(filters.whose.as_ref().map(name).map(|name| cut(&name, MOST_TEXT, dots)));
+    let text = visible::one_line(&filters.text).into_owned();
+    let most = if is_narrow { MOST_TEXT / 3 } else { MOST_TEXT };
+    words.extend((!text.is_empty()).then(|| format!("\"{}\"", cut(&text, most, dots))));
+    let range = position(painter, layout).filter(|_| !is_narrow || words.len() == 1);
+    let range = range.map_or_else(String::new, |range| format!("  {range}"));
+    let matching = state.listed().matching;
+    let key = state.setup.keymap.key(Context::Tasks, Action::Back).unwrap_or_default();
+    vec![
+        piece(words.join("  "), Role::Strong),
+        piece(format!("  {matching} of {}{range}  ", state.view.snapshot.tasks.len()), Role::Text),
+        piece(key, Role::Key),
+        piece(" all ", Role::Faint),
+    ]
+}
+
+/// Returns the range of visible rows, if not all are visible.
+fn position(painter: &Painter<'_>, layout: &Layout) -> Option<String> {
+    let (count, shown) = (painter.state.listed().rows.len(), layout.list_items());
+    let from = painter.state.list.top;
+    (count > shown).then(|| format!("{}-{} of {count}", from + 1, (from + shown).min(count)))
+}
+
+fn mark(painter: &Painter<'_>, is_selected: bool) -> Piece {
+    piece(format!(" {} ", painter.marker(is_selected)), Role::Accent)
+}
+
+fn wide(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    (task, batch): (&TaskView, Option<&Batch>),
+    is_selected: bool,
+) {
+    let shown = painter.state(task);
+    let dots = painter.glyphs().cut;
+    let word = column(&format!("{} {}", shown.glyph, shown.word), STATE, dots);
+    let mut fixed = vec![
+        mark(painter, is_selected),
+        piece(column(&short_alias(task), 6, dots), Role::Text),
+        piece(format!("{word} "), shown.role),
+    ];
+    let chosen = painter.state.list.listing.columns.clone();
+    fixed.extend(chosen.into_iter().map(|one| one.cell(painter, task)));
+    fixed.push(piece("  ", Role::Text));
+    let x = painter.row(area, 0, &fixed);
+    let inside = Rect { width: area.width.saturating_sub(1), ..area };
+    let note = painter.note(task);
+    let cmd = if batch.is_some() { short_command(task) } else { command(task) };
+    let (x, taken) = described(painter, inside, (x, 0), &told(painter, cmd, batch), note);
+    // The reason follows the command if both fit, but never replaces part of it.
+    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let usual = usually(painter.state, task);
+    let x = match usual.filter(|usual| left > usize::from(columns(std::slice::from_ref(usual)))) {
+        Some(usual) => painter.row_from(inside, (x + 2, 0), &[usual]),
+        None => x,
+    };
+    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let why = why(task);
+    if !why.is_empty() && left >= LEAST_WHY.min(usize::from(columns(&why))) {
+        let why = painter.cut(&why, left);
+        painter.row_from(inside, (x + 2, 0), &why);
+    }
+}
+
+/// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.
+fn told(painter: &Painter<'_>, cmd: Vec<Piece>, batch: Option<&Batch>) -> Vec<Piece> {
+    let Some(batch) = batch else { return cmd };
+    let key = painter.state.setup.keymap.key(Context::Tasks, Action::Fold);
+    let key = key.map(|_| piece("+", Role::Key));
+    let counts = counted(painter, batch.counts);
+    key.into_iter().chain(counts).chain([piece("  ", Role::Text)]).chain(cmd).collect()
+}
+
+/// Writes a command and, at the right, as much of a note as fits: a short one in full, a longer one in the
+/// room the command leaves. The command is never omitted. Returns the column after the command, and the width
+/// of the note.
+fn described(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    at: (u16, u16),
+    cmd: &[Piece],
+    note: Option<Piece>,
+) -> (u16, usize) {
+    let room = usize::from(area.width.saturating_sub(at.0));
+    let note: Vec<Piece> = note.into_iter().collect();
+    let wanted = usize::from(columns(&note));
+    let left = room.saturating_sub(usize::from(columns(cmd)).min(room * 2 / 3) + 2);
+    let note = match wanted {
+        _ if wanted <= left.max((room * 3 / 5).saturating_sub(2)) => note,
+        _ if left >= LEAST_NOTE => painter.cut(&note, left),
+        _ => Vec::new(),
+    };
+    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
+    painter.row_right(area, at.1, &note);
+    let cmd = painter.cut(cmd, room.saturating_sub(taken));
+    (painter.row_from(area, at, &cmd), taken)
+}
+
+/// Draws two rows: the state, before anything else, in the first, and the command in the second.
+fn narrow(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    (task, batch): (&TaskView, Option<&Batch>),
+    is_selected: bool,
+) {
+    let shown = painter.state(task);
+    let dots = painter.glyphs().cut;
+    let time = if task.status.is_terminal() { painter.quiet(task) } else { painter.ran(task) };
+    let inside = Rect { width: area.width.saturating_sub(1), ..area };
+    let x = painter.row(
+        area,
+        0,
+        &[mark(painter, is_selected), piece(column(&short_alias(task), 5, dots), Role::Text)],
+    );
+    let state = [piece(format!("{} {}", shown.glyph, shown.word), shown.role)];
+    let state = painter.cut(&state, inside.width.saturating_sub(x));
+    let x = painter.row_from(inside, (x, 0), &state);
+    let used = painter.state.view.usage.of(&task.id).and_then(|used| used.cpu);
+    let busy = used.filter(|cpu| *cpu > 0 && !task.status.is_terminal());
+    let busy = busy.map(|cpu| piece(format!("{cpu}%"), Role::Text));
+    let note = painter.note(task).filter(|_| !task.status.is_terminal());
+    // To the right of the state, as far as there is room: its age, then what the user must know, then its CPU
+    // usage.
+    let mut right: Vec<Piece> = Vec::new();
+    let mut told_above = false;
+    let parts = [(Some(piece(time, Role::Faint)), false), (note.clone(), true), (busy, false)];
+    for (part, is_note) in parts.into_iter().filter_map(|(part, is_note)| Some((part?, is_note))) {
+        let gap = if right.is_empty() { Vec::new() } else { vec![piece(" ", Role::Text)] };
+        let row: Vec<Piece> = [part].into_iter().chain(gap).chain(right.iter().cloned()).collect();
+        if x + columns(&row) < inside.width {
+            right = row;
+            told_above |= is_note;
+        }
+    }
+    painter.row_right(inside, 0, &right);
+    let has_name = painter.state.list.listing.columns.contains(&ListColumn::By);
+    let by = if has_name { by(painter, task) } else { piece("", Role::Faint) };
+    let x = painter.row(area, 1, &[piece("   ", Role::Faint), by]);
+    let cmd = told(painter, short_command(task), batch);
+    described(painter, inside, (x, 1), &cmd, note.filter(|_| !told_above));
+}

@@ -1,0 +1,191 @@
+//! The timeline of the selected task or of all tasks: who did what, when, and how many bytes. Also the dialog
+//! that shows the evidence for a task's state.
+
+use ratatui::layout::Rect;
+
+use crate::console::keys::{Action, Context};
+use crate::console::state::areas::cut_top;
+use crate::console::state::durations::roughly;
+use crate::console::state::layout::Layout;
+use crate::console::state::names::alias;
+use crate::console::state::terms::Term;
+use crate::console::state::words::{needs, short, told, who};
+use crate::console::text;
+use crate::console::text::{Piece, column, count, piece, right, visible, wrapped};
+use crate::console::theme::Role;
+use crate::console::widgets::dialog::{DIALOG_COLUMNS, command_rows, dialog};
+use crate::console::widgets::painter::Painter;
+use crate::console::widgets::task_state::role;
+use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView};
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+    let state = painter.state;
+    if layout.timeline.is_empty() {
+        return;
+    }
+    let Some(task) = state.selected() else { return };
+    let (head, body) = cut_top(layout.timeline, 1);
+    let tasks = if state.is_overall { &state.view.snapshot.tasks[..] } else { std::slice::from_ref(task) };
+    let name = if state.is_overall { "all tasks".to_owned() } else { alias(task) };
+    let out = format!("{} bytes out", count(tasks.iter().map(|task| task.output.bytes).sum()));
+    let mut title = vec![piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
+    let lease = painter.explained(Term::Lease).filter(|_| state.has_lease_event());
+    title.extend(lease.into_iter().flat_map(|line| [piece("  lease: ", Role::Faint), line]));
+    let key = state.setup.keymap.key(state.view_context(), Action::Timeline).unwrap_or_default();
+    let mut facts = vec![piece(out, Role::Faint)];
+    facts.extend(state.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
+    painter.head(head, &title, &facts);
+    let events = tasks.iter().flat_map(|task| task.events.iter().map(move |event| (&**task, event)));
+    let mut events: Vec<(&TaskView, &TaskEvent)> = events.collect();
+    events.sort_by_key(|(_, event)| event.at);
+    let skipped = events.len().saturating_sub(usize::from(body.height));
+    let text = Rect { width: body.width.saturating_sub(1), ..body };
+    painter.list(text, events.into_iter().skip(skipped), |painter, (task, event)| {
+        (row(painter, task, event, body.width < 80), false)
+    });
+}
+
+fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
+    let dots = painter.glyphs().cut;
+    let role = role(&event.fact, Role::Text);
+    let (what, note) = told(&event.fact);
+    let by = if is_narrow {
+        column(&short(&event.actor, 6, dots), 7, dots)
+    } else {
+        column(&who(&event.actor), 12, dots)
+    };
+    let bytes = event.fact.bytes().map(count).unwrap_or_default();
+    let mut row = vec![piece(format!(" {}  ", painter.time(event.at)), Role::Faint)];
+    row.extend(
+        painter
+            .state
+            .is_overall
+            .then(|| piece(column(&alias(task), painter.state.alias_columns(5), dots), Role::Text)),
+    );
+    row.extend([
+        piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
+        piece(by, Role::Text),
+        piece(format!("{}  ", right(&bytes, if is_narrow { 5 } else { 8 })), Role::Text),
+        piece(visible::one_line(&note).into_owned(), Role::Faint),
+    ]);
+    row
+}
+
+const NAME: usize = 10;
+
+const FACT: usize = DIALOG_COLUMNS as usize - 5 - NAME;
+
+const COMMAND_ROWS: usize = 4;
+
+pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
+    rows.push(Vec::new());
+    for (name, fact) in facts(painter, task) {
+        let fact = wrapped(&[vec![piece(visible::one_line(&fact), Role::Text)]], FACT);
+        let names = std::iter::once(name).chain(std::iter::repeat(""));
+        let name = |name| piece(column(name, NAME, ""), Role::Faint);
+        rows.extend(names.zip(fact).map(|(at, row)| [vec![name(at)], row].concat()));
+    }
+    let shown = painter.state(task);
+    let title = format!("{} {} {}", alias(task), shown.glyph, shown.word);
+    dialog(painter, &title, rows, Context::Help, &[(Action::Back, "close")]);
+}
+
+fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("started", started(painter, task))];
+    let mut add = |name, fact: Option<String>| facts.extend(fact.map(|fact| (name, fact)));
+    add(
+        "held",
+        task.held.as_ref().map(|reason| match reason {
+            HoldReason::Paused => "agent calls are paused; nothing of it has started".to_owned(),
+            HoldReason::Rule(rule) => format!("by the rule: {rule}"),
+        }),
+    );
+    add(
+        "waits",
+        task.waiting.as_ref().map(|waiting| {
+            let seen = match waiting.evidence {
+                InputEvidence::TtyRead => "the kernel shows it reading its terminal",
+                InputEvidence::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
+                InputEvidence::EchoOff => "its terminal hides what is typed",
+                InputEvidence::Quiet => "only that it is idle: weak",
+                InputEvidence::Halted => "the kernel shows it as stopped; it goes on with SIGCONT",
+                InputEvidence::OutOfTurn => "the kernel stopped it; another process group has the terminal",
+            };
+            format!("{} since {}: {seen}", needs(waiting), painter.time(waiting.since))
+        }),
+    );
+    add(
+        "input",
+        task.lease
+            .as_ref()
+            .map(|lease| format!("held by {} until {}", who(&lease.holder), painter.time(lease.until))),
+    );
+    add(
+        "stop",
+        task.stop.as_ref().map(|stop| {
+            let how = if stop.force { "KILL" } else { "TERM, then KILL" };
+            let why =
+                stop.why.as_deref().map(|why| format!("; {}", visible::one_line(why))).unwrap_or_default();
+            format!("asked for by {} at {}: {how}{why}", who(&stop.by), painter.time(stop.at))
+        }),
+    );
+    add(
+        "ended",
+        task.ended.as_ref().map(|ended| {
+            let how = match (ended.exit_status, &ended.signal) {
+                (Some(status), _) => format!("exit {status}, told by its task host"),
+                (None, Some(signal)) => format!("{signal}, told by its task host"),
+                (None, None) => "no exit was seen".to_owned(),
+            };
+            let late = if ended.timed_out { "; its time was over" } else { "" };
+            let sent =
+                ended.signalled_by.as_ref().map(|by| format!("; sent by {}", who(by))).unwrap_or_default();
+            format!("{}: {how}{sent}{late}", painter.time(ended.at))
+        }),
+    );
+    let ended = task.ended.as_ref();
+    add("because", ended.and_then(|ended| ended.error.as_ref()).map(|(_, message)| message.clone()));
+    let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
+    add("left over", ended.and_then(|ended| names(&ended.leftovers)));
+    add("survived", ended.and_then(|ended| names(&ended.survivors)));
+    let usual = painter.state.usual.of(task);
+    add(
+        "usually",
+        usual.map(|usual| {
+            format!("{}: the median of {} earlier runs that succeeded", roughly(usual.ms), usual.runs)
+        }),
+    );
+    add("output", Some(output(painter, task)));
+    add("directory", Some(task.workdir.display().to_string()));
+    let pid = task.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
+    let terminal = if task.tty {
+        format!("terminal of {}x{}", task.size.cols(), task.size.rows())
+    } else if task.accepts_input {
+        "pipes, takes input".to_owned()
+    } else if task.side_terminal {
+        "pipes, a terminal for what is asked".to_owned()
+    } else {
+        "pipes, no input".to_owned()
+    };
+    add("process", Some(format!("{terminal}, {}{pid}", task.shell)));
+    facts
+}
+
+fn started(painter: &Painter<'_>, task: &TaskView) -> String {
+    let why = task.description.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    let at = task.started_at.map_or_else(|| "not yet".to_owned(), |at| painter.time(at));
+    let from = task.from_task.as_ref().map(|from| format!(" in {from}")).unwrap_or_default();
+    let call = painter.state.call_name(task.call);
+    format!("{at}, call {call} of {}{from}{why}", who(&task.started_by))
+}
+
+fn output(painter: &Painter<'_>, task: &TaskView) -> String {
+    let output = &task.output;
+    let last = output.last_at.map(|at| format!(", the last at {}", painter.time(at))).unwrap_or_default();
+    let dropped = match output.dropped_bytes {
+        0 => String::new(),
+        bytes => format!(", {} dropped (log limit)", text::bytes(bytes)),
+    };
+    format!("{} bytes in {} lines{last}{dropped}", count(output.bytes), count(output.lines))
+}

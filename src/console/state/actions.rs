@@ -1,0 +1,158 @@
+//! Changes that several features make: the selection, the screen, the pane, the line that is written.
+
+use std::cmp::Reverse;
+
+use tui_input::Input as Editor;
+
+use crate::console::effect::Effect;
+use crate::console::state::focus::{Mode, Prompt, Screen};
+use crate::console::state::listing::filter::Filters;
+use crate::console::state::memory::Memory;
+use crate::console::state::{State, names};
+use crate::envelope::TaskId;
+use crate::model::PlaceId;
+
+impl State {
+    pub(in crate::console) fn leave_copy(&mut self) {
+        let Mode::Copy(copying) = &self.mode else { return };
+        self.mode = if copying.was_input { Mode::Input(copying.task.clone()) } else { Mode::Observe };
+    }
+
+    /// Changes what is remembered, and saves it.
+    pub(in crate::console) fn remember(&mut self, change: impl FnOnce(&mut Memory)) {
+        change(&mut self.memory);
+        self.effects.push(Effect::Remember(self.memory.clone()));
+    }
+
+    /// Unfreezes the pane: it follows its task again, and any search ends.
+    pub(in crate::console) fn thaw(&mut self) -> bool {
+        let was_frozen = self.scroll.take().is_some();
+        self.search.take().is_some() || was_frozen
+    }
+
+    /// Moves the keys back to the source; tells whether they were in the pane.
+    pub(in crate::console) fn leave_pane(&mut self) -> bool {
+        self.thaw();
+        self.pan = 0;
+        std::mem::take(&mut self.programs.in_pane)
+    }
+
+    /// Makes the task of the chosen pane the current one.
+    pub(in crate::console) fn take_up(&mut self, task: TaskId) {
+        match self.screen {
+            Screen::Program => self.programs.in_pane = true,
+            _ => self.select(task),
+        }
+    }
+
+    /// Opens an input line.
+    pub(in crate::console) fn write(&mut self, prompt: Prompt) {
+        self.history.rest();
+        self.commands.rest();
+        self.mode = Mode::Write(prompt, Editor::default());
+    }
+
+    /// Returns the typed text and goes back to observing.
+    pub(in crate::console) fn take_written(&mut self) -> String {
+        let written = match &mut self.mode {
+            Mode::Write(_, editor) => editor.value_and_reset(),
+            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => String::new(),
+        };
+        self.observe();
+        written
+    }
+
+    pub(in crate::console) fn observe(&mut self) {
+        self.mode = Mode::Observe;
+    }
+
+    pub(in crate::console) fn show(&mut self, screen: Screen) {
+        self.screen = screen;
+        self.in_pane = false;
+        self.thaw();
+        (self.reader, self.replay, self.calls.finding) = (None, None, None);
+    }
+
+    /// Holds the selection: a task that was acted on stays selected, even once it has ended.
+    pub(in crate::console) fn hold(&mut self) {
+        self.list.is_held |= self.screen != Screen::Program;
+    }
+
+    pub(in crate::console) fn select(&mut self, task: TaskId) {
+        self.select_within(task);
+        self.list.is_held = true;
+    }
+
+    pub(in crate::console) fn select_within(&mut self, task: TaskId) {
+        if self.list.selected.as_ref() != Some(&task) {
+            self.thaw();
+            self.pan = 0;
+        }
+        self.list.selected = Some(task);
+    }
+
+    /// Limits the lists of tasks and calls to one place, or shows those of all.
+    pub(in crate::console) fn show_only(&mut self, place: Option<PlaceId>) {
+        self.thaw();
+        if !matches!(self.screen, Screen::Metrics | Screen::Receipts) {
+            self.show(Screen::Tasks);
+        }
+        self.calls.selected = None;
+        self.set_filters(Filters { place, ..Filters::default() });
+    }
+
+    /// Tells whether there is anything new to draw.
+    pub fn is_dirty(&self) -> bool {
+        self.is_dirty
+    }
+
+    /// Shows a transient message.
+    pub(in crate::console) fn say(&mut self, text: impl Into<String>) {
+        self.toasts.say(text, None, self.now);
+    }
+
+    /// Marks the state as changed, to be drawn again.
+    pub fn touch(&mut self) {
+        self.is_dirty = true;
+    }
+
+    /// Moves the selection to the newest live task, unless the user has moved it, is typing, or is viewing a
+    /// single task: what they are looking at or typing into never changes by itself.
+    pub(in crate::console) fn follow(&mut self) {
+        let still_there = self.selected().is_some();
+        let is_still = self.typing_into().is_some() || matches!(self.mode, Mode::Copy(_));
+        let is_held = self.list.is_held || self.screen == Screen::Focus || is_still;
+        if is_held && still_there {
+            return;
+        }
+        let newest = self
+            .tasks()
+            .into_iter()
+            .min_by_key(|task| (task.status.is_terminal(), Reverse(names::born(task))));
+        let newest = newest.map(|task| (task.id.clone(), !task.status.is_terminal()));
+        match newest {
+            Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
+            None => self.list.selected = None,
+            Some(_) => {}
+        }
+    }
+
+    /// Sets the filters; unless the selected task matches, selects the first one that does.
+    pub(crate) fn set_filters(&mut self, filters: Filters) {
+        if filters == self.list.filters {
+            return;
+        }
+        let holds = filters.holding();
+        let is_held = self.selected().is_some_and(|task| holds(task));
+        self.list.filters = filters;
+        self.list.top = 0;
+        if is_held {
+            return;
+        }
+        let first = self.tasks().into_iter().find(|task| holds(task)).map(|task| task.id.clone());
+        // If no task matches, the selection stays.
+        if let Some(first) = first {
+            self.select_within(first);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! How the user has arranged the screen, as it is saved.
+
+use serde::{Deserialize, Serialize};
+
+use crate::console::state::focus::Screen;
+use crate::console::state::listing::rows::Listing;
+use crate::console::state::tiling::Tilings;
+use crate::envelope::TaskId;
+
+/// The saved arrangement.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Arrangement {
+    /// The screen: `tasks`, `focus`, `receipts`, `metrics`.
+    pub screen: Screen,
+    /// The selected task is shown alone.
+    pub zoom: bool,
+    /// Tasks whose pane is pinned, in order.
+    pub pins: Vec<TaskId>,
+    /// How many steps larger than the default the list is.
+    pub split: i16,
+    /// The sort order, grouping and columns of the task list.
+    pub list: Listing,
+    /// How the tasks screen is split into panes, and the saved layouts.
+    pub layout: Tilings,
+}

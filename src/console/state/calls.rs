@@ -1,0 +1,41 @@
+//! What is selected on the receipts screen.
+
+use crate::console::state::finding::Finding;
+
+/// The columns of the receipts screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Column {
+    /// The calls.
+    #[default]
+    Calls,
+    /// The receipt of the selected call.
+    Receipt,
+    /// Its canonical envelope.
+    Envelope,
+}
+
+impl Column {
+    /// Returns the column of the other text.
+    pub(crate) fn other(self) -> Self {
+        if self == Self::Envelope { Self::Receipt } else { Self::Envelope }
+    }
+}
+
+/// The receipts screen, and the receipt beside a task.
+#[derive(Debug, Clone, Default)]
+pub struct Calls {
+    /// The selected call; if none, the newest is shown.
+    pub selected: Option<u64>,
+    /// First item shown.
+    pub top: usize,
+    /// The column keys act on.
+    pub column: Column,
+    /// The budget for the texts, in characters of the envelope; if none, they are shown in full.
+    pub budget: Option<u64>,
+    /// The text to filter the list of calls by; empty if all are listed.
+    pub filter: String,
+    /// The oldest call of the row of polls that is unfolded.
+    pub unfolded: Option<u64>,
+    /// The search in the current text.
+    pub finding: Option<Finding>,
+}

@@ -1,0 +1,60 @@
+//! What choosing an item of a list means.
+
+use crate::console::keys::Action;
+use crate::console::state::export::Export;
+use crate::console::state::listing::columns::ListColumn;
+use crate::console::state::listing::filter::{Filter, Whose};
+use crate::console::state::listing::rows::{Grouping, Sort};
+use crate::console::state::tiling::Pick;
+use crate::envelope::TaskId;
+use crate::link::Running;
+use crate::model::PlaceId;
+
+/// What choosing an item does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Perform this action.
+    Action(Action),
+    /// Go to this task.
+    Task(TaskId),
+    /// Go to this call.
+    Call(u64),
+    /// Open this recording.
+    Recording(String),
+    /// Use this theme.
+    Theme(String),
+    /// Export this to a file.
+    Export(Export),
+    /// List only these tasks.
+    Filter(Filter),
+    /// List only the tasks of an agent.
+    Whose(Whose),
+    /// Arrange the task list this way.
+    Arranged(Arranged),
+    /// Use this layout.
+    Layout(Pick),
+    /// Show what has changed since the first call of this agent.
+    Changes(String),
+    /// Run this command in a pane.
+    Run(String),
+    /// Go to this search result, by index.
+    Place(usize),
+    /// List only the tasks of this place; if none, those of all places.
+    Only(Option<PlaceId>),
+    /// Show this runtime too.
+    Open(Running),
+    /// Nothing: the item is there only to be read.
+    #[default]
+    Nothing,
+}
+
+/// A choice about the form of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arranged {
+    /// The sort order.
+    Sort(Sort),
+    /// The grouping.
+    Groups(Grouping),
+    /// Shows or hides a column.
+    Column(ListColumn),
+}

@@ -1,0 +1,147 @@
+//! Filters for the task list: by state, by initiator, by text.
+
+use serde::{Deserialize, Serialize};
+
+use crate::console::state::agents::parted;
+use crate::console::state::names::alias;
+use crate::console::state::words::{how, who};
+use crate::console::text::finding::Words;
+use crate::envelope::Actor;
+use crate::model::{Need, PlaceId, TaskStatus, TaskView};
+
+/// A filter by state or kind of initiator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum Filter {
+    /// Everything.
+    #[default]
+    All,
+    /// Tasks that wait for the user.
+    Waiting,
+    /// Tasks that have not ended.
+    Live,
+    /// Tasks that failed or were interrupted.
+    Failed,
+    /// Tasks started by the user.
+    Yours,
+    /// Tasks started by agents.
+    #[strum(serialize = "by agents")]
+    Agents,
+    /// Tasks started by scripts and commands.
+    #[strum(serialize = "by scripts")]
+    Scripts,
+}
+
+impl Filter {
+    /// Returns the word for the list's header.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the letter for choosing it.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Agents => 'g',
+            Self::Scripts => 's',
+            other => other.word().chars().next().unwrap_or(' '),
+        }
+    }
+
+    /// Tells whether a task matches.
+    pub fn holds(self, task: &TaskView) -> bool {
+        match self {
+            Self::All => true,
+            Self::Waiting => !task.status.is_terminal() && (task.waiting.is_some() || task.held.is_some()),
+            Self::Live => !task.status.is_terminal(),
+            Self::Failed => matches!(task.status, TaskStatus::Failed | TaskStatus::Interrupted),
+            Self::Yours => task.started_by == Actor::Operator,
+            Self::Agents => matches!(task.started_by, Actor::Agent(_)),
+            Self::Scripts => task.started_by == Actor::Cli,
+        }
+    }
+}
+
+/// A filter by agent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Whose {
+    /// The tasks of all connections of an agent.
+    Agent(String),
+    /// The tasks of one connection, by its label.
+    Session(String),
+}
+
+impl Whose {
+    /// Tells whether a task matches.
+    pub fn holds(&self, task: &TaskView) -> bool {
+        let Actor::Agent(label) = &task.started_by else { return false };
+        match self {
+            Self::Agent(own) => parted(label).0 == own,
+            Self::Session(session) => label == session,
+        }
+    }
+
+    /// Returns the name for the list's header.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Agent(name) | Self::Session(name) => name,
+        }
+    }
+}
+
+/// All active filters of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filters {
+    /// By state or kind of actor.
+    pub state: Filter,
+    /// By agent.
+    pub whose: Option<Whose>,
+    /// Words that a task must contain.
+    pub text: String,
+    /// By place, where there are several.
+    pub place: Option<PlaceId>,
+}
+
+impl Filters {
+    /// Tells whether there is no filter.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns a predicate for whether a task matches.
+    pub(in crate::console) fn holding(&self) -> impl Fn(&TaskView) -> bool + use<> {
+        let words = Words::smart(&self.text);
+        let (state, whose, place) = (self.state, self.whose.clone(), self.place.clone());
+        move |task: &TaskView| {
+            let is_there = |id: &PlaceId| task.place.as_ref().is_some_and(|place| place.id == *id);
+            state.holds(task)
+                && place.as_ref().is_none_or(is_there)
+                && whose.as_ref().is_none_or(|whose| whose.holds(task))
+                && (words.is_empty() || words.are_in(&told_of(task)))
+        }
+    }
+}
+
+/// Returns the text a task is matched by: its short name, command, name and purpose, its initiator, directory
+/// and state.
+fn told_of(task: &TaskView) -> String {
+    let waits = match (&task.held, &task.waiting) {
+        (Some(_), _) => "to approve",
+        (None, Some(waiting)) if waiting.is_certain() => "waiting",
+        (None, Some(waiting)) if waiting.kind == Need::Stopped => "stopped",
+        (None, Some(_)) => "at a prompt",
+        (None, None) => "",
+    };
+    let ended = task.ended.as_ref().map(|ended| how(Some(ended))).unwrap_or_default();
+    [
+        &alias(task),
+        &task.cmd,
+        task.name.as_deref().unwrap_or_default(),
+        task.description.as_deref().unwrap_or_default(),
+        &who(&task.started_by),
+        &task.workdir.to_string_lossy(),
+        task.status.as_str(),
+        waits,
+        &ended,
+    ]
+    .join("\n")
+}

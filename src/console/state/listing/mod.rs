@@ -1,0 +1,67 @@
+//! Which tasks are listed, in which order, and which one is selected.
+
+pub mod columns;
+pub mod filter;
+pub mod heads;
+pub mod rows;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::console::state::listing::filter::Filters;
+use crate::console::state::listing::rows::{Basis, ByPlace, Grouping, Listed, Listing, Memo, Sort, work_out};
+use crate::envelope::TaskId;
+use crate::model::Snapshot;
+
+/// The task list.
+#[derive(Debug, Clone, Default)]
+pub struct TaskList {
+    /// The selected task.
+    pub selected: Option<TaskId>,
+    /// Whether the user has moved the selection, so that it no longer follows the newest live task.
+    pub is_held: bool,
+    /// First row shown.
+    pub top: usize,
+    /// The filters.
+    pub filters: Filters,
+    /// The sort order, grouping and columns.
+    pub listing: Listing,
+    /// Calls of unfolded batches, whose tasks have rows of their own.
+    pub unfolded: BTreeSet<u64>,
+    /// The rows computed last.
+    pub(in crate::console) memo: Memo,
+}
+
+impl TaskList {
+    /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
+    /// first.
+    pub(crate) fn listed(
+        &self,
+        (snapshot, cleared): (&Arc<Snapshot>, &BTreeSet<TaskId>),
+        is_list: bool,
+        now: Timestamp,
+    ) -> Arc<Listed> {
+        let basis = Basis {
+            snapshot: ByPlace(Arc::clone(snapshot)),
+            is_list,
+            selected: self.selected.clone(),
+            filters: if is_list { self.filters.clone() } else { Filters::default() },
+            order: if is_list {
+                (self.listing.sort, self.listing.groups)
+            } else {
+                (Sort::default(), Grouping::default())
+            },
+            unfolded: self.unfolded.clone(),
+            cleared: cleared.clone(),
+        };
+        let mut memo = self.memo.0.borrow_mut();
+        if let Some((_, listed)) = memo.as_ref().filter(|(known, _)| *known == basis) {
+            return Arc::clone(listed);
+        }
+        let listed = Arc::new(work_out(&basis, now));
+        *memo = Some((basis, Arc::clone(&listed)));
+        listed
+    }
+}

@@ -1,0 +1,318 @@
+//! The rows of the task list: the matching tasks, in the chosen order, in groups, with a batch in one row.
+//! Computed once per state of the runtime and the list, not per frame.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::console::state::agents::parted;
+use crate::console::state::listing::columns::ListColumn;
+use crate::console::state::listing::filter::{Filter, Filters};
+use crate::console::state::listing::heads::{Batch, Counts, Head, HeadOf, waits};
+use crate::console::state::names::born;
+use crate::console::state::words;
+use crate::console::state::words::last_sign;
+use crate::envelope::{Actor, TaskId};
+use crate::model::{PlaceId, Snapshot, TaskStatus, TaskView};
+
+/// A sort order.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
+pub enum Sort {
+    /// Running tasks, then ended ones; newest first.
+    #[default]
+    Newest,
+    /// The same, oldest first.
+    Oldest,
+    /// Tasks that wait for the user, running ones, failed ones, the rest.
+    State,
+    /// Running tasks first, the longest idle first.
+    Idle,
+    /// By initiator.
+    Agent,
+    /// By how long they have been running, or ran; longest first.
+    Duration,
+}
+
+/// What tasks are grouped by.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
+pub enum Grouping {
+    /// No grouping.
+    #[default]
+    None,
+    /// By initiator, with all connections of an agent together.
+    Agent,
+    /// By initiator, with each connection separate.
+    Session,
+}
+
+/// How the list is arranged; saved per workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Listing {
+    /// The sort order.
+    pub sort: Sort,
+    /// The grouping.
+    pub groups: Grouping,
+    /// The columns of wide rows, besides task, state and command.
+    pub columns: BTreeSet<ListColumn>,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self { sort: Sort::default(), groups: Grouping::default(), columns: ListColumn::USUAL.into() }
+    }
+}
+
+impl Listing {
+    /// Tells whether the newest task is in the first row.
+    pub(in crate::console) fn is_newest_first(&self) -> bool {
+        self.sort == Sort::Newest && self.groups == Grouping::None
+    }
+}
+
+/// A row of the list; tasks are identified by their index in the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// A group header.
+    Head(Head),
+    /// A task, or the task that represents its batch.
+    Task {
+        at: usize,
+        /// The batch, if the row represents one.
+        batch: Option<Batch>,
+    },
+}
+
+/// The contents of the list.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// All matching tasks in order, including those folded into another task's row.
+    pub(crate) tasks: Vec<usize>,
+    pub(crate) rows: Vec<Row>,
+    /// The number of matching tasks.
+    pub(crate) matching: usize,
+}
+
+/// The inputs the rows were computed from.
+#[derive(Clone, PartialEq)]
+pub(super) struct Basis {
+    pub(super) snapshot: ByPlace,
+    pub(super) is_list: bool,
+    pub(super) selected: Option<TaskId>,
+    pub(super) filters: Filters,
+    pub(super) order: (Sort, Grouping),
+    pub(super) unfolded: BTreeSet<u64>,
+    pub(super) cleared: BTreeSet<TaskId>,
+}
+
+/// A snapshot compared by identity.
+#[derive(Clone)]
+pub(super) struct ByPlace(pub(super) Arc<Snapshot>);
+
+impl PartialEq for ByPlace {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The rows computed last.
+#[derive(Default)]
+pub struct Memo(pub(super) RefCell<Option<(Basis, Arc<Listed>)>>);
+
+impl Clone for Memo {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl fmt::Debug for Memo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Memo")
+    }
+}
+
+pub(super) fn work_out(basis: &Basis, now: Timestamp) -> Listed {
+    let tasks = &basis.snapshot.0.tasks;
+    let holds = basis.filters.holding();
+    let mut matching = 0;
+    let mut places: Vec<usize> = Vec::new();
+    for (at, task) in tasks.iter().enumerate().filter(|(_, task)| !basis.cleared.contains(&task.id)) {
+        let is_held = holds(task);
+        matching += usize::from(is_held);
+        // What the user is looking at never vanishes by itself.
+        if is_held || basis.selected.as_ref() == Some(&task.id) {
+            places.push(at);
+        }
+    }
+    let (sort, groups) = basis.order;
+    let agents: Vec<&str> = basis.snapshot.0.agents.iter().map(|agent| agent.label.as_str()).collect();
+    let group_of = |at: usize| group_of(&tasks[at], groups, &agents);
+    let order: HashMap<&PlaceId, usize> =
+        basis.snapshot.0.places.iter().zip(0..).map(|(place, at)| (&place.name.id, at)).collect();
+    // Other screens than the tasks screen have no groups.
+    let place_of = |task: &TaskView| {
+        let place = task.place.as_ref().filter(|_| basis.is_list)?;
+        order.get(&place.id).copied()
+    };
+    places.sort_by_cached_key(|at| {
+        let task = &*tasks[*at];
+        (place_of(task), group_of(*at), rank(task, sort, now), Reverse(born(task)))
+    });
+    let rows = match basis.is_list {
+        true if !order.is_empty() => rows_by_place(&places, tasks, basis, place_of, group_of),
+        true => rows(&places, tasks, basis, group_of),
+        false => places.iter().map(|at| Row::Task { at: *at, batch: None }).collect(),
+    };
+    Listed { tasks: places, rows, matching }
+}
+
+/// Returns the position of a task's group among the groups, and its name.
+fn group_of(task: &TaskView, groups: Grouping, agents: &[&str]) -> (usize, String) {
+    let name = match (groups, &task.started_by) {
+        (Grouping::None, _) => return (0, String::new()),
+        (Grouping::Agent, Actor::Agent(label)) => parted(label).0,
+        (Grouping::Session, Actor::Agent(label)) => label,
+        (_, Actor::Operator) => return (usize::MAX - 2, "you".to_owned()),
+        (_, Actor::Cli) => return (usize::MAX - 1, "scripts".to_owned()),
+        (_, Actor::System) => return (usize::MAX, "pilothouse".to_owned()),
+    };
+    let is_it = |label: &&str| *label == name || groups == Grouping::Agent && parted(label).0 == name;
+    (agents.iter().position(is_it).unwrap_or(agents.len()), name.to_owned())
+}
+
+/// Returns a task's sort key, lowest first: its kind, a number, a name.
+fn rank(task: &TaskView, sort: Sort, now: Timestamp) -> (u8, i64, String) {
+    let is_over = u8::from(task.status.is_terminal());
+    match sort {
+        Sort::Newest => (is_over, 0, String::new()),
+        Sort::Oldest => (is_over, i64::from(task.number), String::new()),
+        Sort::State => (urgency(task), 0, String::new()),
+        Sort::Idle => (is_over, last_sign(task).as_millisecond(), String::new()),
+        Sort::Agent => (0, 0, words::who(&task.started_by)),
+        Sort::Duration => {
+            let begun = task.started_at.unwrap_or(task.created_at);
+            let ms = match &task.ended {
+                Some(_) => i64::try_from(task.lived_ms()).unwrap_or(i64::MAX),
+                None => now.as_millisecond().saturating_sub(begun.as_millisecond()),
+            };
+            (0, ms.saturating_neg(), String::new())
+        }
+    }
+}
+
+fn urgency(task: &TaskView) -> u8 {
+    match task.status {
+        _ if waits(task) => 0,
+        TaskStatus::Running => 1,
+        TaskStatus::Cancelling => 2,
+        TaskStatus::Queued => 3,
+        TaskStatus::Failed => 4,
+        TaskStatus::Interrupted => 5,
+        TaskStatus::Cancelled => 6,
+        TaskStatus::Completed => 7,
+    }
+}
+
+/// Puts the header of each place before its rows; without filters, also for places that have no tasks.
+fn rows_by_place<G: PartialEq>(
+    places: &[usize],
+    tasks: &[Arc<TaskView>],
+    basis: &Basis,
+    place_of: impl Fn(&TaskView) -> Option<usize>,
+    group_of: impl Fn(usize) -> (G, String),
+) -> Vec<Row> {
+    let mut all = Vec::new();
+    for (at, place) in basis.snapshot.0.places.iter().enumerate() {
+        let from = places.partition_point(|task| place_of(&tasks[*task]) < Some(at));
+        let to = places.partition_point(|task| place_of(&tasks[*task]) <= Some(at));
+        let its = places.get(from..to).unwrap_or_default();
+        let is_asked_for = basis.filters.is_empty() || basis.filters.place.as_ref() == Some(&place.name.id);
+        if its.is_empty() && !is_asked_for {
+            continue;
+        }
+        let counts = Counts::of(its.iter().map(|at| &*tasks[*at]));
+        let of = HeadOf::Place(place.name.id.clone());
+        all.push(Row::Head(Head { of, name: place.name.name.clone(), counts }));
+        all.extend(rows(its, tasks, basis, &group_of));
+    }
+    all
+}
+
+/// Puts headers before groups, and the tasks of a batch into one row.
+fn rows<G: PartialEq>(
+    places: &[usize],
+    tasks: &[Arc<TaskView>],
+    basis: &Basis,
+    group_of: impl Fn(usize) -> (G, String),
+) -> Vec<Row> {
+    let mut batches: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for at in places.iter().filter(|at| tasks[**at].item.is_some()) {
+        batches.entry(tasks[*at].call).or_default().push(*at);
+    }
+    batches.retain(|call, items| items.len() > 1 && !basis.unfolded.contains(call));
+    let mut rows = Vec::new();
+    for group in places.chunk_by(|one, next| group_of(*one) == group_of(*next)) {
+        let counts = Counts::of(group.iter().map(|at| &*tasks[*at]));
+        if let Some(first) = group.first().filter(|_| basis.order.1 != Grouping::None) {
+            let name = group_of(*first).1;
+            let of = HeadOf::Actor(tasks[*first].started_by.clone());
+            rows.push(Row::Head(Head { of, name, counts }));
+        }
+        for &at in group {
+            let call = tasks[at].item.map(|_| tasks[at].call);
+            match call.filter(|call| batches.contains_key(call)) {
+                None => rows.push(Row::Task { at, batch: None }),
+                Some(call) if batches.get(&call).and_then(|items| items.first()) == Some(&at) => {
+                    let items = batches.get(&call).map(Vec::as_slice).unwrap_or_default();
+                    let counts = Counts::of(items.iter().map(|at| &*tasks[*at]));
+                    let at = stands_for(items, tasks, basis.selected.as_ref());
+                    rows.push(Row::Task { at, batch: Some(Batch { call, counts }) });
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    rows
+}
+
+/// Returns the task shown in a batch's row: the selected one, or else one that has not ended, a failed one,
+/// or the first in list order.
+fn stands_for(items: &[usize], tasks: &[Arc<TaskView>], selected: Option<&TaskId>) -> usize {
+    let find = |is_it: &dyn Fn(&TaskView) -> bool| items.iter().copied().find(|at| is_it(&tasks[*at]));
+    find(&|task| Some(&task.id) == selected)
+        .or_else(|| find(&|task| !task.status.is_terminal()))
+        .or_else(|| find(&|task| Filter::Failed.holds(task)))
+        .or_else(|| items.first().copied())
+        .unwrap_or_default()
+}

@@ -1,0 +1,235 @@
+//! What is asked of the state by many: the selected task, the program and the call on screen.
+
+use std::sync::Arc;
+
+use crate::console::keys::Context;
+use crate::console::state::agents::owner;
+use crate::console::state::copying::Copying;
+use crate::console::state::focus::{Mode, Prompt, Screen};
+use crate::console::state::layout::Pane;
+use crate::console::state::listing::rows::{Listed, Row};
+use crate::console::state::{State, names};
+use crate::console::theme::Role;
+use crate::envelope::{Actor, TaskId};
+use crate::model::{CallRecord, CallSummary, ProgramView, Question, TaskFact, TaskView};
+
+/// The colours of agents, in the order in which they connected.
+pub(in crate::console) const COLOURS: [Role; 4] = [Role::Agent1, Role::Agent2, Role::Agent3, Role::Agent4];
+
+impl State {
+    /// Returns the role an actor is drawn in: an agent keeps its colour as long as the runtime runs.
+    pub(crate) fn role_of(&self, actor: &Actor) -> Role {
+        let Actor::Agent(label) = actor else { return Role::Faint };
+        let agents = &self.view.snapshot.agents;
+        let place = agents.iter().position(|agent| agent.label == *label);
+        // An unlisted agent, as in an old recording, gets a colour derived from its name.
+        let place = place.unwrap_or_else(|| label.bytes().map(usize::from).sum());
+        COLOURS.get(place % COLOURS.len()).copied().unwrap_or(Role::Faint)
+    }
+
+    /// Returns the copy mode state, while it is active.
+    pub fn copying(&self) -> Option<&Copying> {
+        if let Mode::Copy(copying) = &self.mode { Some(copying) } else { None }
+    }
+
+    /// Returns the context of the current screen, ignoring any layers over it.
+    pub fn view_context(&self) -> Context {
+        match self.screen {
+            _ if self.reader.is_some() => Context::Text,
+            _ if self.replay.is_some() => Context::Replay,
+            Screen::Tasks => Context::Tasks,
+            Screen::Focus => Context::Focus,
+            Screen::Receipts => Context::Receipts,
+            Screen::Metrics => Context::Metrics,
+            Screen::Program => Context::Program,
+        }
+    }
+
+    /// Returns the program on screen.
+    pub fn program(&self) -> Option<&Arc<ProgramView>> {
+        let programs = &self.view.snapshot.programs;
+        let chosen = programs.iter().find(|program| self.programs.run.as_ref() == Some(&program.run));
+        chosen
+            .or_else(|| programs.iter().rev().find(|program| !program.state.is_terminal()))
+            .or(programs.last())
+    }
+
+    /// Returns the oldest open question of the program on screen; one that a command is working on only if
+    /// there is no other.
+    pub fn program_question(&self) -> Option<&Arc<Question>> {
+        let run = &self.program()?.run;
+        let own = || {
+            self.view.snapshot.questions.iter().filter(|question| question.origin.run.as_ref() == Some(run))
+        };
+        own().find(|question| question.needs_somebody()).or_else(|| own().next())
+    }
+
+    /// Returns the program's commands that may have the pane: the running ones, or else the last one.
+    pub fn program_tasks(&self) -> Vec<TaskId> {
+        let Some(program) = self.program() else { return Vec::new() };
+        let known = |id: &&TaskId| self.view.task(id).is_some();
+        let mut live: Vec<TaskId> = program.live_tasks().filter(known).cloned().collect();
+        live.dedup();
+        if !live.is_empty() {
+            return live;
+        }
+        let all = program.steps.iter().filter_map(|step| step.task.as_ref()).filter(known);
+        let last = all.max_by_key(|id| self.view.task(id).map(|task| names::born(task)));
+        last.cloned().into_iter().collect()
+    }
+
+    /// Returns the command that has the pane: one that is typed into, copied from or scrolled back keeps it.
+    pub fn program_task(&self) -> Option<TaskId> {
+        let frozen = self.scroll.as_ref().map(|scroll| &scroll.task);
+        let kept = self.mode.task().or(frozen).filter(|id| self.view.task(id).is_some());
+        if let Some(kept) = kept.filter(|_| self.screen == Screen::Program) {
+            return Some(kept.clone());
+        }
+        let tasks = self.program_tasks();
+        let at = self.programs.task_at.min(tasks.len().saturating_sub(1));
+        tasks.get(at).cloned()
+    }
+
+    /// Returns the possible recipients: `nearest` or the current agent, followed by the other connected
+    /// agents.
+    pub(in crate::console) fn agents_to_tell(&self, nearest: Option<String>) -> Vec<String> {
+        let agents = &self.view.snapshot.agents;
+        let nearest = nearest.or_else(|| self.agent_at_hand());
+        let nearest = nearest.filter(|label| agents.iter().any(|agent| agent.label == *label));
+        let connected = agents.iter().filter(|agent| agent.connected).map(|agent| agent.label.clone());
+        let others: Vec<String> = connected.filter(|label| Some(label) != nearest.as_ref()).collect();
+        nearest.into_iter().chain(others).collect()
+    }
+
+    /// Tells whether there is any recipient.
+    pub(in crate::console) fn has_agent(&self) -> bool {
+        !self.agents_to_tell(None).is_empty()
+    }
+
+    /// Returns the agent whose task or call is selected.
+    pub(in crate::console) fn agent_at_hand(&self) -> Option<String> {
+        if self.screen == Screen::Receipts {
+            let calls = &self.view.snapshot.calls;
+            let call = self.calls.selected.and_then(|seq| calls.iter().find(|call| call.seq == seq));
+            return call.or(calls.last()).and_then(|call| owner(&call.actor));
+        }
+        self.at_hand().and_then(|task| owner(&task.started_by))
+    }
+
+    /// Returns the call shown on the receipts screen or at the side of the tasks screen.
+    pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
+        if self.screen == Screen::Receipts {
+            return match self.calls.selected {
+                Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
+                None if self.calls.filter.is_empty() => self.newest_calls().next(),
+                None => self.call_rows().first().map(|row| row.call),
+            };
+        }
+        // Beside a task: what its agent was last told.
+        let task = self.selected()?;
+        // A batch answers for all its items at once, and shows its progress until then.
+        if task.item.is_some() {
+            return self.view.newest_calls().find(|call| call.seq == task.call);
+        }
+        let mut about = self.view.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
+        about.find(|call| call.actor != Actor::Operator && call.status.is_some())
+    }
+
+    /// Returns the record of the current call, once it has been answered and fetched.
+    pub fn shown_record(&self) -> Option<Arc<CallRecord>> {
+        let record = self.view.records.get(&self.shown_call()?.seq)?;
+        record.envelope.is_some().then(|| Arc::clone(record))
+    }
+
+    /// Returns the tasks in screen order, one for each row of the list. Includes the selected task even if
+    /// the filter no longer matches it: what the user is looking at never vanishes by itself.
+    pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
+        let listed = self.listed();
+        listed.rows.iter().filter_map(|row| self.task_in(row)).collect()
+    }
+
+    /// Returns the selected task.
+    pub fn selected(&self) -> Option<&Arc<TaskView>> {
+        self.list.selected.as_ref().and_then(|id| self.view.task(id))
+    }
+
+    /// Returns the current task, which keys act on: the command of the program on screen, or else the
+    /// selected task.
+    pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
+        match self.screen {
+            Screen::Program => self.program_task().and_then(|id| self.view.task(&id)),
+            _ => self.selected(),
+        }
+    }
+
+    /// Returns the index of the selected task in the list.
+    pub fn selected_at(&self) -> Option<usize> {
+        let selected = self.list.selected.as_ref()?;
+        self.tasks().iter().position(|task| task.id == *selected)
+    }
+
+    /// Returns the programs that would end with this console; most of them are waiting for somebody.
+    pub fn ending_programs(&self) -> impl Iterator<Item = &Arc<ProgramView>> {
+        let ends = !self.setup.is_remote || self.setup.shows_run;
+        self.view.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
+    }
+
+    /// Returns the task that has waited longest for the user, on stronger evidence than silence, unless the
+    /// user is typing into it.
+    pub fn waiter(&self) -> Option<&Arc<TaskView>> {
+        let since = |task: &&Arc<TaskView>| {
+            let waiting = task.certain_wait()?;
+            (self.typing_into() != Some(&task.id)).then_some(waiting.since)
+        };
+        let waiting = self.view.snapshot.tasks.iter().filter(|task| since(task).is_some());
+        waiting.min_by_key(since)
+    }
+
+    /// Returns the task that keystrokes are sent to.
+    pub fn typing_into(&self) -> Option<&TaskId> {
+        match &self.mode {
+            Mode::Input(task) | Mode::Write(Prompt::Line(task), _) => Some(task),
+            Mode::Copy(copying) if copying.was_input => Some(&copying.task),
+            Mode::Observe | Mode::Copy(_) | Mode::Write(..) => None,
+        }
+    }
+
+    /// Tells whether somebody has held the input of the selected task.
+    pub(in crate::console) fn has_lease_event(&self) -> bool {
+        let is_lease = |fact: &TaskFact| matches!(fact, TaskFact::Lease);
+        self.selected().is_some_and(|task| task.events.iter().any(|event| is_lease(&event.fact)))
+    }
+
+    /// Returns the first column that a pane shows: where it was panned to or, for a full-screen program, far
+    /// enough to include the cursor.
+    pub(in crate::console) fn panned(&self, pane: &Pane) -> u16 {
+        let pan = if self.at_hand().is_some_and(|task| task.id == pane.task) { self.pan } else { 0 };
+        let is_still = self.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
+            || self.copying().is_some_and(|copying| copying.task == pane.task);
+        let Some(picture) = self.view.pictures.get(&pane.task).filter(|_| pan == 0 && !is_still) else {
+            return pan;
+        };
+        picture.left(pane.cells.width)
+    }
+
+    /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
+    /// first.
+    pub(crate) fn listed(&self) -> Arc<Listed> {
+        self.list.listed((&self.view.snapshot, &self.view.cleared), self.screen == Screen::Tasks, self.now)
+    }
+
+    /// Returns the task in a row of the list.
+    pub(crate) fn task_in(&self, row: &Row) -> Option<&Arc<TaskView>> {
+        match row {
+            Row::Task { at, .. } => self.view.snapshot.tasks.get(*at),
+            Row::Head(_) => None,
+        }
+    }
+
+    /// Returns the index of the row with the selected task.
+    pub(in crate::console) fn selected_row(&self) -> Option<usize> {
+        let selected = self.list.selected.as_ref()?;
+        let listed = self.listed();
+        listed.rows.iter().position(|row| self.task_in(row).is_some_and(|task| task.id == *selected))
+    }
+}

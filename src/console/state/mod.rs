@@ -1,0 +1,210 @@
+//! What the console knows and what is on its screen: the runtime, the selection, where keys go, the size, the clock and the
+//! settings. All features read it; it knows none of them.
+
+mod actions;
+pub mod agents;
+pub mod areas;
+pub mod arrangement;
+pub mod availability;
+pub mod call_rows;
+pub mod calls;
+pub mod choice;
+pub mod copying;
+pub mod coverage;
+pub mod durations;
+pub mod export;
+pub mod finding;
+pub mod focus;
+pub mod history;
+pub mod input;
+pub mod layout;
+pub mod listing;
+mod lookups;
+pub mod memory;
+pub mod names;
+pub mod outer;
+pub mod page;
+pub mod pane_slots;
+mod panes;
+pub mod picture;
+pub mod places;
+pub mod programs;
+pub mod questions;
+pub mod replay;
+pub mod search;
+pub mod setup;
+pub mod stamps;
+pub mod terms;
+pub mod tiles;
+pub mod tiling;
+pub mod toasts;
+pub mod usage;
+pub mod view;
+pub mod words;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::console::effect::Effect;
+use crate::console::state::calls::Calls;
+use crate::console::state::durations::Usual;
+use crate::console::state::focus::{Mode, Screen};
+use crate::console::state::history::History;
+use crate::console::state::listing::TaskList;
+use crate::console::state::memory::Memory;
+use crate::console::state::outer::Outer;
+use crate::console::state::page::Scroll;
+use crate::console::state::pane_slots::Places;
+use crate::console::state::programs::Programs;
+use crate::console::state::replay::Replay;
+use crate::console::state::search::Search;
+use crate::console::state::setup::Setup;
+use crate::console::state::stamps::Stamps;
+use crate::console::state::terms::Terms;
+use crate::console::state::tiling::Tilings;
+use crate::console::state::toasts::Toasts;
+use crate::console::state::usage::Pace;
+use crate::console::state::view::View;
+use crate::console::text::reading::Reader;
+use crate::envelope::TaskId;
+use crate::model::{PlaceId, Snapshot};
+
+/// What the console knows and shows.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// Settings and facts passed in from outside.
+    pub setup: Setup,
+    /// The terminal around the console, but for its size.
+    pub outer: Outer,
+    /// Size of that terminal: columns and rows.
+    pub size: (u16, u16),
+    /// The current time, as of the last message.
+    pub now: Timestamp,
+    /// The runtime, as the console knows it.
+    pub view: View,
+    /// The current screen.
+    pub screen: Screen,
+    /// Where keys go.
+    pub mode: Mode,
+    /// Transient messages.
+    pub toasts: Toasts,
+    /// The task list.
+    pub list: TaskList,
+    /// The scrolled-back pane, if any.
+    pub scroll: Option<Scroll>,
+    /// The current or finished search; cleared when the pane follows its output again.
+    pub search: Option<Search>,
+    /// The timestamps beside the pane's lines, if they are shown.
+    pub stamps: Stamps,
+    /// On the tasks screen: navigation keys go to the pane instead of the list.
+    pub in_pane: bool,
+    /// The line from which the search being typed goes backwards.
+    pub search_from: u64,
+    /// How many columns the pane is panned to the right.
+    pub pan: u16,
+    /// Whether the selected task is shown alone.
+    pub is_zoomed: bool,
+    /// Tasks whose pane is pinned, in order.
+    pub pins: Vec<TaskId>,
+    /// How many steps larger than the default the list is.
+    pub split: i16,
+    /// How the tasks screen is split into panes.
+    pub tilings: Tilings,
+    /// Which tasks have a pane on the tasks screen.
+    pub places: Places,
+    /// Input lines sent before, newest last; never a line from a hidden prompt.
+    pub history: History,
+    /// Commands started from the console, in earlier sessions too.
+    pub commands: History,
+    /// When a key was last pressed.
+    pub touched: Option<Timestamp>,
+    /// The timeline covers all tasks.
+    pub is_overall: bool,
+    /// The receipts screen: calls, receipts and envelopes.
+    pub calls: Calls,
+    /// The text open in the reader over the screen, if any.
+    pub reader: Option<Reader>,
+    /// The task being replayed, if any.
+    pub replay: Option<Replay>,
+    /// The program screen.
+    pub programs: Programs,
+    /// How fast the console responds.
+    pub pace: Pace,
+    /// The usual durations of commands.
+    pub usual: Usual,
+    /// Whether we capture the mouse.
+    pub has_mouse: bool,
+    /// What is remembered across sessions.
+    pub memory: Memory,
+    /// Which terms are on screen for the first time.
+    pub terms: Terms,
+    /// When the console was opened.
+    pub opened: Timestamp,
+    /// Quitting: the tasks are being stopped first.
+    pub is_leaving: bool,
+    /// Whether there is anything new to draw.
+    pub is_dirty: bool,
+    /// Effects produced since the last message.
+    pub effects: Vec<Effect>,
+    /// Where a mouse press on a pane may start a drag.
+    pub pressed: Option<(u16, u16)>,
+    /// The last notice that was cleared.
+    pub notices_seen: u64,
+    /// The place where the command being written will start.
+    pub start_at: Option<PlaceId>,
+    /// When the cleared tasks are dismissed from the runtime's list.
+    pub clear_at: Option<Timestamp>,
+}
+
+impl State {
+    /// Returns the state of a console freshly opened on `snapshot`.
+    pub fn new(setup: Setup, snapshot: Arc<Snapshot>, size: (u16, u16), now: Timestamp) -> Self {
+        let mut state = Self {
+            setup,
+            outer: Outer::default(),
+            size,
+            now,
+            view: View::new(snapshot),
+            screen: Screen::Tasks,
+            mode: Mode::Observe,
+            toasts: Toasts::default(),
+            list: TaskList::default(),
+            scroll: None,
+            search: None,
+            stamps: Stamps::default(),
+            in_pane: false,
+            search_from: u64::MAX,
+            pan: 0,
+            is_zoomed: false,
+            pins: Vec::new(),
+            split: 0,
+            tilings: Tilings::default(),
+            places: Places::default(),
+            history: History::default(),
+            commands: History::default(),
+            touched: None,
+            is_overall: false,
+            calls: Calls::default(),
+            reader: None,
+            replay: None,
+            programs: Programs::default(),
+            pace: Pace::default(),
+            usual: Usual::default(),
+            has_mouse: true,
+            memory: Memory::default(),
+            terms: Terms::default(),
+            opened: now,
+            is_leaving: false,
+            is_dirty: true,
+            effects: Vec::new(),
+            pressed: None,
+            notices_seen: 0,
+            start_at: None,
+            clear_at: None,
+        };
+        state.usual.note(&state.view.snapshot.tasks);
+        state.follow();
+        state
+    }
+}

@@ -1,0 +1,188 @@
+//! The last picture of a task's screen, as cells ready to be copied into a frame: drawing never waits for a
+//! parser, and an ended task keeps its last screen.
+
+use std::ops::Range;
+
+use ratatui::buffer::Cell;
+use ratatui::style::{Color as Ink, Modifier, Style};
+use unicode_width::UnicodeWidthStr;
+
+use crate::console::text::cell;
+use crate::terminal;
+use crate::terminal::{CellStyle, Color, Contents, Cursor, Modes, Page};
+
+/// The cells, cursor and modes of a screen at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Picture {
+    cells: Vec<Cell>,
+    columns: u16,
+    rows: u16,
+    used_rows: u16,
+    /// For each row, whether its text wraps into the next one.
+    joined: Vec<bool>,
+    /// The cursor; a page of a log has none.
+    pub cursor: Option<Cursor>,
+    /// The modes that determine how input is encoded.
+    pub modes: Modes,
+    /// The generation of the screen when the picture was taken.
+    pub generation: u64,
+}
+
+impl Picture {
+    /// Takes a picture of a screen, replacing this one.
+    pub fn take(&mut self, screen: &Contents, generation: u64) {
+        let columns = screen.size.cols();
+        self.prepare(columns, screen.size.rows());
+        for (at, row) in (0..self.rows).zip(&screen.rows) {
+            for (column, cell) in row.cells().take_while(|(column, _)| *column < columns) {
+                self.put(at, column, &cell);
+            }
+        }
+        self.joined.extend(screen.rows.iter().map(|row| row.wrapped));
+        self.used_rows = self.used_rows.max(screen.cursor.row.saturating_add(1)).min(self.rows);
+        (self.cursor, self.modes, self.generation) = (Some(screen.cursor), screen.modes, generation);
+    }
+
+    /// Makes a picture of a page of a log.
+    pub fn of_page(page: &Page) -> Self {
+        let mut picture = Self::default();
+        let widest = page.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        let columns = u16::try_from(widest).unwrap_or(u16::MAX);
+        let rows = u16::try_from(page.rows.len()).unwrap_or(u16::MAX);
+        picture.prepare(columns, rows);
+        for (row, cells) in (0..rows).zip(&page.rows) {
+            for (column, cell) in (0..columns).zip(&cells.cells) {
+                picture.put(row, column, cell);
+            }
+        }
+        picture.used_rows = rows;
+        let next = page.rows.iter().skip(1).map(|row| Some(row.line)).chain(std::iter::once(None));
+        picture.joined = page.rows.iter().zip(next).map(|(row, next)| next == Some(row.line)).collect();
+        picture
+    }
+
+    fn prepare(&mut self, columns: u16, rows: u16) {
+        (self.columns, self.rows, self.used_rows) = (columns, rows, 0);
+        self.joined.clear();
+        self.cells.resize(usize::from(columns) * usize::from(rows), Cell::EMPTY);
+        self.cells.iter_mut().for_each(Cell::reset);
+    }
+
+    fn put(&mut self, row: u16, column: u16, cell: &terminal::Cell<'_>) {
+        let at = usize::from(row) * usize::from(self.columns) + usize::from(column);
+        let Some(slot) = self.cells.get_mut(at) else { return };
+        let text: &str = if cell.width == 0 { " " } else { &cell.text };
+        let blank = text == " " && cell.style == CellStyle::default();
+        if !blank {
+            slot.set_style(style(cell.style));
+            cell::fill(slot, text, u16::from(cell.width.max(1)));
+            self.used_rows = row + 1;
+        }
+    }
+
+    /// Returns the size in columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        (self.columns, self.rows)
+    }
+
+    /// Returns the number of rows up to the last one that has content or the cursor.
+    pub fn used_rows(&self) -> u16 {
+        self.used_rows
+    }
+
+    /// Tells whether a row's text wraps into the next row.
+    pub fn is_joined(&self, row: u16) -> bool {
+        self.joined.get(usize::from(row)).copied().unwrap_or(false)
+    }
+
+    /// Returns the text in some columns of a row; a wide character that begins in them is included whole.
+    pub fn text(&self, row: u16, columns: Range<u16>) -> String {
+        let mut text = String::new();
+        let mut column = 0;
+        while let Some(cell) = self.cell(row, column).filter(|_| column < columns.end) {
+            let wide = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
+            if column >= columns.start {
+                text.push_str(cell.symbol());
+            }
+            column += wide;
+        }
+        text
+    }
+
+    /// Returns the width of a row up to its last character, in columns.
+    pub fn text_columns(&self, row: u16) -> u16 {
+        let is_text = |column: &u16| self.cell(row, *column).is_some_and(|cell| cell.symbol() != " ");
+        (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
+    }
+
+    /// Returns the first row shown in a pane this high: the last used rows are shown, or for a program on the
+    /// alternate screen, those around its cursor.
+    pub fn top(&self, pane_rows: u16) -> u16 {
+        let last = self.used_rows.saturating_sub(pane_rows);
+        match self.own_cursor() {
+            Some(cursor) if cursor.row < last => cursor.row.saturating_sub(pane_rows / 2),
+            _ => last,
+        }
+    }
+
+    /// Returns the first column shown in a pane this wide: 0, unless the cursor of a program on the alternate
+    /// screen would be out of sight.
+    pub fn left(&self, pane_columns: u16) -> u16 {
+        let most = self.columns.saturating_sub(pane_columns);
+        match self.own_cursor() {
+            Some(cursor) if cursor.col >= pane_columns => (cursor.col - pane_columns / 2).min(most),
+            _ => 0,
+        }
+    }
+
+    /// Returns the cursor of a program on the alternate screen, unless it is hidden.
+    fn own_cursor(&self) -> Option<Cursor> {
+        self.cursor.filter(|cursor| cursor.visible && self.modes.alternate_screen)
+    }
+
+    /// Returns a cell.
+    pub fn cell(&self, row: u16, column: u16) -> Option<&Cell> {
+        if column >= self.columns {
+            return None;
+        }
+        self.cells.get(usize::from(row) * usize::from(self.columns) + usize::from(column))
+    }
+
+    /// Tells whether it contains no text.
+    pub fn is_blank(&self) -> bool {
+        self.cells.iter().all(|cell| cell.symbol() == " ")
+    }
+
+    /// Returns the text of the last used row.
+    pub fn last_line(&self) -> Option<String> {
+        let row = self.used_rows.checked_sub(1)?;
+        let cells = (0..self.columns).filter_map(|column| self.cell(row, column));
+        Some(cells.map(Cell::symbol).collect::<String>().trim_end().to_owned())
+    }
+
+    /// Tells whether a row has text from a column on.
+    pub fn goes_on(&self, row: u16, column: u16) -> bool {
+        (column..self.columns).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))
+    }
+}
+
+fn style(style: CellStyle) -> Style {
+    let flags = [
+        (style.bold, Modifier::BOLD),
+        (style.dim, Modifier::DIM),
+        (style.italic, Modifier::ITALIC),
+        (style.underline, Modifier::UNDERLINED),
+        (style.inverse, Modifier::REVERSED),
+        (style.struck, Modifier::CROSSED_OUT),
+    ];
+    let plain = Style::new().fg(ink(style.fg)).bg(ink(style.bg));
+    flags.iter().filter(|(on, _)| *on).fold(plain, |style, (_, flag)| style.add_modifier(*flag))
+}
+
+fn ink(colour: Color) -> Ink {
+    match colour {
+        Color::Default => Ink::Reset,
+        Color::Indexed(number) => Ink::Indexed(number),
+        Color::Rgb(red, green, blue) => Ink::Rgb(red, green, blue),
+    }
+}

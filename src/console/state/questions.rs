@@ -1,0 +1,26 @@
+//! How questions are named.
+
+use crate::console::state::names;
+use crate::console::text::visible;
+use crate::model::{Question, QuestionKind};
+
+/// Returns the title of a question: its kind and name.
+pub fn title(question: &Question) -> String {
+    let name = question.origin.name.as_deref().map(visible::one_line);
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    let what = match question.kind {
+        QuestionKind::Gate { .. } => "gate",
+        QuestionKind::YesNo { .. } => "yes or no",
+        QuestionKind::Choice { .. } => "choice",
+        QuestionKind::Text { masked: true } => "secret",
+        QuestionKind::Text { masked: false } => "answer",
+        QuestionKind::InFlight => "run it again?",
+        QuestionKind::Command => "run this command?",
+    };
+    format!("{}  {what}{name}", alias(question))
+}
+
+/// Returns the short name of a question: `q03`.
+pub fn alias(question: &Question) -> String {
+    names::at_place(question.place.as_deref(), format!("q{:02}", question.number))
+}

@@ -1,0 +1,144 @@
+//! How a task's state is shown everywhere: glyph, word, role and note.
+
+use jiff::Timestamp;
+
+use crate::console::state::agents::short_name;
+use crate::console::text::{Piece, piece, visible};
+use crate::console::theme::Role;
+use crate::envelope::{Actor, ErrorKind};
+use crate::model::{Ended, InputEvidence, Need, TaskFact, TaskView, Waiting};
+
+/// Width of an agent's name in these texts, in columns.
+const MOST_OF_AGENT: usize = 10;
+
+/// Returns when a task last showed activity: its last output, its start or its end.
+pub(crate) fn last_sign(task: &TaskView) -> Timestamp {
+    ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at)
+}
+
+/// Returns the same in at most this many columns: an agent by the first word of its name, `claude`.
+pub(crate) fn short(actor: &Actor, most: usize, dots: &str) -> String {
+    short_name(&who(actor), most, dots)
+}
+
+/// Returns the name of an actor from the user's point of view.
+pub(crate) fn who(actor: &Actor) -> String {
+    match actor {
+        Actor::Agent(label) => visible::one_line(label).into_owned(),
+        Actor::Cli => "cli".to_owned(),
+        Actor::Operator => "you".to_owned(),
+        Actor::System => "pilothouse".to_owned(),
+    }
+}
+
+/// Returns a task's command on one line, preceded by its position in its batch and its name, if it has them.
+pub(crate) fn command(task: &TaskView) -> Vec<Piece> {
+    placed(task, "batch ")
+}
+
+/// Returns the same for use where there is little room.
+pub(crate) fn short_command(task: &TaskView) -> Vec<Piece> {
+    placed(task, "")
+}
+
+fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
+    let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
+    let cmd = piece(visible::told(task.cmd.trim()), Role::Text);
+    let named = match &task.name {
+        Some(name) => vec![piece(format!("{}  ", visible::told(name)), Role::Strong), faint(cmd)],
+        None => vec![cmd],
+    };
+    place.into_iter().chain(named).collect()
+}
+
+/// Returns the description of a task, as given by its initiator.
+pub(crate) fn why(task: &TaskView) -> Vec<Piece> {
+    let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
+    why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
+}
+
+fn faint(part: Piece) -> Piece {
+    Piece { role: Role::Faint, ..part }
+}
+
+pub(in crate::console) fn ended_at(task: &TaskView) -> Option<Timestamp> {
+    task.ended.as_ref().map(|ended| ended.at)
+}
+
+/// Describes in a word or two how a task ended.
+pub(crate) fn how(ended: Option<&Ended>) -> String {
+    let Some(ended) = ended else { return "ended".to_owned() };
+    match (&ended.signal, ended.exit_status) {
+        _ if ended.timed_out => "timed out".to_owned(),
+        (Some(signal), _) => visible::one_line(signal).into_owned(),
+        (None, Some(status)) => format!("exit {status}"),
+        (None, None) => match &ended.error {
+            Some((kind, _)) if kind == ErrorKind::StartUnknown.as_str() => "unknown".to_owned(),
+            Some((kind, _)) if kind == ErrorKind::InternalError.as_str() => "lost".to_owned(),
+            _ => "not started".to_owned(),
+        },
+    }
+}
+
+/// Returns what a waiting task needs, in plain words.
+pub(crate) fn need(need: Need) -> &'static str {
+    match need {
+        Need::Key => "waiting for a key",
+        Need::Secret => "waiting for password",
+        Need::Line => "waiting for input",
+        Need::Stopped => "stopped",
+    }
+}
+
+/// Returns the same, with the program that asks if it does so at a terminal beside the command's streams.
+pub(crate) fn needs(waiting: &Waiting) -> String {
+    asked(waiting, "").unwrap_or_else(|| need(waiting.kind).to_owned())
+}
+
+/// Returns the same with the agent: `sudo of claude asks for a password`.
+pub(crate) fn wants(task: &TaskView, waiting: &Waiting) -> String {
+    let of = format!(" of {}", short(&task.started_by, MOST_OF_AGENT, ""));
+    asked(waiting, &of).unwrap_or_else(|| needs(waiting))
+}
+
+fn asked(waiting: &Waiting, of: &str) -> Option<String> {
+    let program = visible::one_line(waiting.program.as_deref()?);
+    let what = match waiting.kind {
+        Need::Key => "asks for a key",
+        Need::Secret => "asks for a password",
+        Need::Line => "asks for input",
+        Need::Stopped if waiting.evidence == InputEvidence::OutOfTurn => "waits for its turn at the terminal",
+        Need::Stopped => "is stopped",
+    };
+    Some(format!("{program}{of} {what}"))
+}
+
+/// Returns the word for an event of a task, and its details, as shown on screen; the record uses its own.
+pub(crate) fn told(fact: &TaskFact) -> (String, String) {
+    let word = fact.word().replace('_', " ");
+    match fact {
+        TaskFact::Promoted { kept: false } => ("moved".to_owned(), "to background".to_owned()),
+        TaskFact::Promoted { kept: true } => {
+            ("moved".to_owned(), "to background, for the processes it left".to_owned())
+        }
+        TaskFact::Waiting(waiting) => {
+            let needs = needs(waiting);
+            let needs = needs.trim_start_matches("waiting ");
+            (word, format!("{needs}, {}", evidence(waiting.evidence)))
+        }
+        TaskFact::Refused(reason) => (word, reason.as_str().replace('_', " ")),
+        other => (word, other.note().into_owned()),
+    }
+}
+
+/// Describes the evidence for it.
+pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
+    match evidence {
+        InputEvidence::TtyRead => "reading the terminal",
+        InputEvidence::TtyPoll => "polling the terminal",
+        InputEvidence::EchoOff => "hidden input",
+        InputEvidence::Quiet => "only idle",
+        InputEvidence::Halted => "until SIGCONT",
+        InputEvidence::OutOfTurn => "another process group has it",
+    }
+}

@@ -1,0 +1,66 @@
+//! Dialogs: their frames, their reading time, and how they scroll.
+
+use jiff::Timestamp;
+use ratatui::layout::Rect;
+
+use crate::console::keys::{Action, Context};
+use crate::console::state::areas::{centred, cut_bottom, inside};
+use crate::console::text::reading::moved;
+use crate::console::text::{Piece, piece, visible, wrapped};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::model::{READING, TaskView};
+
+pub(in crate::console) const DIALOG_COLUMNS: u16 = 62;
+
+/// Returns the areas of a dialog with scrolling text: the box, the text in it, and the foot, where choices or
+/// input and the keys are.
+pub(in crate::console) fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
+    const MOST_COLUMNS: u16 = 100;
+    let whole = centred(size, MOST_COLUMNS, rows.saturating_add(usize::from(foot)), 2);
+    let (text, foot) = cut_bottom(inside(whole), foot);
+    (whole, text, foot)
+}
+
+/// Tells whether something has been on screen long enough for a key press to count as an answer to it.
+pub(in crate::console) fn has_been_read(shown_at: Option<Timestamp>, now: Timestamp) -> bool {
+    shown_at.is_some_and(|at| now >= at + READING)
+}
+
+/// Returns the first visible row of a text after a scrolling key.
+pub(in crate::console) fn scrolled(top: usize, action: Action, (rows, shown): (usize, usize)) -> usize {
+    moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown))
+}
+
+/// Draws a dialog in the middle of the screen, as high as its rows and the row of keys below them.
+pub(in crate::console) fn dialog(
+    painter: &mut Painter<'_>,
+    title: &str,
+    mut rows: Vec<Vec<Piece>>,
+    context: Context,
+    keys: &[(Action, &str)],
+) {
+    rows.extend([Vec::new(), painter.keys(context, keys)]);
+    let area = centred(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
+    let inside = painter.boxed(area, title);
+    painter.list(inside, rows, |_, row| (row, false));
+}
+
+/// Returns the full command, wrapped, in at most this many rows.
+pub(in crate::console) fn command_rows(
+    painter: &Painter<'_>,
+    task: &TaskView,
+    width: u16,
+    most: usize,
+) -> Vec<Vec<Piece>> {
+    let (shown, dots) = (visible::told(task.cmd.trim()), painter.glyphs().cut);
+    let mut rows = wrapped(&[vec![piece(shown, Role::Strong)]], usize::from(width));
+    if rows.len() > most {
+        rows.truncate(most);
+        rows.last_mut().into_iter().for_each(|last| last.push(piece(dots, Role::Faint)));
+    }
+    if visible::has_hidden(&task.cmd) {
+        rows.push(vec![piece("contains hidden characters", Role::Waiting)]);
+    }
+    rows
+}

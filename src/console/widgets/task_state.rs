@@ -1,0 +1,115 @@
+//! How a task's state is drawn everywhere: glyph, word, role and note.
+
+use crate::console::state::State;
+use crate::console::state::durations::roughly;
+use crate::console::state::words::{ended_at, how, last_sign, who};
+use crate::console::text;
+use crate::console::text::{Piece, piece, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::painter::Painter;
+use crate::model::{HoldReason, Need, TaskFact, TaskStatus, TaskView};
+
+/// A state as displayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TaskState {
+    pub(crate) glyph: &'static str,
+    pub(crate) word: String,
+    pub(crate) role: Role,
+}
+
+impl Painter<'_> {
+    pub(crate) fn state(&self, task: &TaskView) -> TaskState {
+        let states = self.glyphs().states;
+        let (at, word, role) = match task.status {
+            TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
+            TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
+            TaskStatus::Running => match &task.waiting {
+                Some(waiting) if waiting.kind == Need::Stopped => (2, "stopped".to_owned(), Role::Waiting),
+                // Silence alone is weak evidence: shown, but without asking for attention.
+                Some(waiting) if !waiting.is_certain() => (2, "at a prompt".to_owned(), Role::Faint),
+                Some(_) => (2, "waiting".to_owned(), Role::Waiting),
+                None => (1, "running".to_owned(), Role::Running),
+            },
+            TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
+            TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
+            TaskStatus::Failed => (5, how(task.ended.as_ref()), Role::Failed),
+            TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
+            TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
+        };
+        TaskState { glyph: states[at], word, role }
+    }
+
+    /// Returns what the user must know about a task besides its state, if anything.
+    pub(crate) fn note(&mut self, task: &TaskView) -> Option<Piece> {
+        if let Some(reason) = &task.held {
+            let why = match reason {
+                HoldReason::Paused => "agent calls are paused",
+                HoldReason::Rule(_) => "needs approval",
+            };
+            return Some(piece(why, Role::Waiting));
+        }
+        if let Some(ended) = &task.ended {
+            if !ended.survivors.is_empty() {
+                return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));
+            }
+            if let Some((_, message)) = &ended.error {
+                return Some(piece(visible::one_line(message), Role::Failed));
+            }
+            if !ended.leftovers.is_empty() {
+                return Some(piece(format!("{} left over, ended", ended.leftovers.len()), Role::Faint));
+            }
+        }
+        if let Some(stop) = &task.stop {
+            if let Some(kill_at) = stop.kill_at.filter(|_| task.status == TaskStatus::Cancelling) {
+                return Some(piece(format!("KILL {}", self.due(kill_at)), Role::Cancelling));
+            }
+            return Some(match &stop.why {
+                Some(why) => piece(visible::one_line(why), Role::Faint),
+                None => piece(format!("by {}", who(&stop.by)), Role::Faint),
+            });
+        }
+        if let Some(by) = task.ended.as_ref().and_then(|ended| ended.signalled_by.as_ref()) {
+            return Some(piece(format!("sent by {}", who(by)), Role::Faint));
+        }
+        if let Some((by, signal)) = task.signal_before_end() {
+            return Some(piece(format!("after {} by {}", <&str>::from(signal), who(by)), Role::Faint));
+        }
+        if task.output.dropped_bytes > 0 {
+            let capped = self.glyphs().states[7];
+            let dropped = text::bytes(task.output.dropped_bytes);
+            return Some(piece(format!("{capped} {dropped} dropped"), Role::Capped));
+        }
+        None
+    }
+
+    /// Returns how long a task ran, or has been running.
+    pub(crate) fn ran(&mut self, task: &TaskView) -> String {
+        let from = task.started_at.unwrap_or(task.created_at);
+        match ended_at(task) {
+            Some(at) => text::age(from, at).text,
+            None => self.age(from),
+        }
+    }
+
+    /// Returns how long a task has been silent: since its last output, its start or its end.
+    pub(crate) fn quiet(&mut self, task: &TaskView) -> String {
+        self.age(last_sign(task))
+    }
+}
+
+/// Returns how long the command of a running task usually takes, if known.
+pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<Piece> {
+    let usual = state.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
+    Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
+}
+
+/// Returns the role of an event; `usual` for ordinary ones.
+pub(in crate::console) fn role(fact: &TaskFact, usual: Role) -> Role {
+    match fact {
+        TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
+        TaskFact::ScreenReset | TaskFact::Denied(_) => Role::Failed,
+        TaskFact::Waiting(_) | TaskFact::Held(_) => Role::Waiting,
+        TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
+        _ => usual,
+    }
+}
