@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running, Shown};
-use crate::model::{PlaceId, TaskView};
 use crate::model::Input;
+use crate::model::{PlaceId, TaskView};
 use crate::runtime::Form;
 use crate::terminal::{Palette, Size};
 
-use crate::console::state::arrangement::Arrangement;
-use crate::console::state::coverage::ShownCommand;
-use crate::console::state::export::FileName;
-use crate::console::state::memory::Memory;
-use crate::console::state::page::Anchor;
-use crate::console::state::search::Query;
+use crate::console::state::Anchor;
+use crate::console::state::Arrangement;
+use crate::console::state::FileName;
+use crate::console::state::Memory;
+use crate::console::state::Query;
+use crate::console::state::ShownCommand;
 
 /// Something that waits for the user, as a notification; all of it is safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,6 +25,7 @@ use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::config::{Mouse, Watch};
+use crate::console::state::arrangement::Arrangement;
 use crate::link::Operator;
 
 use app::App;
@@ -133,7 +134,7 @@ async fn show(
     let watch = Watch::new(options.config.as_deref());
     let source = Source { options: options.clone(), capabilities, watch, has_distinct_keys: false };
     if let Some(path) = &options.layout {
-        app.state.arrange(kept::read(path));
+        kept::read::<Arrangement>(path).apply(&mut app.state);
     }
     let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
@@ -162,7 +163,7 @@ async fn show(
     let ending = tokio::task::unconstrained(driver.run()).await?;
     driver.display.output().finish(ending.patience());
     driver.frames.log();
-    driver.keep_arrangement(&driver.app.state.arrangement());
+    driver.keep_arrangement(&Arrangement::of(&driver.app.state));
     let runtime = match &driver.app {
         app if app.state.view.is_lost => Left::Lost,
         _ if ending == Ending::Detached => Left::Detached,

@@ -15,11 +15,11 @@ use crate::terminal::{KeyPress, MouseInput};
 pub use crate::console::effect::{Effect, Leave, News};
 use crate::console::keys::decode::PasteTrouble;
 use crate::console::options::Cue;
-use crate::console::state::coverage::CommandCoverage;
-pub use crate::console::state::page::{Anchor, PageView};
-use crate::console::state::picture::Picture;
-use crate::console::state::replay::Reel;
-use crate::console::state::search::{Place, Query};
+use crate::console::state::CommandCoverage;
+use crate::console::state::Picture;
+use crate::console::state::Reel;
+pub use crate::console::state::{Anchor, PageView};
+use crate::console::state::{Place, Query};
 use crate::console::theme::Preferences;
 
 /// Something that happened outside the console's state.

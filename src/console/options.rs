@@ -13,7 +13,7 @@ use crate::link::{StopRequest, Successors};
 use crate::model::{Closing, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
 
-use crate::console::state::focus::Screen;
+use crate::console::state::Screen;
 use crate::console::theme::colour::Level;
 use crate::console::theme::{Capabilities, Flags};
 

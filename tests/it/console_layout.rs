@@ -35,7 +35,7 @@ fn areas(plan: &Layout) -> Vec<Rect> {
 fn arranged(size: (u16, u16), screen: Screen, zoom: bool, pins: &[u32], split: i16) -> App {
     let mut app = console(snapshot(), size);
     let pins = pins.iter().map(|number| id(*number)).collect();
-    app.state.arrange(Arrangement { screen, zoom, pins, split, ..Arrangement::default() });
+    Arrangement { screen, zoom, pins, split, ..Arrangement::default() }.apply(&mut app.state);
     app
 }
 
@@ -120,25 +120,25 @@ fn keys_pin_and_divide_and_what_they_did_can_be_kept() {
     select(&mut app, 7);
     let before = app.state.layout().list.width;
     let _ = press(&mut app, &["P", ">", ">", "z"]);
-    let kept = app.state.arrangement();
+    let kept = Arrangement::of(&app.state);
     assert_eq!((kept.pins.clone(), kept.zoom, kept.split), (vec![id(7)], true, 2));
     let mut other = console(snapshot(), (200, 60));
-    other.state.arrange(kept.clone());
-    assert_eq!(other.state.arrangement(), kept);
+    kept.clone().apply(&mut other.state);
+    assert_eq!(Arrangement::of(&other.state), kept);
     let _ = press(&mut other, &["z"]);
     assert_eq!(other.state.layout().list.width, before + 8);
     select(&mut other, 7);
     let _ = press(&mut other, &["P"]);
-    assert_eq!(other.state.arrangement().pins, []);
+    assert_eq!(Arrangement::of(&other.state).pins, []);
 }
 
 #[test]
 fn a_pin_of_a_task_that_is_gone_is_forgotten() {
     let mut app = arranged((200, 60), Screen::Tasks, false, &[3, 99], 0);
     let _ = app.update(pilothouse::console::msg::Msg::Snapshot(Arc::new(snapshot())));
-    assert_eq!(app.state.arrangement().pins, [id(3)]);
+    assert_eq!(Arrangement::of(&app.state).pins, [id(3)]);
     let _ = app.update(pilothouse::console::msg::Msg::Snapshot(Arc::new(empty())));
-    assert_eq!(app.state.arrangement().pins, []);
+    assert_eq!(Arrangement::of(&app.state).pins, []);
 }
 
 fn panes(app: &App) -> Vec<u32> {
@@ -170,7 +170,7 @@ fn pick(app: &mut App, number: u32) {
 fn tiled(size: (u16, u16), panes: Panes, list: ListPlace) -> App {
     let mut app = console(snapshot(), size);
     let layout = Tilings { now: Some(Tiling { panes, list }), ..Tilings::default() };
-    app.state.arrange(Arrangement { layout, ..Arrangement::default() });
+    Arrangement { layout, ..Arrangement::default() }.apply(&mut app.state);
     let _ = app.update(Msg::Resize(size.0, size.1));
     app
 }
@@ -311,7 +311,7 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
     assert_eq!(kept.layout.saved.len(), 1);
 
     let mut other = console(snapshot(), (120, 40));
-    other.state.arrange(kept);
+    kept.apply(&mut other.state);
     assert_eq!((other.state.tilings.now, other.state.split), (Some(tiling), 1), "as it was left");
     let _ = press(&mut other, &["V"]);
     write(&mut other, "automatic");

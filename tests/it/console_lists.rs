@@ -184,9 +184,9 @@ fn groups_have_heads_with_counts_and_are_kept_for_the_workspace() {
         insta::assert_snapshot!(format!("grouped_{}x{}", size.0, size.1), shown(&app));
         let _ = press(&mut app, &["g", "j"]);
         assert_eq!(app.state.selected().map(|task| task.number), Some(5), "heads are passed over");
-        let kept = serde_json::to_string(&app.state.arrangement()).expect("written");
+        let kept = serde_json::to_string(&Arrangement::of(&app.state)).expect("written");
         let mut again = console(several(), size);
-        again.state.arrange(serde_json::from_str::<Arrangement>(&kept).expect("read"));
+        serde_json::from_str::<Arrangement>(&kept).expect("read").apply(&mut again.state);
         assert_eq!((again.state.list.listing.groups, numbers(&again)), (Grouping::Session, numbers(&app)));
         let _ = press(&mut app, &["O", "1"]);
         assert!(shown(&app).contains(" claude  3 tasks ●2 ✗1"), "{}", shown(&app));

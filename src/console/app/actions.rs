@@ -5,28 +5,34 @@ use crate::console::app::draw::photo;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::decide;
+use crate::console::features::arrangement::tilings;
+use crate::console::features::pane::{log, search, stamps};
+use crate::console::features::receipts::coverage;
+use crate::console::features::task_list::choose;
+use crate::console::features::{
+    arrangement, changes, export, next, palette, places, program, reader, receipts, replay, task_list,
+};
 use crate::console::keys::{Action, Context};
-use crate::console::state::availability::Why;
-use crate::console::state::calls::Column;
-use crate::console::state::export::{Export, Shot};
-use crate::console::state::focus::{Prompt, Screen};
+use crate::console::state::{Column, Export, Prompt, Screen, Shot, Why};
 
 impl App {
     /// Moves whatever the keys move on this screen: the selection, a text, or the pane's position in the log.
     pub(in crate::console) fn go(&mut self, action: Action) {
         if self.state.reader.is_some() {
-            self.state.go_in_reader(action);
+            reader::go_in_reader(&mut self.state, action);
             return;
         }
         match (self.state.screen, self.state.calls.column) {
-            (Screen::Tasks, _) if self.state.in_pane || is_page(action) => self.state.go_in_log(action),
-            (Screen::Tasks | Screen::Metrics, _) => self.state.go_in_tasks(action),
-            (Screen::Focus, _) => self.state.go_in_log(action),
-            (Screen::Program, _) if self.state.programs.in_pane => self.state.go_in_log(action),
-            (Screen::Program, _) => {
-                self.state.go_in_source(action);
+            (Screen::Tasks, _) if self.state.in_pane || is_page(action) => {
+                log::go_in_log(&mut self.state, action)
             }
-            (Screen::Receipts, Column::Calls) => self.state.go_in_calls(action),
+            (Screen::Tasks | Screen::Metrics, _) => task_list::go_in_tasks(&mut self.state, action),
+            (Screen::Focus, _) => log::go_in_log(&mut self.state, action),
+            (Screen::Program, _) if self.state.programs.in_pane => log::go_in_log(&mut self.state, action),
+            (Screen::Program, _) => {
+                program::go_in_source(&mut self.state, action);
+            }
+            (Screen::Receipts, Column::Calls) => receipts::go_in_calls(&mut self.state, action),
             (Screen::Receipts, column) => self.receipts.go_in_text(&self.state, column, action),
         }
     }
@@ -44,7 +50,7 @@ impl App {
             // The place is unreachable or read-only: say so, because a key that silently does nothing would
             // look like a typo.
             if matches!(why, Why::Place | Why::ReadOnly) {
-                self.state.say_refusal();
+                places::say_refusal(&mut self.state);
             } else if matches!(action, Action::Compare | Action::Seen | Action::Line) {
                 self.state.say(why.to_string());
             }
@@ -55,18 +61,18 @@ impl App {
 
     pub(in crate::console) fn act_in_view(&mut self, action: Action) {
         match action {
-            action if self.state.replay.is_some() && self.state.act_on_replay(action) => {}
+            action if self.state.replay.is_some() && replay::act_on_replay(&mut self.state, action) => {}
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 self.go(action)
             }
-            Action::ScrollUp => self.state.go_in_log(Action::Up),
-            Action::ScrollDown => self.state.go_in_log(Action::Down),
+            Action::ScrollUp => log::go_in_log(&mut self.state, Action::Up),
+            Action::ScrollDown => log::go_in_log(&mut self.state, Action::Down),
             Action::IntoPane => self.state.in_pane = !self.state.in_pane,
-            Action::NextFailed | Action::NextWaiting => self.state.go_to_next(action),
-            Action::PreviousTask => self.state.step_task(-1),
-            Action::NextTask => self.state.step_task(1),
-            Action::NextColumn => self.state.cycle_column(1),
-            Action::PreviousColumn => self.state.cycle_column(2),
+            Action::NextFailed | Action::NextWaiting => next::go_to_next(&mut self.state, action),
+            Action::PreviousTask => task_list::step_task(&mut self.state, -1),
+            Action::NextTask => task_list::step_task(&mut self.state, 1),
+            Action::NextColumn => receipts::cycle_column(&mut self.state, 1),
+            Action::PreviousColumn => receipts::cycle_column(&mut self.state, 2),
             Action::PanLeft => self.pan(-1),
             Action::PanRight => self.pan(1),
             Action::ShowTasks => self.state.show(Screen::Tasks),
@@ -74,36 +80,36 @@ impl App {
             Action::ShowReceipts => self.state.show(Screen::Receipts),
             Action::ShowMetrics => self.state.show(Screen::Metrics),
             Action::Timeline => self.state.is_overall = !self.state.is_overall,
-            Action::ClearFinished => self.state.clear_finished(),
-            Action::Undo => self.state.undo(),
-            Action::Filter => self.open_list(self.state.list_of_filters()),
+            Action::ClearFinished => task_list::clear_finished(&mut self.state),
+            Action::Undo => task_list::undo(&mut self.state),
+            Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
             Action::Changes => {
-                let list = self.state.show_changes();
+                let list = changes::show_changes(&mut self.state);
                 list.into_iter().for_each(|list| self.open_list(list));
             }
-            Action::Timestamps => self.state.toggle_stamps(),
+            Action::Timestamps => stamps::toggle_stamps(&mut self.state),
             Action::SearchAll => self.everywhere.write(&mut self.state),
-            Action::ArrangeList => self.open_list(self.state.arrangement_list()),
-            Action::Fold if self.state.screen == Screen::Tasks => self.state.fold_batch(),
-            Action::WidenList => self.state.resize_list(1),
-            Action::NarrowList => self.state.resize_list(-1),
-            Action::Layouts => self.open_list(self.state.layout_list()),
-            Action::NextLayout => self.state.next_layout(),
-            Action::SaveLayout => self.state.ask_for_layout_name(),
-            Action::ForgetLayout => self.state.forget_layout(),
+            Action::ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
+            Action::Fold if self.state.screen == Screen::Tasks => task_list::fold_batch(&mut self.state),
+            Action::WidenList => arrangement::resize_list(&mut self.state, 1),
+            Action::NarrowList => arrangement::resize_list(&mut self.state, -1),
+            Action::Layouts => self.open_list(tilings::layout_list(&self.state)),
+            Action::NextLayout => tilings::next_layout(&mut self.state),
+            Action::SaveLayout => tilings::ask_for_layout_name(&mut self.state),
+            Action::ForgetLayout => tilings::forget_layout(&mut self.state),
             Action::Zoom => self.state.is_zoomed = !self.state.is_zoomed,
             Action::Help => self.open(Layer::Help { about: self.state.view_context(), top: 0 }),
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
             Action::Palette => self.open_palette(),
             Action::Places => {
-                let list = self.state.list_of_places();
+                let list = places::list_of_places(&mut self.state);
                 self.open_list(list);
             }
-            Action::Themes => self.open_list(self.state.themes()),
-            Action::Messages => self.open_list(self.state.messages()),
-            Action::EditSettings => self.state.beside("config edit"),
-            Action::Start => self.state.write_command(),
+            Action::Themes => self.open_list(palette::themes(&self.state)),
+            Action::Messages => self.open_list(palette::messages(&self.state)),
+            Action::EditSettings => palette::beside(&mut self.state, "config edit"),
+            Action::Start => places::write_command(&mut self.state),
             Action::Pause => {
                 let card = decide::pause_or_resume(&mut self.state);
                 self.open_card(card);
@@ -113,9 +119,9 @@ impl App {
             Action::Attend => self.open_attention(),
             Action::ShowProgram => self.state.show(Screen::Program),
             Action::AnswerQuestion => self.answer_program(),
-            Action::NextPane => self.state.cycle_pane(),
-            Action::PreviousProgram => self.state.step_program(-1),
-            Action::NextProgram => self.state.step_program(1),
+            Action::NextPane => program::cycle_pane(&mut self.state),
+            Action::PreviousProgram => program::step_program(&mut self.state, -1),
+            Action::NextProgram => program::step_program(&mut self.state, 1),
             Action::Mouse => {
                 self.state.has_mouse = !self.state.has_mouse;
                 self.state.effects.push(Effect::Mouse(self.state.has_mouse));
@@ -123,11 +129,11 @@ impl App {
             Action::Suspend => self.state.effects.push(Effect::Suspend),
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.receipts.compare(&mut self.state),
-            Action::Seen => self.state.ask_for_coverage(),
+            Action::Seen => coverage::ask_for_coverage(&mut self.state),
             Action::Fold => self.receipts.fold(&mut self.state),
             Action::NextPart | Action::PreviousPart => self.go(action),
-            Action::Export => self.open_list(self.state.export_list()),
-            Action::ExportMetrics => self.state.export(Export::Metrics),
+            Action::Export => self.open_list(export::export_list(&self.state)),
+            Action::ExportMetrics => export::export(&mut self.state, Export::Metrics),
             Action::ExportScreenSvg => self.shoot(Shot::Svg),
             Action::ExportScreenHtml => self.shoot(Shot::Html),
             Action::ExportScreenText => self.shoot(Shot::Text),
@@ -136,7 +142,7 @@ impl App {
             Action::LessRoom | Action::MoreRoom | Action::AllRoom => {
                 self.receipts.change_budget(&mut self.state, action)
             }
-            Action::OpenTask => self.state.open_task(),
+            Action::OpenTask => receipts::open_task(&mut self.state),
             other => self.act_on_task(other),
         }
     }
@@ -154,10 +160,10 @@ impl App {
         if std::mem::take(&mut self.state.in_pane) {
             return;
         }
-        if self.state.screen == Screen::Receipts && self.state.unfilter_calls() {
+        if self.state.screen == Screen::Receipts && receipts::unfilter_calls(&mut self.state) {
             return;
         }
-        if self.state.unfilter() {
+        if task_list::unfilter(&mut self.state) {
             return;
         }
         if let Some(notice) = self.state.view.snapshot.notices.last()
@@ -185,8 +191,8 @@ impl App {
         match action {
             // On the tasks screen, this filters the tasks, or searches the output once keys go to the pane.
             Action::FindText if state.view_context() == Context::Tasks => match state.selected().cloned() {
-                Some(task) if state.in_pane => state.open_search(task.id.clone()),
-                _ => state.write_task_filter(),
+                Some(task) if state.in_pane => search::open_search(state, task.id.clone()),
+                _ => task_list::write_task_filter(state),
             },
             Action::FindText => {
                 // In the list of calls, this filters the calls.
@@ -200,7 +206,7 @@ impl App {
     /// Exports a picture of the screen.
     pub(in crate::console) fn shoot(&mut self, shot: Shot) {
         let drawing = photo(self);
-        self.state.export_screen(shot, &drawing);
+        export::export_screen(&mut self.state, shot, &drawing);
     }
 
     /// Shows the call that has waited longest.

@@ -3,11 +3,10 @@
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
+use crate::console::features::pane::fit;
+use crate::console::features::{changes, next, task_list};
 use crate::console::keys::{Action, Context};
-use crate::console::state::availability::Why;
-use crate::console::state::calls::Column;
-use crate::console::state::focus::{Mode, Prompt, Screen};
-use crate::console::state::input::takes_input;
+use crate::console::state::{Column, Mode, Prompt, Screen, Why, takes_input};
 use crate::envelope::Actor;
 use crate::model::{CallSummary, HoldReason, TaskStatus};
 
@@ -131,7 +130,7 @@ impl App {
                 runtime.and(need(is_ours, "its input is not held by you"))
             }
             Fit => {
-                let fits_badly = task.is_some_and(|task| self.state.fits_badly(task));
+                let fits_badly = task.is_some_and(|task| fit::fits_badly(&self.state, task));
                 pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))
             }
             Restart => runtime.and(selected),
@@ -161,9 +160,9 @@ impl App {
                 let is_here = is_listed || self.state.screen == Screen::Receipts;
                 place(is_here, "in the list of tasks, and of calls")?;
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
-                need(self.state.next_of(action).is_some(), what)
+                need(next::next_of(&self.state, action).is_some(), what)
             }
-            Changes => runtime.and(need(self.state.has_caller(), "no agent has called yet")),
+            Changes => runtime.and(need(changes::has_caller(&self.state), "no agent has called yet")),
             Timestamps => pane.and(selected),
             SearchAll => need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks"),
             PreviousTask | NextTask => {
@@ -221,7 +220,7 @@ impl App {
                 card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
             Fold if self.state.screen == Screen::Tasks => {
-                need(self.state.is_in_batch(), "the task is of no batch")
+                need(task_list::is_in_batch(&self.state), "the task is of no batch")
             }
             NextColumn | PreviousColumn | Fold => {
                 receipts.and(need(!self.state.view.snapshot.calls.is_empty(), "there is no call yet"))

@@ -6,8 +6,7 @@ use jiff::SignedDuration;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::options::Cue;
-use crate::console::state::calls::Column;
-use crate::console::state::focus::{Mode, Screen};
+use crate::console::state::{Column, Mode, Screen};
 
 /// For this long after a key press, the demonstration does not change the screen.
 const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);

@@ -2,14 +2,13 @@
 
 use crate::console::app::App;
 use crate::console::effect::Effect;
-use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::layout::{Breakpoint, Layout};
-use crate::console::state::page::Anchor;
+use crate::console::features::pane::{fit, reflow, stamps};
+use crate::console::features::{outer, reader, receipts, replay, task_list};
+use crate::console::state::{Anchor, Breakpoint, Layout, Mode, Screen};
 use crate::console::text::reading::window;
 use crate::envelope::TaskId;
 use crate::link::Shown;
-use crate::model::{TaskStatus, TaskView};
-use crate::model::Input;
+use crate::model::{Input, TaskStatus, TaskView};
 
 /// Number of rows read for an ended task, enough to fill a larger pane too.
 const TAIL_ROWS: u16 = 80;
@@ -28,16 +27,16 @@ impl App {
         self.place_lists(&layout);
         self.want_usage(&layout);
         self.show_panes(&layout);
-        self.state.tell_programs(!self.layers.is_empty());
+        outer::tell_programs(&mut self.state, !self.layers.is_empty());
         self.fit_watched(&layout);
         self.read_tails(&layout);
-        self.state.read_at_width(&layout);
-        self.state.read_stamped(&layout);
-        let wanted = self.state.fetch_call(&layout);
+        reflow::read_at_width(&mut self.state, &layout);
+        stamps::read_stamped(&mut self.state, &layout);
+        let wanted = receipts::fetch_call(&mut self.state, &layout);
         self.state.effects.extend(wanted);
         self.receipts.lay_out_sheet(&self.state, &layout);
-        self.state.lay_out_reader(&layout);
-        let next = self.state.play_on();
+        reader::lay_out_reader(&mut self.state, &layout);
+        let next = replay::play_on(&mut self.state);
         self.state.effects.extend(next);
         self.receipts.find_in_shown_text(&mut self.state);
         self.meet_terms(&layout);
@@ -49,7 +48,7 @@ impl App {
             let (at, count) = (self.state.call_at(), self.state.call_rows().len());
             self.state.calls.top = window(self.state.calls.top, at, count, shown);
         } else if self.state.screen == Screen::Tasks {
-            self.state.place_list(shown);
+            task_list::place_list(&mut self.state, shown);
         }
     }
 
@@ -68,7 +67,8 @@ impl App {
     fn show_panes(&mut self, layout: &Layout) {
         let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
         let focus = self.state.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
-        let columns = layout.panes.iter().map(|pane| (pane.task.clone(), self.state.columns(pane))).collect();
+        let columns =
+            layout.panes.iter().map(|pane| (pane.task.clone(), reflow::columns(&self.state, pane))).collect();
         let shown = Shown { visible, focus, columns, colours: self.state.outer.colours };
         if shown == self.shown {
             return;
@@ -103,7 +103,7 @@ impl App {
             return;
         };
         let needs_it = self.state.view.task(&task).is_some_and(|task| {
-            (!task.size_asked || self.own.contains(&task.id)) && self.state.fits_badly(task)
+            (!task.size_asked || self.own.contains(&task.id)) && fit::fits_badly(&self.state, task)
         });
         let wanted = Some((task.clone(), size));
         if needs_it && self.fitted != wanted {
@@ -117,9 +117,9 @@ impl App {
     fn read_tails(&mut self, layout: &Layout) {
         for pane in &layout.panes {
             let is_ended = self.state.view.task(&pane.task).is_some_and(|task| task.status.is_terminal());
-            let columns = self.state.columns(pane);
+            let columns = reflow::columns(&self.state, pane);
             if is_ended && self.paged.insert(pane.task.clone(), columns) != Some(columns) {
-                self.state.ask_for_page(pane, Anchor::Tail, pane.size().rows().max(TAIL_ROWS));
+                reflow::ask_for_page(&mut self.state, pane, Anchor::Tail, pane.size().rows().max(TAIL_ROWS));
             }
         }
     }

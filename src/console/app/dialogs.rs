@@ -1,4 +1,4 @@
-//! Dialogs over the screen: which one receives the keys, the frames they are drawn in, and help.
+//! Dialogs over the screen: which one receives the keys, and what follows from them.
 
 use std::sync::Arc;
 
@@ -16,14 +16,9 @@ use crate::console::features::question::QuestionDialog;
 use crate::console::features::stop::StopQuestion;
 use crate::console::features::tell::Tell;
 use crate::console::keys::{Action, Context};
-use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::input::{signal, stop_of};
-use crate::console::state::layout::Breakpoint;
-use crate::console::state::names::alias;
-use crate::console::state::questions;
+use crate::console::state::{Breakpoint, Mode, Screen, alias, questions, signal, stop_of};
 use crate::console::text::visible;
-use crate::console::widgets::chooser::{Chooser, Kind};
-use crate::console::widgets::dialog::{has_been_read, scrolled};
+use crate::console::widgets::{Chooser, Kind, has_been_read, scrolled};
 use crate::envelope::TaskId;
 use crate::model::{HeldCall, Question, QuestionId};
 

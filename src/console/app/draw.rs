@@ -16,13 +16,11 @@ use crate::console::features::{
     help, metrics, pane, paste, program, question, reader, receipts, replay, status, stop, task_list, tell,
     timeline, toasts, top_bar, welcome,
 };
-use crate::console::state::focus::Screen;
-use crate::console::state::layout::{Breakpoint, Layout};
+use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::chooser;
-use crate::console::widgets::chooser::Kind;
-use crate::console::widgets::painter::{Drawn, Focus, Painter};
+use crate::console::widgets::painter::Focus;
+use crate::console::widgets::{Drawn, Kind, Painter, chooser};
 use crate::terminal::Drawing;
 
 /// Draws the console; returns the cursor and when to draw again.

@@ -6,7 +6,7 @@ use crate::console::features::paste::UnsentPaste;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::tell::Tell;
 use crate::console::keys::Context;
-use crate::console::widgets::chooser::Chooser;
+use crate::console::widgets::Chooser;
 use crate::envelope::TaskId;
 
 /// A layer over the screen, which receives the keys.

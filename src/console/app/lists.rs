@@ -3,13 +3,13 @@
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::{Effect, Leave};
+use crate::console::features::arrangement::tilings;
+use crate::console::features::task_list::choose;
+use crate::console::features::{changes, export, palette, program};
 use crate::console::keys::Action;
-use crate::console::state::choice::Choice;
-use crate::console::state::export::Export;
-use crate::console::state::focus::Screen;
-use crate::console::state::input::{SIGNALS, signal};
-use crate::console::state::programs::program_file;
-use crate::console::widgets::chooser::{Chooser, Item, Kind, page};
+use crate::console::state::{Choice, Export, SIGNALS, Screen, program_file, signal};
+use crate::console::widgets::chooser::page;
+use crate::console::widgets::{Chooser, Item, Kind};
 use crate::terminal::{Key, KeyPress};
 
 /// Maximum number of choices remembered.
@@ -18,8 +18,8 @@ pub(in crate::console) const MOST_RECENT: usize = 12;
 impl App {
     /// Opens the palette, with recently used items first.
     pub(in crate::console) fn open_palette(&mut self) {
-        let layouts = self.state.layout_items();
-        let mut items = self.state.palette_items(layouts, &|action| self.availability(action));
+        let layouts = tilings::layout_items(&self.state);
+        let mut items = palette::palette_items(&self.state, layouts, &|action| self.availability(action));
         let recent = &self.state.memory.recent;
         items.sort_by_key(|item| {
             let used = recent.iter().position(|name| *name == item.label).unwrap_or(usize::MAX);
@@ -108,7 +108,7 @@ impl App {
         {
             let file = file.to_owned();
             self.layers.pop();
-            return self.state.run_program(&file);
+            return program::run_program(&mut self.state, &file);
         }
         let Some(item) = chooser.selected().cloned() else { return };
         // The row says why it cannot be chosen; the list stays open for another choice.
@@ -128,25 +128,25 @@ impl App {
                 })
             }
             Choice::Call(seq) => self.go_to_call(seq),
-            Choice::Recording(name) => self.state.beside(&format!("open {name}")),
+            Choice::Recording(name) => palette::beside(&mut self.state, &format!("open {name}")),
             Choice::Theme(name) => {
                 self.apply_theme(&name);
                 self.state.effects.push(Effect::SaveTheme(name));
             }
             Choice::Export(Export::Screen(shot)) => self.shoot(shot),
-            Choice::Export(export) => self.state.export(export),
-            Choice::Filter(filter) => self.state.list_only(filter),
-            Choice::Whose(whose) => self.state.list_those_of(whose),
+            Choice::Export(export) => export::export(&mut self.state, export),
+            Choice::Filter(filter) => choose::list_only(&mut self.state, filter),
+            Choice::Whose(whose) => choose::list_those_of(&mut self.state, whose),
             Choice::Arranged(choice) => {
-                let list = self.state.arrange_list(choice);
+                let list = choose::arrange_list(&mut self.state, choice);
                 self.open_layer(list.map(|list| Layer::List(Box::new(list))));
             }
             Choice::Layout(pick) => {
-                self.state.pick_layout(&pick);
+                tilings::pick_layout(&mut self.state, &pick);
                 self.state.show(Screen::Tasks);
             }
-            Choice::Place(at) => self.everywhere.go_to(&mut self.state, at),
-            Choice::Changes(label) => self.state.show_changes_of(&label),
+            Choice::Place(at) => self.go_to_place(at),
+            Choice::Changes(label) => changes::show_changes_of(&mut self.state, &label),
             Choice::Run(cmd) => self.run_here(&cmd),
             Choice::Only(place) => self.state.show_only(place),
             Choice::Open(running) => self.state.effects.push(Effect::OpenPlace(running)),

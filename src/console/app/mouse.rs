@@ -6,10 +6,10 @@ use ratatui::layout::Position;
 
 use crate::console::app::App;
 use crate::console::effect::Effect;
+use crate::console::features::pane::{copy, log, stamps};
+use crate::console::features::{program, reader, task_list};
 use crate::console::keys::Action;
-use crate::console::state::calls::Column;
-use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::layout::{Layout, Pane};
+use crate::console::state::{Column, Layout, Mode, Pane, Screen};
 use crate::envelope::TaskId;
 use crate::model::Input;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
@@ -42,11 +42,11 @@ impl App {
             }
             MouseKind::Drag(MouseButton::Left) => {
                 let spot = self.spot(at);
-                self.state.is_dirty |= spot.is_some_and(|spot| self.state.drag(spot));
+                self.state.is_dirty |= spot.is_some_and(|spot| copy::drag(&mut self.state, spot));
             }
             MouseKind::Release(MouseButton::Left) => {
                 self.state.is_dirty = true;
-                self.state.drop_drag()
+                copy::drop_drag(&mut self.state)
             }
             MouseKind::ScrollUp => self.wheel(&layout, at, Action::Up),
             MouseKind::ScrollDown => self.wheel(&layout, at, Action::Down),
@@ -66,7 +66,7 @@ impl App {
         }
         let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
         let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
-        let gutter = if self.state.pressed.is_none() { self.state.stamp_columns(pane) } else { 0 };
+        let gutter = if self.state.pressed.is_none() { stamps::stamp_columns(&self.state, pane) } else { 0 };
         Some((row, column.saturating_sub(gutter) + self.state.panned(pane)))
     }
 
@@ -154,19 +154,21 @@ impl App {
     fn wheel(&mut self, layout: &Layout, at: Position, action: Action) {
         self.state.is_dirty = true;
         if self.state.reader.is_some() {
-            (0..WHEEL_ROWS).for_each(|_| self.state.go_in_reader(action));
+            (0..WHEEL_ROWS).for_each(|_| reader::go_in_reader(&mut self.state, action));
             return;
         }
         let over_list = layout.list.contains(at);
         match self.state.screen {
-            Screen::Tasks if over_list => self.state.step_task(if action == Action::Up { -1 } else { 1 }),
+            Screen::Tasks if over_list => {
+                task_list::step_task(&mut self.state, if action == Action::Up { -1 } else { 1 })
+            }
             Screen::Tasks => {
                 if let Some(task) = layout.pane_at(at).map(|pane| pane.task.clone()) {
                     self.state.select(task);
-                    self.state.go_in_log(action)
+                    log::go_in_log(&mut self.state, action)
                 }
             }
-            Screen::Focus => self.state.go_in_log(action),
+            Screen::Focus => log::go_in_log(&mut self.state, action),
             Screen::Receipts if over_list => {
                 let kept = std::mem::replace(&mut self.state.calls.column, Column::Calls);
                 self.go(action);
@@ -179,10 +181,10 @@ impl App {
             Screen::Program => match layout.pane_at(at).map(|pane| pane.task.clone()) {
                 Some(task) => {
                     self.state.take_up(task);
-                    self.state.go_in_log(action)
+                    log::go_in_log(&mut self.state, action)
                 }
                 None => {
-                    (0..WHEEL_ROWS).for_each(|_| self.state.go_in_source(action));
+                    (0..WHEEL_ROWS).for_each(|_| program::go_in_source(&mut self.state, action));
                 }
             },
             Screen::Metrics => {}

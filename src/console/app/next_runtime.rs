@@ -5,9 +5,7 @@ use std::sync::Arc;
 use crate::console::app::App;
 use crate::console::features::receipts::Receipts;
 use crate::console::state::calls::Calls;
-use crate::console::state::focus::Mode;
-use crate::console::state::programs::Programs;
-use crate::console::state::view::View;
+use crate::console::state::{Mode, Programs, View};
 use crate::console::text::visible;
 use crate::model::Snapshot;
 

@@ -3,10 +3,11 @@
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
+use crate::console::features::pane::{copy, fit, log, reflow, search};
 use crate::console::features::stop::restart::again;
+use crate::console::features::{arrangement, program, replay, task_list};
 use crate::console::keys::Action;
-use crate::console::state::focus::{Mode, Prompt, Screen};
-use crate::console::state::input::takes_input;
+use crate::console::state::{Mode, Prompt, Screen, takes_input};
 use crate::link::Request;
 use crate::model::{TaskStatus, TaskView};
 
@@ -27,26 +28,26 @@ impl App {
             Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
             Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
             Action::Signal => self.open(Layer::Signal(id)),
-            Action::Pin => self.state.toggle_pin(),
+            Action::Pin => arrangement::toggle_pin(&mut self.state),
             Action::Rename => {
                 let name = task.name.clone().unwrap_or_default();
                 self.state.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
             Action::Watch => self.state.write(Prompt::Watch(id)),
             Action::Why => self.open(Layer::Why(id)),
-            Action::Replay => self.state.open_replay(id),
-            Action::Select => self.state.start_copying(),
+            Action::Replay => replay::open_replay(&mut self.state, id),
+            Action::Select => copy::start_copying(&mut self.state),
             Action::YankOutput => self.state.effects.push(Effect::LastOutput(id)),
-            Action::PreviousPrompt => self.state.go_to_prompt(false),
-            Action::NextPrompt => self.state.go_to_prompt(true),
-            Action::Search => self.state.open_search(id),
+            Action::PreviousPrompt => search::go_to_prompt(&mut self.state, false),
+            Action::NextPrompt => search::go_to_prompt(&mut self.state, true),
+            Action::Search => search::open_search(&mut self.state, id),
             Action::NextMatch => self.find_next_match(false),
             Action::PreviousMatch => self.find_next_match(true),
             Action::Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
             Action::Restart => self.open(Layer::Restart(id)),
             Action::Release => self.state.effects.push(Effect::Ask(Request::Release { task: id })),
-            Action::Fit => self.state.effects.extend(self.state.fit_call(&task)),
-            Action::Dismiss => self.state.clear(vec![id]),
+            Action::Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
+            Action::Dismiss => task_list::clear(&mut self.state, vec![id]),
             Action::CopyId => {
                 self.state.say(format!("copied {id}"));
                 self.state.effects.push(Effect::Copy(id.to_string()));
@@ -99,7 +100,8 @@ impl App {
     pub(in crate::console) fn pan(&mut self, by: i16) {
         const STEP: i16 = 16;
         if self.state.screen == Screen::Program && !self.state.programs.in_pane {
-            let most = self.state.source_columns().saturating_sub(self.state.layout().source_columns());
+            let most =
+                program::source_columns(&self.state).saturating_sub(self.state.layout().source_columns());
             self.state.programs.pan = self.state.programs.pan.saturating_add_signed(by * STEP).min(most);
             return;
         }
@@ -109,14 +111,23 @@ impl App {
         let widest = page.or(self.state.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.state.layout().pane(&task).map_or(0, |pane| pane.cells.width);
         // Wrapped lines fit the pane: panning to the right shows them as the program wrote them.
-        let widest = if widest > shown { widest } else { self.state.own_columns(&task) };
+        let widest = if widest > shown { widest } else { reflow::own_columns(&self.state, &task) };
         self.state.pan = self.state.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
     }
 
     /// Goes to the next or previous match, of the search across all tasks or of the one in this task.
     fn find_next_match(&mut self, forward: bool) {
-        if !self.everywhere.step(&mut self.state, forward) {
-            self.state.find_next(forward);
+        match self.everywhere.next(&self.state, forward) {
+            Some(Ok(at)) => self.go_to_place(at),
+            Some(Err(none)) => self.state.say(none),
+            None => search::find_next(&mut self.state, forward),
+        }
+    }
+
+    /// Shows a result of the search across all tasks.
+    pub(in crate::console) fn go_to_place(&mut self, at: usize) {
+        if let Some((task, anchor)) = self.everywhere.go_to(&mut self.state, at) {
+            log::show_page(&mut self.state, task, anchor);
         }
     }
 }

@@ -5,10 +5,7 @@ use strum::VariantArray as _;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::keys::Action;
-use crate::console::state::calls::Column;
-use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::layout::Layout;
-use crate::console::state::terms::{HINTED, Term};
+use crate::console::state::{Column, HINTED, Layout, Mode, Screen, Term};
 use crate::model::QuestionKind;
 
 impl App {

@@ -7,14 +7,15 @@ use jiff::Timestamp;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
+use crate::console::features::pane::{copy, log, search};
+use crate::console::features::status::hints;
+use crate::console::features::{arrangement, export, paste, places, replay, task_list};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Answered, Msg};
-use crate::console::state::export::Shot;
-use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::search::Place;
-use crate::console::state::{names, places};
+use crate::console::state::places::links;
+use crate::console::state::{Mode, Place, Screen, Shot, names};
 use crate::console::text::visible;
-use crate::console::widgets::chooser::Kind;
+use crate::console::widgets::Kind;
 use crate::link::Request;
 use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
@@ -25,7 +26,7 @@ impl App {
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         self.take(msg);
         self.derive();
-        self.state.refuse_lost();
+        places::refuse_lost(&mut self.state);
         std::mem::take(&mut self.state.effects)
     }
 
@@ -33,8 +34,8 @@ impl App {
         match msg {
             Msg::Tick(now) => return self.tick(now),
             Msg::Coverage(call, commands) => self.receipts.show_coverage(&mut self.state, call, &commands),
-            Msg::Reel(task, reel) => self.state.reel(&task, reel),
-            Msg::Played(task, place, picture) => self.state.played(&task, place, picture),
+            Msg::Reel(task, reel) => replay::reel(&mut self.state, &task, reel),
+            Msg::Played(task, place, picture) => replay::played(&mut self.state, &task, place, picture),
             Msg::Picture(task, picture) => {
                 self.state.view.pictures.insert(task, picture);
             }
@@ -52,7 +53,7 @@ impl App {
             }
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => self.paste(text),
-            Msg::PasteTrouble(trouble) => self.state.paste_failed(trouble),
+            Msg::PasteTrouble(trouble) => paste::paste_failed(&mut self.state, trouble),
             Msg::Resize(columns, rows) => self.state.size = (columns, rows),
             Msg::UsageDue => {
                 let due = self.state.view.usage.due(self.state.now);
@@ -78,7 +79,7 @@ impl App {
             }
             Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),
             Msg::Running(running) => {
-                let items = self.state.running_items(running);
+                let items = places::running_items(&self.state, running);
                 self.open_list_of(&Kind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
             Msg::Recordings(names) => self.list_recordings(names),
@@ -88,13 +89,17 @@ impl App {
             Msg::Record(record) => self.state.view.keep_record(record),
             Msg::Watched(task, text, next) => self.attention.watched(&mut self.state, &task, &text, next),
             Msg::WatchDue => self.attention.ring(&mut self.state),
-            Msg::Page(task, page) => self.state.page(task, page),
-            Msg::Found(task, query, line, counted) => self.state.found(task, &query, line, counted),
+            Msg::Page(task, page) => log::page(&mut self.state, task, page),
+            Msg::Found(task, query, line, counted) => {
+                search::found(&mut self.state, task, &query, line, counted)
+            }
             Msg::FoundAll(ticket, places, unread) => self.found_everywhere((ticket, places, unread)),
-            Msg::Prompt { task, line, forward } => self.state.show_prompt(task, line, forward),
-            Msg::LastOutput(text, is_marked) => self.state.copy_output(text, is_marked),
-            Msg::Copied(what, ways) => self.state.copied(&what, &ways),
-            Msg::FileWritten { folder, name } => self.state.kept(&visible::one_line(&folder), &name),
+            Msg::Prompt { task, line, forward } => search::show_prompt(&mut self.state, task, line, forward),
+            Msg::LastOutput(text, is_marked) => copy::copy_output(&mut self.state, text, is_marked),
+            Msg::Copied(what, ways) => copy::copied(&mut self.state, &what, &ways),
+            Msg::FileWritten { folder, name } => {
+                export::kept(&mut self.state, &visible::one_line(&folder), &name)
+            }
             Msg::Failed(text) => {
                 self.state.is_leaving = false;
                 self.state.toasts.fail(visible::one_line(&text), None);
@@ -115,7 +120,7 @@ impl App {
         }
         self.state.toasts.tick(now);
         if self.state.clear_at.is_some_and(|at| at <= now) {
-            self.state.clear_now();
+            task_list::clear_now(&mut self.state);
             self.state.is_dirty = true;
         }
         // With motion off, a message stays until the next key.
@@ -137,7 +142,7 @@ impl App {
         };
         self.state.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
         self.state.is_dirty |= old.questions != new.questions || old.programs != new.programs;
-        self.state.is_dirty |= old.agents != new.agents || places::links(&old) != places::links(new);
+        self.state.is_dirty |= old.agents != new.agents || links(&old) != links(new);
         let before = self.state.at_hand().map(|task| task.id.clone());
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.state.typing_into().is_none()) {
@@ -145,7 +150,7 @@ impl App {
             self.state.list.is_held = true;
         }
         self.say_of_others(&old);
-        self.state.keep_pins();
+        arrangement::keep_pins(&mut self.state);
         self.state.places.review();
         self.state.usual.note(&self.state.view.snapshot.tasks);
         self.stopping.restart_ended(&mut self.state);
@@ -164,7 +169,7 @@ impl App {
         }
         self.state.toasts.pressed(self.state.now);
         let action = self.state.setup.keymap.action(self.context(), key);
-        self.state.learn(action);
+        hints::learn(&mut self.state, action);
         action.into_iter().for_each(|action| self.learn_terms(action));
         self.pressed(key, action);
     }

@@ -1,5 +1,4 @@
-//! Where typed keys and pastes go: into the task, an input line or a dialog; and the history of lines, which
-//! never contains one that was hidden.
+//! Where typed keys and pastes go: into the task, an input line or a dialog.
 
 use jiff::SignedDuration;
 use tui_input::{Input as Editor, InputRequest};
@@ -8,22 +7,20 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::card::{Card, Writing};
+use crate::console::features::arrangement::tilings;
+use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
+use crate::console::features::{paste, program, receipts, task_list};
 use crate::console::keys::{Action, Context};
-use crate::console::state::focus::{Mode, Prompt};
-use crate::console::state::input::{
-    MOST_WRITTEN, is_unrecorded, line_to, start_of, takes_input, wants_secret,
+use crate::console::state::input::is_unrecorded;
+use crate::console::state::{
+    Filters, Layout, MOST_WRITTEN, Mode, Prompt, line_to, names, program_file, start_of, takes_input,
+    wants_secret,
 };
-use crate::console::state::layout::Layout;
-use crate::console::state::listing::filter::Filters;
-use crate::console::state::names;
-use crate::console::state::programs::program_file;
-use crate::console::widgets::chooser::{Chooser, Kind};
-use crate::console::widgets::text_field;
+use crate::console::widgets::{Chooser, Kind, text_field};
 use crate::envelope::{TaskId, mask};
 use crate::link::Request;
-use crate::model::TaskView;
-use crate::model::{Input, MOST_INPUT};
+use crate::model::{Input, MOST_INPUT, TaskView};
 use crate::terminal::{Key, KeyPress};
 
 /// Maximum length of a name, a rule, or a text to find or to filter by, in bytes: it is compared with much else as it
@@ -47,7 +44,7 @@ impl App {
                     return;
                 }
                 if text.len() > MOST_INPUT {
-                    return self.state.refuse_paste(text.len(), "a task takes", MOST_INPUT);
+                    return paste::refuse_paste(&mut self.state, text.len(), "a task takes", MOST_INPUT);
                 }
                 if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
                     return self.open(Layer::Paste(Box::new(UnsentPaste::new(task, text))));
@@ -65,7 +62,7 @@ impl App {
             return self.state.say("a paste is no answer here: press a key");
         };
         if editor.value().len() + text.len() > most {
-            return self.state.refuse_paste(text.len(), "this line holds", most);
+            return paste::refuse_paste(&mut self.state, text.len(), "this line holds", most);
         }
         let (pasted, cursor) = (line_feeds(text), editor.cursor());
         let mut value = editor.value().to_owned();
@@ -74,9 +71,9 @@ impl App {
         *editor = Editor::new(value).with_cursor(cursor + pasted.chars().count());
         self.rewrite_rule();
         self.filter_list();
-        self.state.filter_calls();
-        self.state.filter_tasks();
-        self.state.find_as_written();
+        receipts::filter_calls(&mut self.state);
+        task_list::filter_tasks(&mut self.state);
+        search::find_as_written(&mut self.state);
     }
 
     /// Handles a key while a message is being typed.
@@ -163,7 +160,7 @@ impl App {
         }
         match &self.state.mode {
             Mode::Observe => return self.literal_chord(key, action),
-            Mode::Copy(_) => action.into_iter().for_each(|action| self.state.act_in_copy(action)),
+            Mode::Copy(_) => action.into_iter().for_each(|action| copy::act_in_copy(&mut self.state, action)),
             Mode::Input(task) => self.input_key(&task.clone(), key, action),
             Mode::Write(prompt, _) => self.prompt_key(prompt.clone(), key, action),
         }
@@ -248,10 +245,10 @@ impl App {
             }
             (Some(Action::Send), Prompt::Layout) => {
                 let name = self.state.take_written();
-                self.state.save_layout(&name);
+                tilings::save_layout(&mut self.state, &name);
             }
             (Some(Action::Run), Prompt::Start) => self.run_command(),
-            (Some(Action::Find), Prompt::Search(task)) => self.state.find(task),
+            (Some(Action::Find), Prompt::Search(task)) => search::find(&mut self.state, task),
             (Some(Action::Find), Prompt::SearchAll) => {
                 if self.everywhere.search(&mut self.state) {
                     self.open_list(Chooser::new(Kind::Places, Vec::new()));
@@ -262,11 +259,11 @@ impl App {
             (_, Prompt::FilterTasks) => self.write_filter_key(key),
             (_, Prompt::FilterCalls) => {
                 self.edit_key(key);
-                self.state.filter_calls();
+                receipts::filter_calls(&mut self.state);
             }
             (_, Prompt::Search(_)) => {
                 self.edit_key(key);
-                self.state.find_as_written();
+                search::find_as_written(&mut self.state);
             }
             _ if has_history => self.edit_or_call_back(key),
             _ => self.edit_key(key),
@@ -301,7 +298,7 @@ impl App {
             }
         }
         match program_file(cmd) {
-            Some(file) => self.state.run_program(file),
+            Some(file) => program::run_program(&mut self.state, file),
             None => self.run_here(cmd),
         }
     }
@@ -372,11 +369,11 @@ impl App {
     /// Handles a key while the filter is being typed: up and down move through the listed tasks.
     pub(in crate::console) fn write_filter_key(&mut self, press: KeyPress) {
         match press.key {
-            Key::Up => self.state.step_task(-1),
-            Key::Down => self.state.step_task(1),
+            Key::Up => task_list::step_task(&mut self.state, -1),
+            Key::Down => task_list::step_task(&mut self.state, 1),
             _ => {
                 self.edit_key(press);
-                self.state.filter_tasks();
+                task_list::filter_tasks(&mut self.state);
             }
         }
     }

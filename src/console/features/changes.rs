@@ -8,12 +8,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::console::effect::Effect;
-use crate::console::state::State;
-use crate::console::state::choice::Choice;
-use crate::console::state::focus::Screen;
-use crate::console::state::words::who;
+use crate::console::state::{Choice, Screen, State, who};
 use crate::console::text::visible;
-use crate::console::widgets::chooser::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, Item, Kind};
 use crate::envelope::Actor;
 use crate::model::{AgentView, PlaceId};
 
@@ -40,76 +37,73 @@ $git diff --no-ext-diff --no-textconv --stat "HEAD@{$since}"
 echo; echo "Not committed now (git status --short):"
 $git status --short"#;
 
-impl State {
-    /// Shows what has changed since an agent's first call: the current task's agent, the only agent, or one
-    /// chosen from several.
-    pub(in crate::console) fn show_changes(&mut self) -> Option<Chooser> {
-        let task = self.at_hand().cloned();
-        let own = task.as_ref().and_then(|task| self.began(&task.started_by).map(|at| (task, at)));
-        if let Some((task, at)) = own {
-            let (label, folder) = (who(&task.started_by), task.workdir.clone());
-            let place = task.place.as_ref().map(|place| place.id.clone());
-            self.run_changes(&label, at, &folder, place);
-            return None;
+/// Shows what has changed since an agent's first call: the current task's agent, the only agent, or one
+/// chosen from several.
+pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
+    let task = state.at_hand().cloned();
+    let own = task.as_ref().and_then(|task| began(state, &task.started_by).map(|at| (task, at)));
+    if let Some((task, at)) = own {
+        let (label, folder) = (who(&task.started_by), task.workdir.clone());
+        let place = task.place.as_ref().map(|place| place.id.clone());
+        run_changes(state, &label, at, &folder, place);
+        return None;
+    }
+    match &callers(state)[..] {
+        [] => None,
+        [(label, _)] => {
+            show_changes_of(state, &label.clone());
+            None
         }
-        match &self.callers()[..] {
-            [] => None,
-            [(label, _)] => {
-                self.show_changes_of(&label.clone());
-                None
-            }
-            several => {
-                let items = several.iter().map(|(label, at)| {
-                    let at =
-                        at.to_zoned(self.setup.zone.clone()).strftime("first call at %H:%M:%S").to_string();
-                    Item::new(visible::one_line(label).into_owned(), at, Choice::Changes(label.clone()))
-                });
-                Some(Chooser::new(Kind::Agents, items.collect()))
-            }
+        several => {
+            let items = several.iter().map(|(label, at)| {
+                let at = at.to_zoned(state.setup.zone.clone()).strftime("first call at %H:%M:%S").to_string();
+                Item::new(visible::one_line(label).into_owned(), at, Choice::Changes(label.clone()))
+            });
+            Some(Chooser::new(Kind::Agents, items.collect()))
         }
     }
+}
 
-    /// Does the same for the agent with this label.
-    pub(in crate::console) fn show_changes_of(&mut self, label: &str) {
-        let Some(at) = self.began(&Actor::Agent(label.to_owned())) else { return };
-        let place = self.place_of_agent(label);
-        let workspace = place.map_or(&self.view.snapshot.workspace, |place| &place.workspace).clone();
-        let place = place.map(|place| place.name.id.clone());
-        self.run_changes(label, at, &workspace, place)
-    }
+/// Does the same for the agent with this label.
+pub(in crate::console) fn show_changes_of(state: &mut State, label: &str) {
+    let Some(at) = began(state, &Actor::Agent(label.to_owned())) else { return };
+    let place = state.place_of_agent(label);
+    let workspace = place.map_or(&state.view.snapshot.workspace, |place| &place.workspace).clone();
+    let place = place.map(|place| place.name.id.clone());
+    run_changes(state, label, at, &workspace, place)
+}
 
-    fn run_changes(&mut self, label: &str, at: Timestamp, folder: &Path, place: Option<PlaceId>) {
-        let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let input = json!({
-            "cmd": SCRIPT.replace("SINCE", &since),
-            "workdir": folder,
-            "shell": "/bin/sh",
-            "login": false,
-            "tty": true,
-            "yield_time_ms": 0,
-            "description": format!("files changed since the first call of {}", visible::one_line(label)),
-        });
-        self.screen = Screen::Focus;
-        self.effects.push(Effect::call_at(place, "ExecCommand", input));
-    }
+fn run_changes(state: &mut State, label: &str, at: Timestamp, folder: &Path, place: Option<PlaceId>) {
+    let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let input = json!({
+        "cmd": SCRIPT.replace("SINCE", &since),
+        "workdir": folder,
+        "shell": "/bin/sh",
+        "login": false,
+        "tty": true,
+        "yield_time_ms": 0,
+        "description": format!("files changed since the first call of {}", visible::one_line(label)),
+    });
+    state.screen = Screen::Focus;
+    state.effects.push(Effect::call_at(place, "ExecCommand", input));
+}
 
-    /// Tells whether any agent has made a call.
-    pub(in crate::console) fn has_caller(&self) -> bool {
-        !self.callers().is_empty()
-    }
+/// Tells whether any agent has made a call.
+pub(in crate::console) fn has_caller(state: &State) -> bool {
+    !callers(state).is_empty()
+}
 
-    /// Returns the agents that have made calls, with the time of their first.
-    fn callers(&self) -> Vec<(String, Timestamp)> {
-        let agents = self.view.snapshot.agents.iter();
-        let first = |agent: &AgentView| self.began(&Actor::Agent(agent.label.clone()));
-        agents.filter_map(|agent| Some((agent.label.clone(), first(agent)?))).collect()
-    }
+/// Returns the agents that have made calls, with the time of their first.
+fn callers(state: &State) -> Vec<(String, Timestamp)> {
+    let agents = state.view.snapshot.agents.iter();
+    let first = |agent: &AgentView| began(state, &Actor::Agent(agent.label.clone()));
+    agents.filter_map(|agent| Some((agent.label.clone(), first(agent)?))).collect()
+}
 
-    /// Returns when an agent made its first call, if known.
-    fn began(&self, actor: &Actor) -> Option<Timestamp> {
-        let Actor::Agent(label) = actor else { return None };
-        let known = self.view.snapshot.agents.iter().find(|agent| agent.label == *label);
-        let listed = || self.view.snapshot.calls.iter().find(|call| call.actor == *actor).map(|call| call.at);
-        known.and_then(|agent| agent.first_call).or_else(listed)
-    }
+/// Returns when an agent made its first call, if known.
+fn began(state: &State, actor: &Actor) -> Option<Timestamp> {
+    let Actor::Agent(label) = actor else { return None };
+    let known = state.view.snapshot.agents.iter().find(|agent| agent.label == *label);
+    let listed = || state.view.snapshot.calls.iter().find(|call| call.actor == *actor).map(|call| call.at);
+    known.and_then(|agent| agent.first_call).or_else(listed)
 }

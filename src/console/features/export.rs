@@ -9,127 +9,120 @@ use serde_json::Value;
 use strum::VariantArray as _;
 
 use crate::console::effect::Effect;
-use crate::console::state::State;
-use crate::console::state::choice::Choice;
-use crate::console::state::export::{Export, FileName, Shot};
-use crate::console::state::focus::Screen;
-use crate::console::state::names::alias;
+use crate::console::state::{Choice, Export, FileName, Screen, Shot, State, alias};
 use crate::console::text::width;
 use crate::console::theme::colour::sixteen;
-use crate::console::widgets::chooser::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, Item, Kind};
 use crate::model::{CallRecord, MetricsReport, Slot};
 use crate::runtime::Form;
 use crate::terminal::{Cell, CellStyle, Color, Drawing};
 
-impl State {
-    /// Returns the list of exports: those of the current view first, then the screen itself.
-    pub(in crate::console) fn export_list(&self) -> Chooser {
-        let mut items = match self.screen {
-            Screen::Receipts => self.call_exports(),
-            Screen::Tasks | Screen::Focus | Screen::Program => self.task_exports(),
-            Screen::Metrics => vec![metrics_export()],
+/// Returns the list of exports: those of the current view first, then the screen itself.
+pub(in crate::console) fn export_list(state: &State) -> Chooser {
+    let mut items = match state.screen {
+        Screen::Receipts => call_exports(state),
+        Screen::Tasks | Screen::Focus | Screen::Program => task_exports(state),
+        Screen::Metrics => vec![metrics_export()],
+    };
+    items.extend(Shot::VARIANTS.iter().map(|shot| {
+        let about = match shot {
+            Shot::Svg => "A picture of the whole console",
+            Shot::Html => "The same as a page for a browser",
+            Shot::Text => "The same as text",
+            Shot::Ansi => "The same as text with its colours",
         };
-        items.extend(Shot::VARIANTS.iter().map(|shot| {
-            let about = match shot {
-                Shot::Svg => "A picture of the whole console",
-                Shot::Html => "The same as a page for a browser",
-                Shot::Text => "The same as text",
-                Shot::Ansi => "The same as text with its colours",
-            };
-            Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(*shot)))
-        }));
-        Chooser::new(Kind::Exports, items)
-    }
+        Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(*shot)))
+    }));
+    Chooser::new(Kind::Exports, items)
+}
 
-    fn task_exports(&self) -> Vec<Item> {
-        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
-        let name = alias(&task);
-        let item = |form: Form| {
-            let (word, about) = told(form);
-            let choice = Choice::Export(Export::Task(task.id.clone(), form));
-            let item = Item::new(format!("{name} {word}"), about, choice);
-            Item { same: format!("task export {} --as {word}", task.id), ..item }
-        };
-        Form::ALL.into_iter().map(item).collect()
-    }
+fn task_exports(state: &State) -> Vec<Item> {
+    let Some(task) = state.at_hand().cloned() else { return Vec::new() };
+    let name = alias(&task);
+    let item = |form: Form| {
+        let (word, about) = told(form);
+        let choice = Choice::Export(Export::Task(task.id.clone(), form));
+        let item = Item::new(format!("{name} {word}"), about, choice);
+        Item { same: format!("task export {} --as {word}", task.id), ..item }
+    };
+    Form::ALL.into_iter().map(item).collect()
+}
 
-    fn call_exports(&self) -> Vec<Item> {
-        let Some(seq) = self.shown_call().map(|call| call.seq) else { return Vec::new() };
-        let number = self.call_name(seq);
-        let record = self.view.records.get(&seq);
-        let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
-        let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
-        let rows = [
-            ("receipt", "What the model read, byte for byte", Export::Receipt(seq), unanswered),
-            ("envelope", "The canonical envelope, as JSON", Export::Envelope(seq), unanswered),
-            ("items", "The items of the batch, a line each", Export::Items(seq), unanswered.or(no_batch)),
-        ];
-        let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| Item {
-            obstacle: obstacle.map(str::to_owned),
-            same: if word == "items" { String::new() } else { format!("receipt show {}", Slot::of(seq).1) },
-            ..Item::new(format!("{word} {number}"), about, Choice::Export(export))
-        };
-        rows.map(item).into_iter().collect()
-    }
+fn call_exports(state: &State) -> Vec<Item> {
+    let Some(seq) = state.shown_call().map(|call| call.seq) else { return Vec::new() };
+    let number = state.call_name(seq);
+    let record = state.view.records.get(&seq);
+    let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
+    let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
+    let rows = [
+        ("receipt", "What the model read, byte for byte", Export::Receipt(seq), unanswered),
+        ("envelope", "The canonical envelope, as JSON", Export::Envelope(seq), unanswered),
+        ("items", "The items of the batch, a line each", Export::Items(seq), unanswered.or(no_batch)),
+    ];
+    let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| Item {
+        obstacle: obstacle.map(str::to_owned),
+        same: if word == "items" { String::new() } else { format!("receipt show {}", Slot::of(seq).1) },
+        ..Item::new(format!("{word} {number}"), about, Choice::Export(export))
+    };
+    rows.map(item).into_iter().collect()
+}
 
-    /// Exports something other than the screen to a file.
-    pub(in crate::console) fn export(&mut self, export: Export) {
-        let made = match export {
-            Export::Task(id, form) => {
-                let Some(task) = self.view.task(&id).cloned() else { return };
-                let file = FileName::of(&alias(&task), form.extension());
-                let palette = self.setup.theme_set.paper();
-                self.effects.push(Effect::WriteExport { task, form, palette, file });
-                return;
-            }
-            Export::Screen(_) => None,
-            Export::Metrics => {
-                let report = MetricsReport::from(self.metrics().clone());
-                let text = serde_json::to_string_pretty(&report).ok();
-                text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
-            }
-            Export::Receipt(seq) => {
-                let receipt = self.answer(seq).and_then(|record| record.receipt.clone());
-                receipt.map(|receipt| (FileName::of(&self.call_file(seq), "txt"), receipt))
-            }
-            Export::Envelope(seq) => {
-                let envelope = self.answer(seq).and_then(|record| record.envelope.as_ref());
-                envelope.map(|value| (FileName::of(&self.call_file(seq), "json"), format!("{value}\n")))
-            }
-            Export::Items(seq) => {
-                let items = self.answer(seq).and_then(items);
-                let lines =
-                    |items: &[Value]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
-                items.map(|items| (FileName::of(&self.call_file(seq), "jsonl"), lines(items)))
-            }
-        };
-        self.effects.extend(made.map(|(file, text)| Effect::WriteFile { file, text }));
-    }
+/// Exports something other than the screen to a file.
+pub(in crate::console) fn export(state: &mut State, export: Export) {
+    let made = match export {
+        Export::Task(id, form) => {
+            let Some(task) = state.view.task(&id).cloned() else { return };
+            let file = FileName::of(&alias(&task), form.extension());
+            let palette = state.setup.theme_set.paper();
+            state.effects.push(Effect::WriteExport { task, form, palette, file });
+            return;
+        }
+        Export::Screen(_) => None,
+        Export::Metrics => {
+            let report = MetricsReport::from(state.metrics().clone());
+            let text = serde_json::to_string_pretty(&report).ok();
+            text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
+        }
+        Export::Receipt(seq) => {
+            let receipt = answer(state, seq).and_then(|record| record.receipt.clone());
+            receipt.map(|receipt| (FileName::of(&state.call_file(seq), "txt"), receipt))
+        }
+        Export::Envelope(seq) => {
+            let envelope = answer(state, seq).and_then(|record| record.envelope.as_ref());
+            envelope.map(|value| (FileName::of(&state.call_file(seq), "json"), format!("{value}\n")))
+        }
+        Export::Items(seq) => {
+            let items = answer(state, seq).and_then(items);
+            let lines = |items: &[Value]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
+            items.map(|items| (FileName::of(&state.call_file(seq), "jsonl"), lines(items)))
+        }
+    };
+    state.effects.extend(made.map(|(file, text)| Effect::WriteFile { file, text }));
+}
 
-    /// Exports the screen, as it was drawn.
-    pub(in crate::console) fn export_screen(&mut self, shot: Shot, drawing: &Drawing) {
-        let (file, palette) =
-            (FileName::of(self.screen.word(), shot.extension()), self.setup.theme_set.paper());
-        let title = format!("pilothouse: {}", self.screen.word());
-        let text = match shot {
-            Shot::Svg => drawing.svg(&title, &palette),
-            Shot::Html => drawing.html(&title, &palette),
-            Shot::Text => drawing.text(),
-            Shot::Ansi => drawing.ansi(),
-        };
-        self.effects.push(Effect::WriteFile { file, text });
-    }
+/// Exports the screen, as it was drawn.
+pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: &Drawing) {
+    let (file, palette) =
+        (FileName::of(state.screen.word(), shot.extension()), state.setup.theme_set.paper());
+    let title = format!("pilothouse: {}", state.screen.word());
+    let text = match shot {
+        Shot::Svg => drawing.svg(&title, &palette),
+        Shot::Html => drawing.html(&title, &palette),
+        Shot::Text => drawing.text(),
+        Shot::Ansi => drawing.ansi(),
+    };
+    state.effects.push(Effect::WriteFile { file, text });
+}
 
-    fn answer(&self, seq: u64) -> Option<&CallRecord> {
-        self.view.records.get(&seq).map(|record| &**record)
-    }
+fn answer(state: &State, seq: u64) -> Option<&CallRecord> {
+    state.view.records.get(&seq).map(|record| &**record)
+}
 
-    /// Reports where a file was saved, and copies its path.
-    pub(in crate::console) fn kept(&mut self, folder: &str, name: &str) {
-        let path = format!("{}/{name}", folder.trim_end_matches('/'));
-        self.say(format!("{name} in {folder}"));
-        self.effects.push(Effect::Yank { text: path, what: "the path".to_owned() });
-    }
+/// Reports where a file was saved, and copies its path.
+pub(in crate::console) fn kept(state: &mut State, folder: &str, name: &str) {
+    let path = format!("{}/{name}", folder.trim_end_matches('/'));
+    state.say(format!("{name} in {folder}"));
+    state.effects.push(Effect::Yank { text: path, what: "the path".to_owned() });
 }
 
 fn metrics_export() -> Item {

@@ -3,11 +3,10 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::areas::cut_top;
+use crate::console::state::{State, cut_top};
 use crate::console::text::{Piece, column, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 
 /// Returns the rows of the help dialog: the keys of a context, then those for typing.
 pub(in crate::console) fn help_lines(

@@ -24,7 +24,6 @@ pub mod status;
 pub mod stop;
 pub mod task_list;
 pub mod tell;
-pub mod tilings;
 pub mod timeline;
 pub mod toasts;
 pub mod top_bar;

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use crate::console::keys::Action;
-use crate::console::state::State;
-use crate::console::state::call_rows::{CallRow, CallState, outcome, task_of};
-use crate::console::state::focus::Screen;
-use crate::console::state::listing::filter::Filter;
+use crate::console::state::call_rows::task_of;
+use crate::console::state::{CallRow, CallState, Filter, Screen, State, outcome};
 use crate::envelope::TaskId;
 use crate::model::TaskView;
 
@@ -17,37 +15,35 @@ pub(in crate::console) enum Next {
     Call(u64),
 }
 
-impl State {
-    /// Returns the next list entry that failed or waits for the user, wrapping around.
-    pub(in crate::console) fn next_of(&self, action: Action) -> Option<Next> {
-        let is_failed = action == Action::NextFailed;
-        let waits = |task: &TaskView| Filter::Waiting.holds(task);
-        if self.screen == Screen::Receipts {
-            let is_it = |row: &CallRow<'_>| match is_failed {
-                true => outcome(&self.view, row.call).0 == CallState::Failed,
-                false => task_of(&self.view, row.call).is_some_and(|task| waits(task)),
-            };
-            let rows = self.call_rows();
-            let found = around(rows.len(), self.call_at()).find(|at| rows.get(*at).is_some_and(is_it));
-            return found.and_then(|at| rows.get(at)).map(|row| Next::Call(row.call.seq));
-        }
-        let is_it = |task: &&Arc<TaskView>| if is_failed { Filter::Failed.holds(task) } else { waits(task) };
-        // Including those folded into the row of another task of their batch.
-        let listed = self.listed();
-        let tasks: Vec<&Arc<TaskView>> =
-            listed.tasks.iter().filter_map(|at| self.view.snapshot.tasks.get(*at)).collect();
-        let selected = self.list.selected.as_ref();
-        let here = tasks.iter().position(|task| Some(&task.id) == selected).unwrap_or(0);
-        let found = around(tasks.len(), here).filter_map(|at| tasks.get(at)).find(|task| is_it(task));
-        found.map(|task| Next::Task(task.id.clone()))
+/// Returns the next list entry that failed or waits for the user, wrapping around.
+pub(in crate::console) fn next_of(state: &State, action: Action) -> Option<Next> {
+    let is_failed = action == Action::NextFailed;
+    let waits = |task: &TaskView| Filter::Waiting.holds(task);
+    if state.screen == Screen::Receipts {
+        let is_it = |row: &CallRow<'_>| match is_failed {
+            true => outcome(&state.view, row.call).0 == CallState::Failed,
+            false => task_of(&state.view, row.call).is_some_and(|task| waits(task)),
+        };
+        let rows = state.call_rows();
+        let found = around(rows.len(), state.call_at()).find(|at| rows.get(*at).is_some_and(is_it));
+        return found.and_then(|at| rows.get(at)).map(|row| Next::Call(row.call.seq));
     }
+    let is_it = |task: &&Arc<TaskView>| if is_failed { Filter::Failed.holds(task) } else { waits(task) };
+    // Including those folded into the row of another task of their batch.
+    let listed = state.listed();
+    let tasks: Vec<&Arc<TaskView>> =
+        listed.tasks.iter().filter_map(|at| state.view.snapshot.tasks.get(*at)).collect();
+    let selected = state.list.selected.as_ref();
+    let here = tasks.iter().position(|task| Some(&task.id) == selected).unwrap_or(0);
+    let found = around(tasks.len(), here).filter_map(|at| tasks.get(at)).find(|task| is_it(task));
+    found.map(|task| Next::Task(task.id.clone()))
+}
 
-    pub(in crate::console) fn go_to_next(&mut self, action: Action) {
-        match self.next_of(action) {
-            Some(Next::Task(task)) => self.select(task),
-            Some(Next::Call(seq)) => self.calls.selected = Some(seq),
-            None => {}
-        }
+pub(in crate::console) fn go_to_next(state: &mut State, action: Action) {
+    match next_of(state, action) {
+        Some(Next::Task(task)) => state.select(task),
+        Some(Next::Call(seq)) => state.calls.selected = Some(seq),
+        None => {}
     }
 }
 

@@ -5,13 +5,11 @@
 use crate::console::effect::Effect;
 use crate::console::keys::decode::{MOST_PASTE, PasteTrouble};
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::names::alias;
+use crate::console::state::{State, alias};
 use crate::console::text;
 use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::dialog;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::{Painter, dialog};
 use crate::envelope::TaskId;
 use crate::model::Input;
 
@@ -48,24 +46,22 @@ impl UnsentPaste {
     }
 }
 
-impl State {
-    /// Reports a paste that did not arrive, or not to its end.
-    pub(in crate::console) fn paste_failed(&mut self, trouble: PasteTrouble) {
-        match trouble {
-            PasteTrouble::Stalled => {
-                self.toasts.fail("a paste has not ended: Esc drops it, any other key is part of it", None);
-            }
-            PasteTrouble::Dropped(bytes) => {
-                self.toasts.fail(format!("a paste without an end was dropped, {}", size(bytes)), None);
-            }
-            PasteTrouble::TooLong(bytes) => self.refuse_paste(bytes, "a paste has", MOST_PASTE),
+/// Reports a paste that did not arrive, or not to its end.
+pub(in crate::console) fn paste_failed(state: &mut State, trouble: PasteTrouble) {
+    match trouble {
+        PasteTrouble::Stalled => {
+            state.toasts.fail("a paste has not ended: Esc drops it, any other key is part of it", None);
         }
+        PasteTrouble::Dropped(bytes) => {
+            state.toasts.fail(format!("a paste without an end was dropped, {}", size(bytes)), None);
+        }
+        PasteTrouble::TooLong(bytes) => refuse_paste(state, bytes, "a paste has", MOST_PASTE),
     }
+}
 
-    pub(in crate::console) fn refuse_paste(&mut self, bytes: usize, what: &str, most: usize) {
-        let told = format!("the paste of {} was not taken: {what} {} at most", size(bytes), size(most));
-        self.toasts.fail(told, None);
-    }
+pub(in crate::console) fn refuse_paste(state: &mut State, bytes: usize, what: &str, most: usize) {
+    let told = format!("the paste of {} was not taken: {what} {} at most", size(bytes), size(most));
+    state.toasts.fail(told, None);
 }
 
 pub(in crate::console) fn line_feeds(text: &str) -> String {

@@ -3,116 +3,101 @@
 use serde_json::Value;
 
 use crate::console::effect::Effect;
-use crate::console::state::State;
-use crate::console::state::choice::Choice;
-use crate::console::state::focus::Prompt;
-use crate::console::state::names::{alias, link_word};
-use crate::console::state::places::refusal;
+use crate::console::state::{Choice, Prompt, State, alias, link_word, refusal};
 use crate::console::text::{column, visible};
-use crate::console::widgets::chooser::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, Item, Kind};
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
-use crate::model::{PlaceId, PlaceLink, PlaceState};
-use crate::model::Input;
+use crate::model::{Input, PlaceId, PlaceLink, PlaceState};
 
-impl State {
-    /// Returns the runtimes that are not shown yet, as items of the list of places.
-    pub(in crate::console) fn running_items(&self, running: Vec<Running>) -> Vec<Item> {
-        let own = self.view.snapshot.workspace.clone();
-        let is_single = !self.is_fleet();
-        let is_shown = |running: &Running| {
-            self.place(&PlaceId::from(running.id.as_str())).is_some()
-                || is_single && running.workspace() == Some(&own)
-        };
-        let items = running.iter().filter(|running| !is_shown(running)).map(|running| {
-            let workspace = running.workspace().map(|workspace| workspace.display().to_string());
-            let workspace = workspace.unwrap_or_else(|| running.id.clone());
-            let name = workspace.rsplit('/').next().unwrap_or_default().to_owned();
-            let about = format!("open it here  {}", visible::one_line(&workspace));
-            Item::new(visible::one_line(&name).into_owned(), about, Choice::Open(running.clone()))
-        });
-        items.collect()
+/// Returns the runtimes that are not shown yet, as items of the list of places.
+pub(in crate::console) fn running_items(state: &State, running: Vec<Running>) -> Vec<Item> {
+    let own = state.view.snapshot.workspace.clone();
+    let is_single = !state.is_fleet();
+    let is_shown = |running: &Running| {
+        state.place(&PlaceId::from(running.id.as_str())).is_some()
+            || is_single && running.workspace() == Some(&own)
+    };
+    let items = running.iter().filter(|running| !is_shown(running)).map(|running| {
+        let workspace = running.workspace().map(|workspace| workspace.display().to_string());
+        let workspace = workspace.unwrap_or_else(|| running.id.clone());
+        let name = workspace.rsplit('/').next().unwrap_or_default().to_owned();
+        let about = format!("open it here  {}", visible::one_line(&workspace));
+        Item::new(visible::one_line(&name).into_owned(), about, Choice::Open(running.clone()))
+    });
+    items.collect()
+}
+
+/// Shows the same as a message.
+pub(in crate::console) fn say_refusal(state: &mut State) {
+    state.refusal_at_hand().into_iter().for_each(|told| state.toasts.fail(told, None));
+}
+
+/// Opens the input line for a command to run in the current place, which stays fixed while the command is
+/// typed.
+pub(in crate::console) fn write_command(state: &mut State) {
+    state.start_at = state.place_at_hand();
+    if state.is_fleet() && state.start_at.is_none() {
+        return state.say("choose a place first");
     }
+    state.write(Prompt::Start)
+}
 
-    /// Shows the same as a message.
-    pub(in crate::console) fn say_refusal(&mut self) {
-        self.refusal_at_hand().into_iter().for_each(|told| self.toasts.fail(told, None));
+/// Opens the list of places, and requests the runtimes that are not shown.
+pub(in crate::console) fn list_of_places(state: &mut State) -> Chooser {
+    let places = &state.view.snapshot.places;
+    let mut items: Vec<Item> = Vec::new();
+    if places.len() > 1 {
+        items.push(Item::new("all places", "the tasks of all of them", Choice::Only(None)));
     }
+    items.extend(places.iter().map(|place| {
+        let choice = Choice::Only(Some(place.name.id.clone()));
+        Item::new(place.name.name.clone(), told_of_place(state, place), choice)
+    }));
+    let mut chooser = Chooser::new(Kind::Fleet, items);
+    chooser.select(&Choice::Only(state.list.filters.place.clone()));
+    state.effects.push(Effect::ListRunning);
+    chooser
+}
 
-    /// Opens the input line for a command to run in the current place, which stays fixed while the command is
-    /// typed.
-    pub(in crate::console) fn write_command(&mut self) {
-        self.start_at = self.place_at_hand();
-        if self.is_fleet() && self.start_at.is_none() {
-            return self.say("choose a place first");
-        }
-        self.write(Prompt::Start)
+fn told_of_place(state: &State, place: &PlaceState) -> String {
+    let state = link_word(&place.link, state.now);
+    let host = place.host.as_deref().unwrap_or("this machine");
+    let workspace = place.workspace.display().to_string();
+    let counts = format!("{} live  {} waiting", place.live_tasks(), place.waiting());
+    format!(
+        "{}  {}  {host}  {}",
+        column(&state, 13, ""),
+        column(&counts, 18, ""),
+        visible::one_line(&workspace)
+    )
+}
+
+/// Drops effects on tasks whose place is not attached, and says why.
+pub(in crate::console) fn refuse_lost(state: &mut State) {
+    if state.view.snapshot.places.iter().all(|place| place.link == PlaceLink::Live) {
+        return;
     }
-
-    /// Returns the label in front of a command being typed.
-    pub(in crate::console) fn start_label(&self) -> String {
-        match self.start_at.as_ref().and_then(|id| self.place(id)) {
-            Some(place) => format!(" run in {} ", place.name.name),
-            None => " run here ".to_owned(),
-        }
-    }
-
-    /// Opens the list of places, and requests the runtimes that are not shown.
-    pub(in crate::console) fn list_of_places(&mut self) -> Chooser {
-        let places = &self.view.snapshot.places;
-        let mut items: Vec<Item> = Vec::new();
-        if places.len() > 1 {
-            items.push(Item::new("all places", "the tasks of all of them", Choice::Only(None)));
-        }
-        items.extend(places.iter().map(|place| {
-            let choice = Choice::Only(Some(place.name.id.clone()));
-            Item::new(place.name.name.clone(), self.told_of_place(place), choice)
-        }));
-        let mut chooser = Chooser::new(Kind::Fleet, items);
-        chooser.select(&Choice::Only(self.list.filters.place.clone()));
-        self.effects.push(Effect::ListRunning);
-        chooser
-    }
-
-    fn told_of_place(&self, place: &PlaceState) -> String {
-        let state = link_word(&place.link, self.now);
-        let host = place.host.as_deref().unwrap_or("this machine");
-        let workspace = place.workspace.display().to_string();
-        let counts = format!("{} live  {} waiting", place.live_tasks(), place.waiting());
-        format!(
-            "{}  {}  {host}  {}",
-            column(&state, 13, ""),
-            column(&counts, 18, ""),
-            visible::one_line(&workspace)
-        )
-    }
-
-    /// Drops effects on tasks whose place is not attached, and says why.
-    pub(in crate::console) fn refuse_lost(&mut self) {
-        if self.view.snapshot.places.iter().all(|place| place.link == PlaceLink::Live) {
-            return;
-        }
-        let mut refused: Vec<String> = Vec::new();
-        for effect in std::mem::take(&mut self.effects) {
-            match self.held_back(&effect) {
-                None => self.effects.push(effect),
-                Some(told) if is_of_a_person(&effect) && !refused.contains(&told) => refused.push(told),
-                Some(_) => {}
-            }
-        }
-        for told in refused {
-            self.toasts.fail(told, None);
-            self.touch();
+    let mut refused: Vec<String> = Vec::new();
+    for effect in std::mem::take(&mut state.effects) {
+        match held_back(state, &effect) {
+            None => state.effects.push(effect),
+            Some(told) if is_of_a_person(&effect) && !refused.contains(&told) => refused.push(told),
+            Some(_) => {}
         }
     }
-
-    /// Returns why an effect cannot be carried out, if so.
-    fn held_back(&self, effect: &Effect) -> Option<String> {
-        let Effect::Ask(request) = effect else { return None };
-        let task = self.view.task(&task_of(request)?)?;
-        let place = self.place_of(task)?;
-        refusal(place).map(|told| format!("{}: {told}", alias(task)))
+    for told in refused {
+        state.toasts.fail(told, None);
+        state.touch();
     }
+}
+
+/// Returns why an effect cannot be carried out, if so.
+fn held_back(state: &State, effect: &Effect) -> Option<String> {
+    let Effect::Ask(request) = effect else { return None };
+    let task = state.view.task(&task_of(request)?)?;
+    let place = state.place_of(task)?;
+    refusal(place).map(|told| format!("{}: {told}", alias(task)))
 }
 
 /// Resizes that follow a pane were not requested by the user.

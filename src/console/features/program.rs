@@ -5,18 +5,12 @@ use ratatui::layout::Rect;
 
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, Context};
-use crate::console::state::areas::cut_top;
-use crate::console::state::focus::Screen;
-use crate::console::state::layout::Layout;
-use crate::console::state::programs::Programs;
-use crate::console::state::terms::Term;
-use crate::console::state::{State, names, questions};
+use crate::console::state::{Layout, Programs, Screen, State, Term, cut_top, names, questions};
 use crate::console::text;
 use crate::console::text::reading::moved;
 use crate::console::text::{Piece, column, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::columns;
+use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;
 use crate::model::{BindingView, Lines, ProgramView, RunState, StepState, StepView};
 
@@ -29,70 +23,68 @@ pub struct Mark {
     pub is_current: bool,
 }
 
-impl State {
-    /// Returns the width of the longest source line in columns.
-    pub fn source_columns(&self) -> u16 {
-        let lines = self.program().into_iter().flat_map(|program| program.source.lines());
-        let longest = lines.map(|line| text::width(&shown(line))).max().unwrap_or(0);
-        u16::try_from(longest).unwrap_or(u16::MAX)
-    }
+/// Returns the width of the longest source line in columns.
+pub fn source_columns(state: &State) -> u16 {
+    let lines = state.program().into_iter().flat_map(|program| program.source.lines());
+    let longest = lines.map(|line| text::width(&shown(line))).max().unwrap_or(0);
+    u16::try_from(longest).unwrap_or(u16::MAX)
+}
 
-    /// Returns the first line shown in this many rows.
-    pub fn program_top(&self, rows: usize) -> usize {
-        let Some(program) = self.program() else { return 0 };
-        let count = program.source.lines().count();
-        let last_top = count.saturating_sub(rows);
-        let line = program
-            .current()
-            .map_or_else(|| program.error.as_ref().map_or(1, |error| error.line), |lines| lines.first);
-        let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
-        self.programs.top.unwrap_or(centred).min(last_top)
-    }
+/// Returns the first line shown in this many rows.
+pub fn program_top(state: &State, rows: usize) -> usize {
+    let Some(program) = state.program() else { return 0 };
+    let count = program.source.lines().count();
+    let last_top = count.saturating_sub(rows);
+    let line = program
+        .current()
+        .map_or_else(|| program.error.as_ref().map_or(1, |error| error.line), |lines| lines.first);
+    let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
+    state.programs.top.unwrap_or(centred).min(last_top)
+}
 
-    /// Runs a program in this runtime and shows it.
-    pub(in crate::console) fn run_program(&mut self, file: &str) {
-        let place = self.start_at.take().or_else(|| self.place_at_hand());
-        self.effects.push(Effect::RunProgram { file: file.to_owned(), place });
-        self.programs = Programs::default();
-        // The program ends with this console, whichever process the runtime is in.
-        self.setup.shows_run = true;
-        self.show(Screen::Program);
-    }
+/// Runs a program in this runtime and shows it.
+pub(in crate::console) fn run_program(state: &mut State, file: &str) {
+    let place = state.start_at.take().or_else(|| state.place_at_hand());
+    state.effects.push(Effect::RunProgram { file: file.to_owned(), place });
+    state.programs = Programs::default();
+    // The program ends with this console, whichever process the runtime is in.
+    state.setup.shows_run = true;
+    state.show(Screen::Program);
+}
 
-    /// Scrolls the source; going to the end makes it follow the current line again.
-    pub(in crate::console) fn go_in_source(&mut self, action: Action) {
-        let Some(program) = self.program() else { return };
-        let rows = self.layout().source_rows();
-        let last = program.source.lines().count().saturating_sub(rows);
-        if action == Action::Last {
-            self.programs.top = None;
-        } else {
-            let top = moved(self.program_top(rows), action, rows.max(2) - 1, last);
-            self.programs.top = Some(top);
-        }
+/// Scrolls the source; going to the end makes it follow the current line again.
+pub(in crate::console) fn go_in_source(state: &mut State, action: Action) {
+    let Some(program) = state.program() else { return };
+    let rows = state.layout().source_rows();
+    let last = program.source.lines().count().saturating_sub(rows);
+    if action == Action::Last {
+        state.programs.top = None;
+    } else {
+        let top = moved(program_top(state, rows), action, rows.max(2) - 1, last);
+        state.programs.top = Some(top);
     }
+}
 
-    /// Cycles from the source through the panes of the commands and back to the source.
-    pub(in crate::console) fn cycle_pane(&mut self) {
-        self.leave_copy();
-        let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
-        let has_one = at < self.program_tasks().len();
-        if has_one {
-            self.programs.task_at = at;
-        }
-        self.leave_pane();
-        self.programs.in_pane = has_one;
+/// Cycles from the source through the panes of the commands and back to the source.
+pub(in crate::console) fn cycle_pane(state: &mut State) {
+    state.leave_copy();
+    let at = if state.programs.in_pane { state.programs.task_at + 1 } else { 0 };
+    let has_one = at < state.program_tasks().len();
+    if has_one {
+        state.programs.task_at = at;
     }
+    state.leave_pane();
+    state.programs.in_pane = has_one;
+}
 
-    pub(in crate::console) fn step_program(&mut self, by: isize) {
-        let programs = &self.view.snapshot.programs;
-        let run = self.program().map(|program| program.run.clone());
-        let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
-        let to = at.saturating_add_signed(by).min(programs.len().saturating_sub(1));
-        self.programs.run = programs.get(to).map(|program| program.run.clone());
-        self.programs = Programs { run: self.programs.run.take(), ..Programs::default() };
-        self.leave_pane();
-    }
+pub(in crate::console) fn step_program(state: &mut State, by: isize) {
+    let programs = &state.view.snapshot.programs;
+    let run = state.program().map(|program| program.run.clone());
+    let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
+    let to = at.saturating_add_signed(by).min(programs.len().saturating_sub(1));
+    state.programs.run = programs.get(to).map(|program| program.run.clone());
+    state.programs = Programs { run: state.programs.run.take(), ..Programs::default() };
+    state.leave_pane();
 }
 
 /// Returns a source line as displayed.
@@ -174,7 +166,7 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     }
     facts.extend(spent(program).map(|spent| piece(spent, Role::Faint)));
     painter.head(head, &title, &facts);
-    let top = painter.state.program_top(usize::from(body.height));
+    let top = program_top(painter.state, usize::from(body.height));
     let lines = program.source.lines().enumerate().skip(top);
     let body = Rect { width: body.width.saturating_sub(1), ..body };
     painter.list(body, lines, |painter, (at, line)| {

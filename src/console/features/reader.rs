@@ -1,44 +1,37 @@
-//! Reading texts: a wrapped text with the current row, a full-screen reader (the difference between two
-//! answers, the coverage of a task), and how keys move a position.
+//! A text over the whole screen: the difference between two answers, the coverage of a task.
 
 use ratatui::layout::Rect;
 
 use crate::console::keys::Action;
-use crate::console::state::State;
-use crate::console::state::areas::{cut_left, cut_top};
-use crate::console::state::finding::Finding;
-use crate::console::state::layout::Layout;
+use crate::console::state::{Finding, Layout, State, cut_left, cut_top};
 use crate::console::text::reading::Reader;
 use crate::console::text::{Piece, count, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::text;
 use crate::console::widgets::text::found;
+use crate::console::widgets::{Painter, text};
 
-impl State {
-    /// Moves in the reader's text.
-    pub(in crate::console) fn go_in_reader(&mut self, action: Action) {
-        let shown = usize::from(cut_top(self.layout().stage, 1).1.height);
-        let Some(reader) = &mut self.reader else { return };
-        match action {
-            Action::NextPart => reader.jump(true),
-            Action::PreviousPart => reader.jump(false),
-            action => reader.text.go(action, shown),
-        }
+/// Moves in the reader's text.
+pub(in crate::console) fn go_in_reader(state: &mut State, action: Action) {
+    let shown = usize::from(cut_top(state.layout().stage, 1).1.height);
+    let Some(reader) = &mut state.reader else { return };
+    match action {
+        Action::NextPart => reader.jump(true),
+        Action::PreviousPart => reader.jump(false),
+        action => reader.text.go(action, shown),
     }
+}
 
-    /// Wraps the reader's text for its area, and scrolls the current row into view.
-    pub(in crate::console) fn lay_out_reader(&mut self, layout: &Layout) {
-        let Some(reader) = &mut self.reader else { return };
-        let text = &mut reader.text;
-        let is_new = text.document.columns() == 0;
-        text.wrap(layout.stage.width);
-        let begin = reader.parts.get(reader.begin).filter(|_| is_new);
-        if let Some(first) = begin.and_then(|line| text.document.row_of(*line)) {
-            (text.at, text.top) = (first, first.saturating_sub(usize::from(layout.stage.height / 3)));
-        }
-        text.settle(usize::from(layout.stage.height.saturating_sub(1)));
+/// Wraps the reader's text for its area, and scrolls the current row into view.
+pub(in crate::console) fn lay_out_reader(state: &mut State, layout: &Layout) {
+    let Some(reader) = &mut state.reader else { return };
+    let text = &mut reader.text;
+    let is_new = text.document.columns() == 0;
+    text.wrap(layout.stage.width);
+    let begin = reader.parts.get(reader.begin).filter(|_| is_new);
+    if let Some(first) = begin.and_then(|line| text.document.row_of(*line)) {
+        (text.at, text.top) = (first, first.saturating_sub(usize::from(layout.stage.height / 3)));
     }
+    text.settle(usize::from(layout.stage.height.saturating_sub(1)));
 }
 
 pub(in crate::console) fn draw(

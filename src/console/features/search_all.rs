@@ -4,14 +4,11 @@
 use std::collections::VecDeque;
 
 use crate::console::effect::Effect;
-use crate::console::state::State;
-use crate::console::state::choice::Choice;
-use crate::console::state::focus::{Mode, Prompt, Screen};
-use crate::console::state::names::alias;
-use crate::console::state::page::Anchor;
-use crate::console::state::search::{Outcome, Place, Query, Search};
+use crate::console::state::{
+    Anchor, Choice, Mode, Outcome, Place, Prompt, Query, Screen, Search, State, alias,
+};
 use crate::console::text::{count, visible};
-use crate::console::widgets::chooser::{Chooser, Item};
+use crate::console::widgets::{Chooser, Item};
 use crate::envelope::TaskId;
 
 /// Number of tasks whose logs are read in one batch.
@@ -118,11 +115,12 @@ impl Everywhere {
         }
     }
 
-    /// Shows a result.
-    pub(in crate::console) fn go_to(&mut self, state: &mut State, at: usize) {
-        let Some(place) = self.places.get(at).cloned() else { return };
+    /// Goes to a result; returns what its pane is to show.
+    pub(in crate::console) fn go_to(&mut self, state: &mut State, at: usize) -> Option<(TaskId, Anchor)> {
+        let place = self.places.get(at).cloned()?;
         if state.view.task(&place.task).is_none() {
-            return state.say("that task is no longer on the list");
+            state.say("that task is no longer on the list");
+            return None;
         }
         if !matches!(state.screen, Screen::Tasks | Screen::Focus) {
             state.show(Screen::Tasks);
@@ -134,19 +132,16 @@ impl Everywhere {
         let task = place.task.clone();
         state.search = Some(Search { task: task.clone(), query, last: None, outcome, counted: None });
         self.at = Some(at);
-        state.show_page(task, Anchor::Around(place.line));
+        Some((task, Anchor::Around(place.line)))
     }
 
-    /// Goes to the next or previous result while stepping through the results of all tasks; tells whether
-    /// that is the case.
-    pub(in crate::console) fn step(&mut self, state: &mut State, back: bool) -> bool {
-        let Some(at) = self.at.filter(|_| self.is_shown(state)) else { return false };
-        let many = self.places.len();
-        match if back { at.checked_sub(1) } else { Some(at + 1).filter(|next| *next < many) } {
-            Some(to) => self.go_to(state, to),
-            None => state.say(if back { "this is the first place" } else { "this is the last place" }),
-        }
-        true
+    /// Returns the next or previous result while stepping through the results of all tasks, or that there is none;
+    /// `None` if that is not the case.
+    pub(in crate::console) fn next(&self, state: &State, back: bool) -> Option<Result<usize, &'static str>> {
+        let at = self.at.filter(|_| self.is_shown(state))?;
+        let next =
+            if back { at.checked_sub(1) } else { Some(at + 1).filter(|next| *next < self.places.len()) };
+        Some(next.ok_or(if back { "this is the first place" } else { "this is the last place" }))
     }
 
     /// Tells whether the current match is the current result of the search across all tasks.

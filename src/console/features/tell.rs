@@ -5,15 +5,10 @@ use tui_input::Input as Editor;
 
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::agents::owner;
-use crate::console::state::areas::centred;
-use crate::console::state::input::stop_of;
-use crate::console::state::names::alias;
+use crate::console::state::{State, alias, centred, owner, stop_of};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::DIALOG_COLUMNS;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::{DIALOG_COLUMNS, Painter};
 use crate::link::Request;
 use crate::model::TaskView;
 use crate::runtime::WORDS_CHARS;

@@ -4,18 +4,11 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, Context};
-use crate::console::state::areas::cut_top;
-use crate::console::state::durations::roughly;
-use crate::console::state::layout::Layout;
-use crate::console::state::names::alias;
-use crate::console::state::terms::Term;
-use crate::console::state::words::{needs, short, told, who};
+use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
 use crate::console::text;
 use crate::console::text::{Piece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::task_state::role;
+use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, role};
 use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {

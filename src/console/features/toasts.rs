@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::state::layout::Layout;
+use crate::console::state::Layout;
 use crate::console::text;
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 
 /// Draws the messages at the bottom right of the stage, newest last.
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {

@@ -7,8 +7,7 @@ use ratatui::layout::Rect;
 use crate::console::text;
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::{columns, joined};
+use crate::console::widgets::{Painter, columns, joined};
 use crate::envelope::Actor;
 use crate::model::{AgentView, TaskStatus, TaskView, Waiting};
 

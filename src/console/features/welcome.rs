@@ -3,11 +3,11 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, Context};
-use crate::console::state::areas::{cut_left, cut_top};
+use crate::console::state::{cut_left, cut_top};
 use crate::console::text;
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 
 pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     let state = painter.state;

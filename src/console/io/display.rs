@@ -6,7 +6,7 @@ use crate::console::app::App;
 use crate::console::app::draw;
 use crate::console::io::output::Output;
 use crate::console::theme::colour::Level;
-use crate::console::widgets::painter::Drawn;
+use crate::console::widgets::Drawn;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;

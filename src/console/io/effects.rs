@@ -20,8 +20,8 @@ use crate::console::io::files::{self, Made};
 use crate::console::io::hook::{self, Hooks};
 use crate::console::io::pages::Player;
 use crate::console::msg::{Answered, Msg};
-use crate::console::state::export::FileName;
-use crate::console::state::names::call_name;
+use crate::console::state::FileName;
+use crate::console::state::call_name;
 
 /// Maximum number of inputs queued for the runtime.
 pub(super) const KEYS_AHEAD: usize = 256;

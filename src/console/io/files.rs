@@ -11,7 +11,7 @@ use crate::runtime::{Export, Form};
 use crate::terminal::Palette;
 
 use crate::console::msg::Msg;
-use crate::console::state::export::FileName;
+use crate::console::state::FileName;
 
 /// How many names are tried before giving up.
 const MOST_NAMES: usize = 1_000;

@@ -10,9 +10,9 @@ use super::effects::Effects;
 use super::pages;
 use crate::console::msg::Msg;
 use crate::console::plain::output::Purpose;
-use crate::console::state::coverage::ShownCommand;
-use crate::console::state::page::Anchor;
-use crate::console::state::search::Query;
+use crate::console::state::Anchor;
+use crate::console::state::Query;
+use crate::console::state::ShownCommand;
 
 impl Effects {
     /// Reads from logs, once those on other machines have been copied here. If copying fails, reads what was

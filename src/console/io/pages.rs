@@ -16,12 +16,12 @@ use super::driver::Driver;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
 use crate::console::plain::{Purpose, Reading};
-use crate::console::state::coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
-use crate::console::state::page::{Anchor, PageView};
-use crate::console::state::picture::Picture;
-use crate::console::state::replay::Reel;
-use crate::console::state::search::Place;
-use crate::console::state::search::Query;
+use crate::console::state::Picture;
+use crate::console::state::Place;
+use crate::console::state::Query;
+use crate::console::state::Reel;
+use crate::console::state::{Anchor, PageView};
+use crate::console::state::{CommandCoverage, ShownCommand, ShownStream, Transcript};
 use crate::console::text::visible;
 
 /// Maximum number of bytes of logs read for the coverage of an answer, in total.

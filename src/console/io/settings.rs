@@ -7,8 +7,8 @@ use crate::console::Error;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
 use crate::console::options::Options;
-use crate::console::state::arrangement::Arrangement;
-use crate::console::state::memory::Memory;
+use crate::console::state::Arrangement;
+use crate::console::state::Memory;
 use crate::console::theme::{Capabilities, Preferences};
 use crate::terminal::host_terminal::HostTerminal;
 

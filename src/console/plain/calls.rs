@@ -5,7 +5,7 @@ use crate::console::plain::line::who;
 use crate::console::plain::places;
 use crate::console::plain::session::{Effect, Session};
 use crate::console::plain::steps::reply;
-use crate::console::state::names::call_name;
+use crate::console::state::call_name;
 use crate::console::text::visible;
 use crate::link::Request;
 use crate::model::{CallSummary, PlaceState, Slot, Snapshot};

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::session::{Effect, Session, Step};
 use super::steps::reply;
-use crate::console::state::input::MOST_WRITTEN;
+use crate::console::state::MOST_WRITTEN;
 
 /// The longest line that a terminal passes on; it drops the rest of a longer one.
 const TERMINAL_LINE: usize = 4_095;

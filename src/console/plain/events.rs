@@ -2,7 +2,7 @@
 
 use crate::console::plain::line::Line;
 use crate::console::plain::tasks::{after, command, end};
-use crate::console::state::names::{alias, call_name};
+use crate::console::state::{alias, call_name};
 use crate::console::state::{questions, words};
 use crate::console::text::{self, visible};
 use std::sync::Arc;

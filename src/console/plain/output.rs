@@ -4,7 +4,7 @@ use crate::envelope::TaskId;
 
 use crate::console::plain::line::Line;
 use crate::console::plain::session::{Effect, Session};
-use crate::console::state::names::alias;
+use crate::console::state::alias;
 use crate::console::text;
 
 /// Maximum number of output lines printed at once.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::session::{Effect, Session, Step, say};
 use super::steps::KEEP;
 use crate::console::features::attention::watch::Watching;
-use crate::console::state::usage::Usages;
+use crate::console::state::Usages;
 use crate::console::text::visible;
 use crate::link::ASKED_FOR;
 use crate::model::Snapshot;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::console::plain::session::{Effect, Session};
 use crate::console::plain::steps::reply;
-use crate::console::state::input::start_of;
-use crate::console::state::names::link_word;
+use crate::console::state::link_word;
+use crate::console::state::start_of;
 use crate::console::text::visible;
 use crate::model::{PlaceState, Snapshot};
 

@@ -20,8 +20,8 @@ use crate::console::plain::events::{events, program_runs};
 use crate::console::plain::line::Line;
 use crate::console::plain::output::{Purpose, Reading};
 use crate::console::plain::{places, tasks};
-use crate::console::state::names::call_name;
-use crate::console::state::usage::Usages;
+use crate::console::state::Usages;
+use crate::console::state::call_name;
 use crate::console::text::visible;
 
 /// Maximum silence while anything is running.

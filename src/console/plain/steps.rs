@@ -13,11 +13,12 @@ use crate::console::plain::menu::{self, Verb};
 use crate::console::plain::output::Purpose;
 use crate::console::plain::session::{Circumstances, Effect, Session, Step};
 use crate::console::plain::tasks;
-use crate::console::state::input::MOST_WRITTEN;
-use crate::console::state::input::takes_input;
-use crate::console::state::input::{SIGNALS, signal_of, stop_of};
-use crate::console::state::input::{line_to, wants_secret};
-use crate::console::state::names::alias;
+use crate::console::state::MOST_WRITTEN;
+use crate::console::state::alias;
+use crate::console::state::input::signal_of;
+use crate::console::state::takes_input;
+use crate::console::state::{SIGNALS, stop_of};
+use crate::console::state::{line_to, wants_secret};
 
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";

@@ -1,7 +1,7 @@
 //! Descriptions of tasks: what one runs, its state, how it ended.
 
 use crate::console::plain::line::who;
-use crate::console::state::names::alias;
+use crate::console::state::alias;
 use crate::console::state::words;
 use crate::console::text;
 use crate::console::text::visible;

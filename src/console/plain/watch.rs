@@ -13,7 +13,7 @@ use crate::console::plain::output::{Purpose, Reading};
 use crate::console::plain::session::{Effect, Session};
 use crate::console::plain::steps::reply;
 use crate::console::plain::tasks;
-use crate::console::state::names::alias;
+use crate::console::state::alias;
 use crate::console::text::visible;
 
 impl Session {

@@ -5,8 +5,7 @@ use serde_json::json;
 use crate::console::effect::Effect;
 use crate::console::keys::Action;
 use crate::envelope::TaskId;
-use crate::model::{Need, PlaceId, TaskStatus, TaskView};
-use crate::model::Input;
+use crate::model::{Input, Need, PlaceId, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 /// Maximum length of a text that is being written, in bytes.

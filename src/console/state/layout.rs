@@ -1,5 +1,5 @@
 //! The layout: where everything is on screen, for a terminal size and a state. Features draw into these
-//! areas; `update` uses them to find out which area was clicked and how large a pane is.
+//! areas; the mouse finds out which of them was clicked.
 
 use ratatui::layout::{Position, Rect};
 

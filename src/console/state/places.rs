@@ -1,6 +1,5 @@
-//! Several places in one console: which one is meant, how its numbers are displayed, what is refused while a
-//! place is not attached, and the list of all places. With a single runtime there are no places, and nothing
-//! here has any effect.
+//! Several places in one console: which one is meant, how its numbers are displayed, and what is refused while a
+//! place is not attached. With a single runtime there are no places, and nothing here has any effect.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +23,14 @@ pub(in crate::console) fn links(snapshot: &Snapshot) -> Vec<(&PlaceId, &PlaceLin
 }
 
 impl State {
+    /// Returns the label in front of a command being typed.
+    pub(in crate::console) fn start_label(&self) -> String {
+        match self.start_at.as_ref().and_then(|id| self.place(id)) {
+            Some(place) => format!(" run in {} ", place.name.name),
+            None => " run here ".to_owned(),
+        }
+    }
+
     /// Tells whether the console shows several places, or is meant to.
     pub(in crate::console) fn is_fleet(&self) -> bool {
         self.setup.is_fleet || !self.view.snapshot.places.is_empty()

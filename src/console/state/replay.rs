@@ -1,5 +1,5 @@
-//! Replaying a task: its moments on a time line with long silences shortened, the position, and the keys.
-//! Pure; the screen of a moment is produced outside.
+//! A task that is replayed: its moments on a time line with long silences shortened, and the position. Pure; the
+//! screen of a moment is produced outside.
 
 use std::sync::Arc;
 

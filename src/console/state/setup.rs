@@ -1,5 +1,4 @@
-//! What a console is given from outside (settings, terminal, runtime), and how the user has arranged it:
-//! screen, zoom, pins, split and layout, saved per workspace.
+//! What a console is given from outside: settings, terminal, runtime.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How a task's state is shown everywhere: glyph, word, role and note.
+//! Words for actors, tasks and what happened to them, the same wherever they are shown.
 
 use jiff::Timestamp;
 

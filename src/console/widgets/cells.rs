@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::state::picture::Picture;
+use crate::console::state::Picture;
 use crate::console::text;
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 
 /// Draws the part of a screen that begins at this row and column.
 pub(in crate::console) fn cells(

@@ -8,14 +8,12 @@ use ratatui::style::Modifier;
 use tui_input::Input as Editor;
 
 use crate::console::keys::Action;
-use crate::console::state::areas::cut_top;
-use crate::console::state::choice::Choice;
+use crate::console::state::{Choice, cut_top};
 use crate::console::text;
 use crate::console::text::reading::moved;
 use crate::console::text::{Piece, column, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::columns;
+use crate::console::widgets::{Painter, columns};
 
 /// Maximum width of the name of an action, in columns.
 const MOST_NAME: usize = 18;

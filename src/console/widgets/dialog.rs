@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, Context};
-use crate::console::state::areas::{centred, cut_bottom, inside};
+use crate::console::state::{centred, cut_bottom, inside};
 use crate::console::text::reading::moved;
 use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::model::{READING, TaskView};
 
 pub(in crate::console) const DIALOG_COLUMNS: u16 = 62;

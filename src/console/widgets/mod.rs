@@ -10,3 +10,10 @@ pub mod task_state;
 mod terms;
 pub mod text;
 pub mod text_field;
+
+pub use chooser::{Chooser, Item, Kind};
+pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, scrolled};
+pub use painter::Drawn;
+pub(super) use painter::Painter;
+pub(super) use pieces::{columns, joined};
+pub(super) use task_state::{role, usually};

@@ -11,13 +11,12 @@ use tui_input::Input as Editor;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::areas::inside;
-use crate::console::state::availability::Availability;
+use crate::console::state::{Availability, State, inside};
 use crate::console::text;
 use crate::console::text::{Piece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
-use crate::console::widgets::pieces::{columns, cut, joined};
+use crate::console::widgets::pieces::cut;
+use crate::console::widgets::{columns, joined};
 use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 

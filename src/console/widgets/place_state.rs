@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::model::{PlaceId, PlaceLink, TaskView};
 
 /// Describes the state of a place, unless it is the usual one.

@@ -1,12 +1,11 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
-use crate::console::state::State;
-use crate::console::state::durations::roughly;
-use crate::console::state::words::{ended_at, how, last_sign, who};
+use crate::console::state::words::ended_at;
+use crate::console::state::{State, how, last_sign, roughly, who};
 use crate::console::text;
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::model::{HoldReason, Need, TaskFact, TaskStatus, TaskView};
 
 /// A state as displayed.

@@ -1,9 +1,9 @@
 //! A term, explained until it is known.
 
-use crate::console::state::terms::{HINTED, Term};
+use crate::console::state::{HINTED, Term};
 use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 
 impl Painter<'_> {
     /// Returns the explanation of a term, unless it is known.

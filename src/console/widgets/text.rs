@@ -3,12 +3,11 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::console::state::areas::cut_left;
-use crate::console::state::finding::Finding;
+use crate::console::state::{Finding, cut_left};
 use crate::console::text::reading::Text;
 use crate::console::text::{count, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 
 /// Highlights matches in reverse video, the current one bold and underlined too.
 pub(in crate::console) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text, finding: &Finding) {

@@ -8,12 +8,10 @@ use tui_input::Input as Editor;
 
 use crate::console::features::approval::{preview, title};
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::terms::Term;
+use crate::console::state::{State, Term};
 use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::{dialog, has_been_read, places};
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::{Painter, dialog, has_been_read, places};
 use crate::model::{HeldCall, HoldReason};
 
 /// Rows below the text: a blank row and two rows of keys, or the input line.

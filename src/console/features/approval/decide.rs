@@ -6,9 +6,8 @@ use crate::console::effect::Effect;
 use crate::console::features::approval::card::{Card, Writing, place, rows};
 use crate::console::features::approval::{preview, wider_for};
 use crate::console::keys::Action;
-use crate::console::state::State;
-use crate::console::state::agents::owner;
-use crate::console::widgets::dialog::scrolled;
+use crate::console::state::{State, owner};
+use crate::console::widgets::scrolled;
 use crate::link::Request;
 use crate::model::{Decision, HeldCall, HoldReason, Slot};
 

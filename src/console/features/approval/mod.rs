@@ -1,5 +1,4 @@
-//! Approving held calls: what keys do on a card, and what a broader approval would allow. Only a key press
-//! can approve, and only one made after the card was seen.
+//! Approving held calls: what a broader approval would allow, and the words on the card of a call.
 
 pub mod card;
 pub mod decide;

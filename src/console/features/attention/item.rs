@@ -1,11 +1,10 @@
 //! What needs the user's attention: one list, oldest first, of tasks, questions, held calls, limits and lost
-//! agents, and the attention list over the screen. Pure.
+//! agents. Pure.
 
 use jiff::Timestamp;
 
 use crate::console::effect::News;
-use crate::console::state::names::alias;
-use crate::console::state::{State, questions, words};
+use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
 use crate::model::{

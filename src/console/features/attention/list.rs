@@ -2,12 +2,11 @@
 
 use crate::console::features::attention::item::{Item, Subject};
 use crate::console::keys::{Action, Context};
-use crate::console::state::areas::{centred, cut_bottom};
+use crate::console::state::{centred, cut_bottom};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, width};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::joined;
+use crate::console::widgets::{Painter, joined};
 
 pub(in crate::console) const MOST_COLUMNS: u16 = 110;
 

@@ -12,9 +12,7 @@ use crate::console::effect::Effect;
 use crate::console::features::attention::bell::Bell;
 use crate::console::features::attention::item::{Item, waiting_items};
 use crate::console::features::attention::watch::{Seen, Watched, Watching};
-use crate::console::state::State;
-use crate::console::state::focus::Screen;
-use crate::console::state::names::alias;
+use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
 

@@ -9,9 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::config::WatchRule;
 use crate::console::features::attention::item::{Item, Subject};
-use crate::console::state::names::alias;
-use crate::console::state::view::View;
-use crate::console::state::words::{how, last_sign};
+use crate::console::state::{View, alias, how, last_sign};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
 use crate::model::{TaskStatus, TaskView};

@@ -4,13 +4,11 @@
 use ratatui::layout::Rect;
 
 use crate::console::features::metrics::timed;
-use crate::console::state::areas::cut_top;
-use crate::console::state::names::alias;
 use crate::console::state::usage::Used;
-use crate::console::state::words::command;
+use crate::console::state::{alias, command, cut_top};
 use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::model::{Gauge, Histogram, Limit, TaskView};
 
 /// Width of a limit's bar, in cells.

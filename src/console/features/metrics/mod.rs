@@ -1,15 +1,14 @@
 //! The metrics screen: live counters of tasks, calls, output and people.
 
-mod gauges;
-mod places;
+pub mod gauges;
+pub mod places;
 
 use ratatui::layout::Rect;
 
-use crate::console::state::areas::{cut_left, cut_top};
-use crate::console::state::view::View;
+use crate::console::state::{View, cut_left, cut_top};
 use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::model::{Histogram, Metrics};
 
 const LEFT: u16 = 30;

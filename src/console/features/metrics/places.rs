@@ -2,11 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::state::areas::cut_top;
+use crate::console::state::cut_top;
 use crate::console::text;
 use crate::console::text::{column, piece, width};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::console::widgets::place_state::standing;
 
 /// Draws the state of each place and what it has done; returns the number of rows used.

@@ -1,190 +1,187 @@
 //! Copy mode: a frozen picture of a pane, with a cursor and a selection, and where the copied text goes.
 
 use crate::console::effect::Effect;
+use crate::console::features::pane::{reflow, search};
 use crate::console::keys::Action;
-use crate::console::state::copying::{Copying, Shape, Spot};
-use crate::console::state::focus::Mode;
-use crate::console::state::page::Anchor;
-use crate::console::state::{State, page};
+use crate::console::state::copying::{Shape, Spot};
+use crate::console::state::{Anchor, Copying, Mode, State, page};
 
 /// Number of rows read for copying, reaching back further than the pane shows.
 const ROWS: u16 = 250;
 
-impl State {
-    /// Freezes the current pane, with the cursor at the end of what it shows.
-    pub(in crate::console) fn start_copying(&mut self) {
-        let Some((mut copying, follows)) = self.still() else { return };
-        let is_alternate = follows && copying.picture.modes.alternate_screen;
-        let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
-        let anchor = page.map_or(Anchor::Tail, |page| Anchor::Before(page.next_line));
-        let last = copying.last().0;
-        copying.at = (last, 0);
-        self.mode = Mode::Copy(copying);
-        if !is_alternate {
-            self.copy_from(anchor)
-        }
+/// Freezes the current pane, with the cursor at the end of what it shows.
+pub(in crate::console) fn start_copying(state: &mut State) {
+    let Some((mut copying, follows)) = still(state) else { return };
+    let is_alternate = follows && copying.picture.modes.alternate_screen;
+    let page = state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+    let anchor = page.map_or(Anchor::Tail, |page| Anchor::Before(page.next_line));
+    let last = copying.last().0;
+    copying.at = (last, 0);
+    state.mode = Mode::Copy(copying);
+    if !is_alternate {
+        copy_from(state, anchor)
     }
+}
 
-    /// Requests a page to copy from; it replaces the picture unless the cursor is moved first.
-    pub(in crate::console) fn copy_from(&mut self, anchor: Anchor) {
-        let Mode::Copy(copying) = &mut self.mode else { return };
-        copying.wanted = Some(anchor);
-        let task = copying.task.clone();
-        if let Some(pane) = self.layout().pane(&task) {
-            self.ask_for_page(pane, anchor, ROWS);
-        }
+/// Requests a page to copy from; it replaces the picture unless the cursor is moved first.
+pub(in crate::console) fn copy_from(state: &mut State, anchor: Anchor) {
+    let Mode::Copy(copying) = &mut state.mode else { return };
+    copying.wanted = Some(anchor);
+    let task = copying.task.clone();
+    if let Some(pane) = state.layout().pane(&task) {
+        reflow::ask_for_page(state, pane, anchor, ROWS);
     }
+}
 
-    /// Returns the current pane's contents, and whether it follows its task.
-    fn still(&self) -> Option<(Copying, bool)> {
-        let task = self.at_hand()?.id.clone();
-        let pane = self.layout().pane(&task)?.cells;
-        let page = self.scroll.as_ref().filter(|scroll| scroll.task == task);
-        if let Some(page) = page.and_then(|scroll| scroll.page.as_ref()) {
-            let mut copying = Copying::new(task, page.picture.clone(), 0, (0, 0));
-            copying.lines.clone_from(&page.rows);
-            return Some((copying, false));
-        }
-        let picture = self.view.pictures.get(&task)?.clone();
-        let top = picture.top(pane.height);
-        Some((Copying::new(task, picture, top, (top, 0)), true))
+/// Returns the current pane's contents, and whether it follows its task.
+fn still(state: &State) -> Option<(Copying, bool)> {
+    let task = state.at_hand()?.id.clone();
+    let pane = state.layout().pane(&task)?.cells;
+    let page = state.scroll.as_ref().filter(|scroll| scroll.task == task);
+    if let Some(page) = page.and_then(|scroll| scroll.page.as_ref()) {
+        let mut copying = Copying::new(task, page.picture.clone(), 0, (0, 0));
+        copying.lines.clone_from(&page.rows);
+        return Some((copying, false));
     }
+    let picture = state.view.pictures.get(&task)?.clone();
+    let top = picture.top(pane.height);
+    Some((Copying::new(task, picture, top, (top, 0)), true))
+}
 
-    pub(in crate::console) fn act_in_copy(&mut self, action: Action) {
-        let rows = self.copy_rows();
-        let Mode::Copy(copying) = &mut self.mode else { return };
-        let (row, column) = copying.at;
-        let last = copying.last();
-        let page = rows.saturating_sub(1).max(1);
-        let to = match action {
-            Action::Up => (row.saturating_sub(1), column),
-            Action::Down => (row.saturating_add(1), column),
-            Action::Left => (row, column.saturating_sub(1)),
-            Action::Right => (row, column.saturating_add(1)),
-            Action::PageUp => (row.saturating_sub(page), column),
-            Action::PageDown => (row.saturating_add(page), column),
-            Action::First => (0, 0),
-            Action::Last => (last.0, 0),
-            Action::LineStart => (row, 0),
-            Action::LineEnd => (row, copying.picture.text_columns(row).saturating_sub(1)),
-            Action::Select | Action::SelectLines | Action::SelectBlock => {
-                let shape = match action {
-                    Action::SelectLines => Shape::Lines,
-                    Action::SelectBlock => Shape::Block,
-                    _ => Shape::Chars,
-                };
-                let is_over = copying.anchor.is_some() && copying.shape == shape;
-                copying.anchor = if is_over { None } else { copying.anchor.or(Some(copying.at)) };
-                (copying.shape, copying.wanted) = (shape, None);
-                return;
-            }
-            Action::Yank => return self.yank(),
-            Action::PreviousPrompt | Action::NextPrompt => {
-                return self.copy_to_prompt(action == Action::NextPrompt);
-            }
-            _ => {
-                self.leave_copy();
-                return;
-            }
-        };
-        copying.go(to, rows);
-        self.pan_to_cursor();
-    }
-
-    /// Pans to keep the cursor visible where the pane is narrower than its task.
-    fn pan_to_cursor(&mut self) {
-        let Some(copying) = self.copying() else { return };
-        let column = copying.at.1;
-        let shown = self.layout().pane(&copying.task).map_or(1, |pane| pane.cells.width.max(1));
-        self.pan = self.pan.clamp(column.saturating_sub(shown - 1), column);
-    }
-
-    /// Copies the selection and returns to the previous mode.
-    fn yank(&mut self) {
-        let Some(text) = self.copying().map(Copying::text) else { return };
-        self.leave_copy();
-        if text.is_empty() {
-            self.say("nothing to copy there");
+pub(in crate::console) fn act_in_copy(state: &mut State, action: Action) {
+    let rows = copy_rows(state);
+    let Mode::Copy(copying) = &mut state.mode else { return };
+    let (row, column) = copying.at;
+    let last = copying.last();
+    let page = rows.saturating_sub(1).max(1);
+    let to = match action {
+        Action::Up => (row.saturating_sub(1), column),
+        Action::Down => (row.saturating_add(1), column),
+        Action::Left => (row, column.saturating_sub(1)),
+        Action::Right => (row, column.saturating_add(1)),
+        Action::PageUp => (row.saturating_sub(page), column),
+        Action::PageDown => (row.saturating_add(page), column),
+        Action::First => (0, 0),
+        Action::Last => (last.0, 0),
+        Action::LineStart => (row, 0),
+        Action::LineEnd => (row, copying.picture.text_columns(row).saturating_sub(1)),
+        Action::Select | Action::SelectLines | Action::SelectBlock => {
+            let shape = match action {
+                Action::SelectLines => Shape::Lines,
+                Action::SelectBlock => Shape::Block,
+                _ => Shape::Chars,
+            };
+            let is_over = copying.anchor.is_some() && copying.shape == shape;
+            copying.anchor = if is_over { None } else { copying.anchor.or(Some(copying.at)) };
+            (copying.shape, copying.wanted) = (shape, None);
             return;
         }
-        self.effects.push(Effect::Yank { what: said(&text), text });
-    }
-
-    fn copy_rows(&self) -> u16 {
-        let task = self.copying().map(|copying| copying.task.clone());
-        task.and_then(|task| self.layout().pane(&task).map(|pane| pane.cells.height)).unwrap_or(1)
-    }
-
-    /// Replaces the picture with the longer page, once it has been read.
-    pub(in crate::console) fn lengthen(&mut self, anchor: Anchor, page: &page::PageView) -> bool {
-        let rows = self.copy_rows();
-        match &mut self.mode {
-            Mode::Copy(copying) if copying.wanted == Some(anchor) => {
-                copying.wanted = None;
-                if let Anchor::Top(line) = anchor {
-                    copying.show_page(page, line, rows);
-                } else if page.picture.used_rows() >= rows.min(copying.picture.used_rows()) {
-                    copying.lengthen(page, rows);
-                }
-                true
-            }
-            _ => false,
+        Action::Yank => return yank(state),
+        Action::PreviousPrompt | Action::NextPrompt => {
+            return search::copy_to_prompt(state, action == Action::NextPrompt);
         }
-    }
-
-    /// Handles dragging the mouse over the current pane: selects the text between the press and the pointer.
-    pub(in crate::console) fn drag(&mut self, to: Spot) -> bool {
-        let rows = self.copy_rows();
-        if let Mode::Copy(copying) = &mut self.mode {
-            let row = copying.top.saturating_add(to.0.min(rows.saturating_sub(1)));
-            copying.anchor = copying.anchor.or(Some(copying.at));
-            copying.go((row, to.1), rows);
-            return true;
-        }
-        let Some(from) = self.pressed.filter(|from| *from != to) else { return false };
-        let was_input = matches!(self.mode, Mode::Input(_));
-        if !was_input && !matches!(self.mode, Mode::Observe) {
-            return false;
-        }
-        let Some((mut copying, _)) = self.still() else { return false };
-        let place = |spot: Spot| (copying.top.saturating_add(spot.0), spot.1);
-        let (from, to) = (place(from), place(to));
-        let rows = self.layout().pane(&copying.task).map_or(1, |pane| pane.cells.height);
-        copying.go(from, rows);
-        copying.anchor = Some(copying.at);
-        copying.go(to, rows);
-        copying.was_input = was_input;
-        self.mode = Mode::Copy(copying);
-        true
-    }
-
-    /// Handles the release of the mouse button: copies the dragged selection.
-    pub(in crate::console) fn drop_drag(&mut self) {
-        let was_dragged = self.pressed.take().is_some();
-        if was_dragged && self.copying().is_some_and(|copying| copying.anchor.is_some()) {
-            self.yank()
-        }
-    }
-
-    /// Copies the output of the last command, once it has been read.
-    pub(in crate::console) fn copy_output(&mut self, text: String, is_marked: bool) {
-        let text = text.trim_end().to_owned();
-        if text.is_empty() {
-            self.say("it has printed nothing yet");
+        _ => {
+            state.leave_copy();
             return;
         }
-        let of = if is_marked { "of the last command" } else { "of all output" };
-        self.effects.push(Effect::Yank { what: format!("{} {of}", said(&text)), text });
-    }
+    };
+    copying.go(to, rows);
+    pan_to_cursor(state);
+}
 
-    /// Shows which clipboards took the text.
-    pub(in crate::console) fn copied(&mut self, what: &str, ways: &[&'static str]) {
-        let text = match ways {
-            [] => format!("{what}: too long for the terminal, and no clipboard tool took it"),
-            ways => format!("copied {what} ({})", ways.join(", ")),
-        };
-        if ways.is_empty() { self.toasts.fail(text, None) } else { self.say(text) }
+/// Pans to keep the cursor visible where the pane is narrower than its task.
+fn pan_to_cursor(state: &mut State) {
+    let Some(copying) = state.copying() else { return };
+    let column = copying.at.1;
+    let shown = state.layout().pane(&copying.task).map_or(1, |pane| pane.cells.width.max(1));
+    state.pan = state.pan.clamp(column.saturating_sub(shown - 1), column);
+}
+
+/// Copies the selection and returns to the previous mode.
+fn yank(state: &mut State) {
+    let Some(text) = state.copying().map(Copying::text) else { return };
+    state.leave_copy();
+    if text.is_empty() {
+        state.say("nothing to copy there");
+        return;
     }
+    state.effects.push(Effect::Yank { what: said(&text), text });
+}
+
+fn copy_rows(state: &State) -> u16 {
+    let task = state.copying().map(|copying| copying.task.clone());
+    task.and_then(|task| state.layout().pane(&task).map(|pane| pane.cells.height)).unwrap_or(1)
+}
+
+/// Replaces the picture with the longer page, once it has been read.
+pub(in crate::console) fn lengthen(state: &mut State, anchor: Anchor, page: &page::PageView) -> bool {
+    let rows = copy_rows(state);
+    match &mut state.mode {
+        Mode::Copy(copying) if copying.wanted == Some(anchor) => {
+            copying.wanted = None;
+            if let Anchor::Top(line) = anchor {
+                copying.show_page(page, line, rows);
+            } else if page.picture.used_rows() >= rows.min(copying.picture.used_rows()) {
+                copying.lengthen(page, rows);
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Handles dragging the mouse over the current pane: selects the text between the press and the pointer.
+pub(in crate::console) fn drag(state: &mut State, to: Spot) -> bool {
+    let rows = copy_rows(state);
+    if let Mode::Copy(copying) = &mut state.mode {
+        let row = copying.top.saturating_add(to.0.min(rows.saturating_sub(1)));
+        copying.anchor = copying.anchor.or(Some(copying.at));
+        copying.go((row, to.1), rows);
+        return true;
+    }
+    let Some(from) = state.pressed.filter(|from| *from != to) else { return false };
+    let was_input = matches!(state.mode, Mode::Input(_));
+    if !was_input && !matches!(state.mode, Mode::Observe) {
+        return false;
+    }
+    let Some((mut copying, _)) = still(state) else { return false };
+    let place = |spot: Spot| (copying.top.saturating_add(spot.0), spot.1);
+    let (from, to) = (place(from), place(to));
+    let rows = state.layout().pane(&copying.task).map_or(1, |pane| pane.cells.height);
+    copying.go(from, rows);
+    copying.anchor = Some(copying.at);
+    copying.go(to, rows);
+    copying.was_input = was_input;
+    state.mode = Mode::Copy(copying);
+    true
+}
+
+/// Handles the release of the mouse button: copies the dragged selection.
+pub(in crate::console) fn drop_drag(state: &mut State) {
+    let was_dragged = state.pressed.take().is_some();
+    if was_dragged && state.copying().is_some_and(|copying| copying.anchor.is_some()) {
+        yank(state)
+    }
+}
+
+/// Copies the output of the last command, once it has been read.
+pub(in crate::console) fn copy_output(state: &mut State, text: String, is_marked: bool) {
+    let text = text.trim_end().to_owned();
+    if text.is_empty() {
+        state.say("it has printed nothing yet");
+        return;
+    }
+    let of = if is_marked { "of the last command" } else { "of all output" };
+    state.effects.push(Effect::Yank { what: format!("{} {of}", said(&text)), text });
+}
+
+/// Shows which clipboards took the text.
+pub(in crate::console) fn copied(state: &mut State, what: &str, ways: &[&'static str]) {
+    let text = match ways {
+        [] => format!("{what}: too long for the terminal, and no clipboard tool took it"),
+        ways => format!("copied {what} ({})", ways.join(", ")),
+    };
+    if ways.is_empty() { state.toasts.fail(text, None) } else { state.say(text) }
 }
 
 /// Describes the length of a text.

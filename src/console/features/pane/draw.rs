@@ -5,23 +5,14 @@ use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
 use crate::console::features::pane::stamps;
-use crate::console::state::copying::Copying;
-use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::layout::{Layout, Pane};
-use crate::console::state::names::alias;
-use crate::console::state::page::Scroll;
-use crate::console::state::picture::Picture;
-use crate::console::state::search::Search;
-use crate::console::state::words::{command, last_sign};
-use crate::console::state::{State, words};
+use crate::console::state::{
+    Copying, Layout, Mode, Pane, Picture, Screen, Scroll, Search, State, alias, command, last_sign, words,
+};
 use crate::console::text;
 use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::cells::cells;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::columns;
-use crate::console::widgets::place_state;
-use crate::console::widgets::task_state::usually;
+use crate::console::widgets::{Painter, columns, place_state, usually};
 use crate::model::{TaskStatus, TaskView};
 use crate::terminal::CursorShape;
 
@@ -41,7 +32,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
         cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
         return draw_matches(painter, &beside, scroll);
     }
-    if let Some(page) = state.stamped(pane) {
+    if let Some(page) = stamps::stamped(state, pane) {
         let beside = stamps::draw(painter, pane, page);
         return cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
     }

@@ -1,96 +1,96 @@
 //! Scrolling through a task's log, and the pages that are read for it.
 
+use crate::console::features::pane::{copy, reflow, stamps};
 use crate::console::keys::Action;
-use crate::console::state::State;
-use crate::console::state::page::{Anchor, PageView, Scroll};
 use crate::console::state::search::{matches, row_of};
+use crate::console::state::{Anchor, PageView, Scroll, State};
 use crate::envelope::TaskId;
 
-impl State {
-    /// Freezes the pane on a page of the log, or moves to another page.
-    pub(in crate::console) fn go_in_log(&mut self, action: Action) {
-        let Some(task) = self.at_hand().cloned() else { return };
-        let Some(rows) = self.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
-            return;
-        };
-        let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
-        // The top line of the pane when it follows the output.
-        let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
-        let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
-            (Action::First, _) => Anchor::From(0),
-            // The line count known here lags a little behind, so the code that reads the log resolves the
-            // position.
-            (Action::Up, None) => Anchor::LineAboveTail,
-            (Action::PageUp, None) => Anchor::AboveTail,
-            (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
-            // The page shows a single line: go to what precedes it.
-            (Action::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
-            (Action::Up, Some((first, _))) => Anchor::From(first - 1),
-            (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
-            _ if self.scroll.is_none() => return,
-            (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
-            (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
-                Anchor::From(next.saturating_sub(1).max(first + 1))
-            }
-            _ => {
-                self.thaw();
-                return;
-            }
-        };
-        self.show_page(task.id.clone(), wanted)
-    }
-
-    /// Freezes the pane of a task; it shows the live screen until the requested page has been read.
-    pub(in crate::console) fn show_page(&mut self, task: TaskId, wanted: Anchor) {
-        let layout = self.layout();
-        let Some(pane) = layout.pane(&task) else { return };
-        let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
-            Some(scroll) => (scroll.page, scroll.lines),
-            None => (None, self.view.task(&task).map_or(0, |task| task.output.lines)),
-        };
-        self.ask_for_page(pane, wanted, pane.size().rows());
-        let columns = self.columns(pane);
-        self.scroll = Some(Scroll { task, wanted, columns, page, lines, prompt: None, matches: Vec::new() });
-        self.mark_matches();
-    }
-
-    /// Marks the search's matches on the current page.
-    pub(in crate::console) fn mark_matches(&mut self) {
-        let Some(scroll) = &mut self.scroll else { return };
-        let search = self.search.as_ref().filter(|search| search.task == scroll.task);
-        let found = scroll.page.as_ref().zip(search);
-        scroll.matches = found.map(|(page, search)| matches(page, &search.query.needle)).unwrap_or_default();
-        if let Some((page, line)) = scroll.page.as_ref().zip(scroll.prompt) {
-            scroll.matches.extend(row_of(page, line));
+/// Freezes the pane on a page of the log, or moves to another page.
+pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
+    let Some(task) = state.at_hand().cloned() else { return };
+    let Some(rows) = state.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
+        return;
+    };
+    let page = state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+    // The top line of the pane when it follows the output.
+    let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
+    let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
+        (Action::First, _) => Anchor::From(0),
+        // The line count known here lags a little behind, so the code that reads the log resolves the
+        // position.
+        (Action::Up, None) => Anchor::LineAboveTail,
+        (Action::PageUp, None) => Anchor::AboveTail,
+        (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
+        // The page shows a single line: go to what precedes it.
+        (Action::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
+        (Action::Up, Some((first, _))) => Anchor::From(first - 1),
+        (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
+        _ if state.scroll.is_none() => return,
+        (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
+        (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
+            Anchor::From(next.saturating_sub(1).max(first + 1))
         }
-    }
-
-    pub(in crate::console) fn page(&mut self, task: TaskId, page: PageView) {
-        if self.copying().is_some_and(|copying| copying.task == task) && self.lengthen(page.anchor, &page) {
+        _ => {
+            state.thaw();
             return;
         }
-        let is_better_live = self.is_better_live(&task, &page);
-        match &mut self.scroll {
-            Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
-                // A program on the alternate screen leaves no lines behind, so its last screen stays.
-                if scroll.page.is_none() && is_better_live {
-                    self.scroll = None;
-                    return self.say("nothing above: the program had the whole screen");
-                }
-                scroll.page = Some(page);
-                self.mark_matches();
-            }
-            _ if page.anchor == Anchor::Stamped => self.take_stamped(task, page),
-            // The last live picture is better than an empty log, or than the log of a program that used the
-            // alternate screen.
-            _ if page.anchor == Anchor::Tail && page.lines > 0 && !is_better_live => {
-                self.view.pictures.insert(task, page.picture);
-            }
-            _ => {}
-        }
-    }
+    };
+    show_page(state, task.id.clone(), wanted)
+}
 
-    fn is_better_live(&self, task: &TaskId, page: &PageView) -> bool {
-        page.picture.is_blank() && self.view.pictures.get(task).is_some_and(|live| !live.is_blank())
+/// Freezes the pane of a task; it shows the live screen until the requested page has been read.
+pub(in crate::console) fn show_page(state: &mut State, task: TaskId, wanted: Anchor) {
+    let layout = state.layout();
+    let Some(pane) = layout.pane(&task) else { return };
+    let (page, lines) = match state.scroll.take().filter(|scroll| scroll.task == task) {
+        Some(scroll) => (scroll.page, scroll.lines),
+        None => (None, state.view.task(&task).map_or(0, |task| task.output.lines)),
+    };
+    reflow::ask_for_page(state, pane, wanted, pane.size().rows());
+    let columns = reflow::columns(state, pane);
+    state.scroll = Some(Scroll { task, wanted, columns, page, lines, prompt: None, matches: Vec::new() });
+    mark_matches(state);
+}
+
+/// Marks the search's matches on the current page.
+pub(in crate::console) fn mark_matches(state: &mut State) {
+    let Some(scroll) = &mut state.scroll else { return };
+    let search = state.search.as_ref().filter(|search| search.task == scroll.task);
+    let found = scroll.page.as_ref().zip(search);
+    scroll.matches = found.map(|(page, search)| matches(page, &search.query.needle)).unwrap_or_default();
+    if let Some((page, line)) = scroll.page.as_ref().zip(scroll.prompt) {
+        scroll.matches.extend(row_of(page, line));
     }
+}
+
+pub(in crate::console) fn page(state: &mut State, task: TaskId, page: PageView) {
+    if state.copying().is_some_and(|copying| copying.task == task)
+        && copy::lengthen(state, page.anchor, &page)
+    {
+        return;
+    }
+    let is_better_live = is_better_live(state, &task, &page);
+    match &mut state.scroll {
+        Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
+            // A program on the alternate screen leaves no lines behind, so its last screen stays.
+            if scroll.page.is_none() && is_better_live {
+                state.scroll = None;
+                return state.say("nothing above: the program had the whole screen");
+            }
+            scroll.page = Some(page);
+            mark_matches(state);
+        }
+        _ if page.anchor == Anchor::Stamped => stamps::take_stamped(state, task, page),
+        // The last live picture is better than an empty log, or than the log of a program that used the
+        // alternate screen.
+        _ if page.anchor == Anchor::Tail && page.lines > 0 && !is_better_live => {
+            state.view.pictures.insert(task, page.picture);
+        }
+        _ => {}
+    }
+}
+
+fn is_better_live(state: &State, task: &TaskId, page: &PageView) -> bool {
+    page.picture.is_blank() && state.view.pictures.get(task).is_some_and(|live| !live.is_blank())
 }

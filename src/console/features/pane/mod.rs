@@ -2,8 +2,8 @@
 
 pub mod copy;
 pub mod draw;
-mod fit;
-mod log;
-mod reflow;
-mod search;
+pub mod fit;
+pub mod log;
+pub mod reflow;
+pub mod search;
 pub mod stamps;

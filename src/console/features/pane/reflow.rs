@@ -4,46 +4,42 @@
 
 use crate::console::effect::Effect;
 use crate::console::features::pane::stamps;
-use crate::console::state::State;
-use crate::console::state::layout::{Layout, Pane};
-use crate::console::state::page::Anchor;
+use crate::console::state::{Anchor, Layout, Pane, State};
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
-impl State {
-    /// Returns the width to display a task at in its pane: that of the pane, less the timestamps; or the
-    /// program's own if the user has panned to the right.
-    pub(in crate::console) fn columns(&self, pane: &Pane) -> u16 {
-        let is_panned = self.pan > 0 && self.at_hand().is_some_and(|task| task.id == pane.task);
-        if is_panned {
-            return self.own_columns(&pane.task);
-        }
-        let gutter = if self.stamps.are_shown { stamps::columns(pane) } else { 0 };
-        pane.size().cols().saturating_sub(gutter)
+/// Returns the width to display a task at in its pane: that of the pane, less the timestamps; or the
+/// program's own if the user has panned to the right.
+pub(in crate::console) fn columns(state: &State, pane: &Pane) -> u16 {
+    let is_panned = state.pan > 0 && state.at_hand().is_some_and(|task| task.id == pane.task);
+    if is_panned {
+        return own_columns(state, &pane.task);
     }
+    let gutter = if state.stamps.are_shown { stamps::columns(pane) } else { 0 };
+    pane.size().cols().saturating_sub(gutter)
+}
 
-    /// Returns the width of a task's own terminal.
-    pub(in crate::console) fn own_columns(&self, task: &TaskId) -> u16 {
-        self.view.task(task).map_or(0, |task| task.size.cols())
-    }
+/// Returns the width of a task's own terminal.
+pub(in crate::console) fn own_columns(state: &State, task: &TaskId) -> u16 {
+    state.view.task(task).map_or(0, |task| task.size.cols())
+}
 
-    /// Requests a page of the log of a pane's task, with at most this many rows.
-    pub(in crate::console) fn ask_for_page(&mut self, pane: &Pane, anchor: Anchor, rows: u16) {
-        let size = Size::clamped(self.columns(pane), rows);
-        self.effects.push(Effect::Page { task: pane.task.clone(), anchor, size });
-    }
+/// Requests a page of the log of a pane's task, with at most this many rows.
+pub(in crate::console) fn ask_for_page(state: &mut State, pane: &Pane, anchor: Anchor, rows: u16) {
+    let size = Size::clamped(columns(state, pane), rows);
+    state.effects.push(Effect::Page { task: pane.task.clone(), anchor, size });
+}
 
-    /// Rereads the page of a scrolled-back pane whose width has changed.
-    pub(in crate::console) fn read_at_width(&mut self, layout: &Layout) {
-        let Some(scroll) = &self.scroll else { return };
-        let Some(pane) = layout.pane(&scroll.task) else { return };
-        let columns = self.columns(pane);
-        let is_other = scroll.columns != columns;
-        let Some(page) = scroll.page.as_ref().filter(|_| is_other) else { return };
-        let anchor = Anchor::From(page.first_line);
-        if let Some(scroll) = &mut self.scroll {
-            (scroll.wanted, scroll.columns) = (anchor, columns);
-        }
-        self.ask_for_page(pane, anchor, pane.size().rows());
+/// Rereads the page of a scrolled-back pane whose width has changed.
+pub(in crate::console) fn read_at_width(state: &mut State, layout: &Layout) {
+    let Some(scroll) = &state.scroll else { return };
+    let Some(pane) = layout.pane(&scroll.task) else { return };
+    let columns = columns(state, pane);
+    let is_other = scroll.columns != columns;
+    let Some(page) = scroll.page.as_ref().filter(|_| is_other) else { return };
+    let anchor = Anchor::From(page.first_line);
+    if let Some(scroll) = &mut state.scroll {
+        (scroll.wanted, scroll.columns) = (anchor, columns);
     }
+    ask_for_page(state, pane, anchor, pane.size().rows());
 }

@@ -2,179 +2,175 @@
 //! to prompt where the shell marks its prompts (OSC 133).
 
 use crate::console::effect::Effect;
-use crate::console::state::State;
-use crate::console::state::focus::{Mode, Prompt};
-use crate::console::state::page::Anchor;
-use crate::console::state::search::{Outcome, Query, Search};
+use crate::console::features::pane::{copy, log};
+use crate::console::state::{Anchor, Mode, Outcome, Prompt, Query, Search, State};
 use crate::envelope::TaskId;
 
-impl State {
-    /// Jumps to the prompt before the current position, or to the next one.
-    pub(in crate::console) fn go_to_prompt(&mut self, forward: bool) {
-        let Some(task) = self.at_hand().cloned() else { return };
-        let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
-        let here = match scroll {
-            Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
-            None if forward => {
-                self.say("the end is shown already");
-                return;
-            }
-            None => None,
-        };
-        match here {
-            Some(line) => self.find_prompt(task.id.clone(), line, forward),
-            // At the end is the prompt waiting for the next command; the one before it is wanted.
-            None => self.effects.push(Effect::Prompt { task: task.id.clone(), from: None, forward: false }),
-        }
-    }
-
-    /// Does the same in copy mode, from the cursor's row.
-    pub(in crate::console) fn copy_to_prompt(&mut self, forward: bool) {
-        let Mode::Copy(copying) = &self.mode else { return };
-        let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
-            self.say("this picture has no lines to go by");
-            return;
-        };
-        let task = copying.task.clone();
-        self.find_prompt(task, line, forward)
-    }
-
-    fn find_prompt(&mut self, task: TaskId, line: u64, forward: bool) {
-        let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
-        match from {
-            Some(_) => self.effects.push(Effect::Prompt { task, from, forward }),
-            None => self.say_no_prompt(forward),
-        }
-    }
-
-    /// Shows the prompt that was found.
-    pub(in crate::console) fn show_prompt(&mut self, task: TaskId, line: Option<u64>, forward: bool) {
-        let Some(line) = line else { return self.say_no_prompt(forward) };
-        let rows = self.layout().pane(&task).map_or(1, |pane| pane.cells.height);
-        if let Mode::Copy(copying) = &mut self.mode {
-            if copying.task != task {
-                return;
-            }
-            if let Some(row) = copying.row_of(line) {
-                copying.go((row, 0), rows);
-                return;
-            }
-            if copying.anchor.is_some() {
-                self.say("that prompt is further away than can be selected at once");
-                return;
-            }
-            return self.copy_from(Anchor::Top(line));
-        }
-        if self.at_hand().is_none_or(|shown| shown.id != task) {
+/// Jumps to the prompt before the current position, or to the next one.
+pub(in crate::console) fn go_to_prompt(state: &mut State, forward: bool) {
+    let Some(task) = state.at_hand().cloned() else { return };
+    let scroll = state.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+    let here = match scroll {
+        Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
+        None if forward => {
+            state.say("the end is shown already");
             return;
         }
-        // Only the code that reads the log knows whether a full page follows; the length known here lags
-        // behind.
-        let anchor = Anchor::Top(line);
-        self.show_page(task, anchor);
-        if let Some(scroll) = self.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
-            scroll.prompt = Some(line);
-        }
-        self.mark_matches();
+        None => None,
+    };
+    match here {
+        Some(line) => find_prompt(state, task.id.clone(), line, forward),
+        // At the end is the prompt waiting for the next command; the one before it is wanted.
+        None => state.effects.push(Effect::Prompt { task: task.id.clone(), from: None, forward: false }),
     }
+}
 
-    fn say_no_prompt(&mut self, forward: bool) {
-        let text = if forward {
-            "no later prompt that the shell has marked"
-        } else {
-            "no earlier prompt that the shell has marked (OSC 133)"
-        };
-        self.say(text);
+/// Does the same in copy mode, from the cursor's row.
+pub(in crate::console) fn copy_to_prompt(state: &mut State, forward: bool) {
+    let Mode::Copy(copying) = &state.mode else { return };
+    let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
+        state.say("this picture has no lines to go by");
+        return;
+    };
+    let task = copying.task.clone();
+    find_prompt(state, task, line, forward)
+}
+
+fn find_prompt(state: &mut State, task: TaskId, line: u64, forward: bool) {
+    let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
+    match from {
+        Some(_) => state.effects.push(Effect::Prompt { task, from, forward }),
+        None => say_no_prompt(state, forward),
     }
+}
 
-    /// Opens the input line for searching a task's output; the task stays current.
-    pub(in crate::console) fn open_search(&mut self, task: TaskId) {
-        self.take_up(task.clone());
-        let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
-        self.search_from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
-        self.write(Prompt::Search(task));
-    }
-
-    /// Searches for the typed text, backwards from the last line shown.
-    pub(in crate::console) fn find(&mut self, task: TaskId) {
-        let needle = self.take_written();
-        if self.view.task(&task).is_none() || needle.is_empty() {
+/// Shows the prompt that was found.
+pub(in crate::console) fn show_prompt(state: &mut State, task: TaskId, line: Option<u64>, forward: bool) {
+    let Some(line) = line else { return say_no_prompt(state, forward) };
+    let rows = state.layout().pane(&task).map_or(1, |pane| pane.cells.height);
+    if let Mode::Copy(copying) = &mut state.mode {
+        if copying.task != task {
             return;
         }
-        // The incremental search has already run this query.
-        if self.search.as_ref().is_some_and(|search| search.task == task && search.query.needle == needle) {
+        if let Some(row) = copying.row_of(line) {
+            copying.go((row, 0), rows);
             return;
         }
-        let from = self.search_from;
-        self.ask(task, Query { needle, from, forward: false }, None)
-    }
-
-    /// Searches incrementally as the text is typed, from where the search began; a long log is only searched
-    /// on request.
-    pub(in crate::console) fn find_as_written(&mut self) {
-        const MOST: u64 = 4 << 20;
-        let Mode::Write(Prompt::Search(task), editor) = &self.mode else { return };
-        let (task, needle) = (task.clone(), editor.value().to_owned());
-        if needle.is_empty() || self.view.task(&task).is_none_or(|task| task.output.bytes > MOST) {
+        if copying.anchor.is_some() {
+            state.say("that prompt is further away than can be selected at once");
             return;
         }
-        let from = self.search_from;
-        self.ask(task, Query { needle, from, forward: false }, None);
+        return copy::copy_from(state, Anchor::Top(line));
     }
+    if state.at_hand().is_none_or(|shown| shown.id != task) {
+        return;
+    }
+    // Only the code that reads the log knows whether a full page follows; the length known here lags
+    // behind.
+    let anchor = Anchor::Top(line);
+    log::show_page(state, task, anchor);
+    if let Some(scroll) = state.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
+        scroll.prompt = Some(line);
+    }
+    log::mark_matches(state);
+}
 
-    /// Continues the search from the current match.
-    pub(in crate::console) fn find_next(&mut self, forward: bool) {
-        let Some(search) = &self.search else { return };
-        let Some(line) = search.line() else { return };
-        let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
-        let (task, query) = (search.task.clone(), search.query.clone());
-        match from {
-            Some(from) => self.ask(task, Query { from, forward, ..query }, Some(line)),
-            None => {
-                let query = Query { forward, ..query };
-                self.search = Some(Search {
-                    task,
-                    query,
-                    last: None,
-                    outcome: Outcome::Nowhere(Some(line)),
-                    counted: None,
-                });
-            }
+fn say_no_prompt(state: &mut State, forward: bool) {
+    let text = if forward {
+        "no later prompt that the shell has marked"
+    } else {
+        "no earlier prompt that the shell has marked (OSC 133)"
+    };
+    state.say(text);
+}
+
+/// Opens the input line for searching a task's output; the task stays current.
+pub(in crate::console) fn open_search(state: &mut State, task: TaskId) {
+    state.take_up(task.clone());
+    let page = state.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
+    state.search_from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
+    state.write(Prompt::Search(task));
+}
+
+/// Searches for the typed text, backwards from the last line shown.
+pub(in crate::console) fn find(state: &mut State, task: TaskId) {
+    let needle = state.take_written();
+    if state.view.task(&task).is_none() || needle.is_empty() {
+        return;
+    }
+    // The incremental search has already run this query.
+    if state.search.as_ref().is_some_and(|search| search.task == task && search.query.needle == needle) {
+        return;
+    }
+    let from = state.search_from;
+    ask(state, task, Query { needle, from, forward: false }, None)
+}
+
+/// Searches incrementally as the text is typed, from where the search began; a long log is only searched
+/// on request.
+pub(in crate::console) fn find_as_written(state: &mut State) {
+    const MOST: u64 = 4 << 20;
+    let Mode::Write(Prompt::Search(task), editor) = &state.mode else { return };
+    let (task, needle) = (task.clone(), editor.value().to_owned());
+    if needle.is_empty() || state.view.task(&task).is_none_or(|task| task.output.bytes > MOST) {
+        return;
+    }
+    let from = state.search_from;
+    ask(state, task, Query { needle, from, forward: false }, None);
+}
+
+/// Continues the search from the current match.
+pub(in crate::console) fn find_next(state: &mut State, forward: bool) {
+    let Some(search) = &state.search else { return };
+    let Some(line) = search.line() else { return };
+    let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
+    let (task, query) = (search.task.clone(), search.query.clone());
+    match from {
+        Some(from) => ask(state, task, Query { from, forward, ..query }, Some(line)),
+        None => {
+            let query = Query { forward, ..query };
+            state.search = Some(Search {
+                task,
+                query,
+                last: None,
+                outcome: Outcome::Nowhere(Some(line)),
+                counted: None,
+            });
         }
     }
+}
 
-    fn ask(&mut self, task: TaskId, query: Query, last: Option<u64>) {
-        let effect = Effect::Search(task.clone(), query.clone());
-        self.search = Some(Search { task, query, last, outcome: Outcome::Asked, counted: None });
-        self.effects.push(effect);
-    }
+fn ask(state: &mut State, task: TaskId, query: Query, last: Option<u64>) {
+    let effect = Effect::Search(task.clone(), query.clone());
+    state.search = Some(Search { task, query, last, outcome: Outcome::Asked, counted: None });
+    state.effects.push(effect);
+}
 
-    /// Shows the result of a search, if it is still wanted.
-    pub(in crate::console) fn found(
-        &mut self,
-        task: TaskId,
-        query: &Query,
-        line: Option<u64>,
-        counted: Option<(u64, u64)>,
-    ) {
-        let Some(search) = self.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
-            return;
-        };
-        let Some(line) = line else {
-            search.outcome = Outcome::Nowhere(search.last);
-            return;
-        };
-        search.outcome = Outcome::At(line);
-        search.counted = counted;
-        self.go_to_line(task, line)
-    }
+/// Shows the result of a search, if it is still wanted.
+pub(in crate::console) fn found(
+    state: &mut State,
+    task: TaskId,
+    query: &Query,
+    line: Option<u64>,
+    counted: Option<(u64, u64)>,
+) {
+    let Some(search) = state.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
+        return;
+    };
+    let Some(line) = line else {
+        search.outcome = Outcome::Nowhere(search.last);
+        return;
+    };
+    search.outcome = Outcome::At(line);
+    search.counted = counted;
+    go_to_line(state, task, line)
+}
 
-    fn go_to_line(&mut self, task: TaskId, line: u64) {
-        let is_shown = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
-        if is_shown.is_some_and(|page| page.rows.contains(&line)) {
-            self.mark_matches();
-            return;
-        }
-        self.show_page(task, Anchor::Around(line))
+fn go_to_line(state: &mut State, task: TaskId, line: u64) {
+    let is_shown = state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+    if is_shown.is_some_and(|page| page.rows.contains(&line)) {
+        log::mark_matches(state);
+        return;
     }
+    log::show_page(state, task, Anchor::Around(line))
 }

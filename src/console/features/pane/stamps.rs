@@ -2,75 +2,70 @@
 //! pane then shows the log, even while it follows; programs on the alternate screen and tasks that are being
 //! typed into keep their live screen.
 
-use crate::console::state::State;
-use crate::console::state::areas::cut_left;
-use crate::console::state::focus::Mode;
-use crate::console::state::layout::{Layout, Pane};
-use crate::console::state::page::{Anchor, PageView};
+use crate::console::features::pane::reflow;
 use crate::console::state::stamps::Stamps;
+use crate::console::state::{Anchor, Layout, Mode, PageView, Pane, State, cut_left};
 use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
 /// Width of a timestamp and the gap after it, in columns.
 const COLUMNS: u16 = 9;
 
-impl State {
-    /// Turns timestamps on or off.
-    pub(in crate::console) fn toggle_stamps(&mut self) {
-        self.stamps = Stamps { are_shown: !self.stamps.are_shown, ..Stamps::default() };
-    }
+/// Turns timestamps on or off.
+pub(in crate::console) fn toggle_stamps(state: &mut State) {
+    state.stamps = Stamps { are_shown: !state.stamps.are_shown, ..Stamps::default() };
+}
 
-    /// Rereads the end of the log when it has grown, one read at a time.
-    pub(in crate::console) fn read_stamped(&mut self, layout: &Layout) {
-        let pane = self.at_hand().and_then(|task| layout.pane(&task.id)).filter(|pane| self.shows_log(pane));
-        let Some(pane) = pane.filter(|_| self.stamps.are_shown && self.scroll.is_none()) else { return };
-        let (task, size) = (pane.task.clone(), Size::clamped(self.columns(pane), pane.size().rows()));
-        let written = self.view.task(&task).map_or(0, |task| task.output.bytes);
-        let wanted = (task.clone(), written, size);
-        if let Some((asked, is_under_way)) = &self.stamps.asked
-            && (*asked == wanted || *is_under_way && asked.0 == task)
-        {
-            return;
-        }
-        self.stamps.asked = Some((wanted, true));
-        self.ask_for_page(pane, Anchor::Stamped, size.rows());
+/// Rereads the end of the log when it has grown, one read at a time.
+pub(in crate::console) fn read_stamped(state: &mut State, layout: &Layout) {
+    let pane = state.at_hand().and_then(|task| layout.pane(&task.id)).filter(|pane| shows_log(state, pane));
+    let Some(pane) = pane.filter(|_| state.stamps.are_shown && state.scroll.is_none()) else { return };
+    let (task, size) = (pane.task.clone(), Size::clamped(reflow::columns(state, pane), pane.size().rows()));
+    let written = state.view.task(&task).map_or(0, |task| task.output.bytes);
+    let wanted = (task.clone(), written, size);
+    if let Some((asked, is_under_way)) = &state.stamps.asked
+        && (*asked == wanted || *is_under_way && asked.0 == task)
+    {
+        return;
     }
+    state.stamps.asked = Some((wanted, true));
+    reflow::ask_for_page(state, pane, Anchor::Stamped, size.rows());
+}
 
-    /// Takes a page that was read for this.
-    pub(in crate::console) fn take_stamped(&mut self, task: TaskId, page: PageView) {
-        if let Some((asked, is_under_way)) = &mut self.stamps.asked
-            && asked.0 == task
-        {
-            *is_under_way = false;
-            self.stamps.page = Some((task, page));
-        }
+/// Takes a page that was read for this.
+pub(in crate::console) fn take_stamped(state: &mut State, task: TaskId, page: PageView) {
+    if let Some((asked, is_under_way)) = &mut state.stamps.asked
+        && asked.0 == task
+    {
+        *is_under_way = false;
+        state.stamps.page = Some((task, page));
     }
+}
 
-    /// Returns the page with timestamps that a pane shows instead of its screen.
-    pub(in crate::console) fn stamped(&self, pane: &Pane) -> Option<&PageView> {
-        let (task, page) = self.stamps.page.as_ref().filter(|_| self.stamps.are_shown)?;
-        (*task == pane.task && page.lines > 0 && self.shows_log(pane)).then_some(page)
-    }
+/// Returns the page with timestamps that a pane shows instead of its screen.
+pub(in crate::console) fn stamped<'a>(state: &'a State, pane: &Pane) -> Option<&'a PageView> {
+    let (task, page) = state.stamps.page.as_ref().filter(|_| state.stamps.are_shown)?;
+    (*task == pane.task && page.lines > 0 && shows_log(state, pane)).then_some(page)
+}
 
-    /// Returns the width of a pane's timestamps in columns.
-    pub(in crate::console) fn stamp_columns(&self, pane: &Pane) -> u16 {
-        let is_scrolled =
-            self.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task && scroll.page.is_some());
-        let has_times = self.stamps.are_shown && is_scrolled || self.stamped(pane).is_some();
-        if has_times { columns(pane) } else { 0 }
-    }
+/// Returns the width of a pane's timestamps in columns.
+pub(in crate::console) fn stamp_columns(state: &State, pane: &Pane) -> u16 {
+    let is_scrolled =
+        state.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task && scroll.page.is_some());
+    let has_times = state.stamps.are_shown && is_scrolled || stamped(state, pane).is_some();
+    if has_times { columns(pane) } else { 0 }
+}
 
-    /// Tells whether a pane can show lines of the log: nobody is typing into it, and no program uses the
-    /// alternate screen.
-    fn shows_log(&self, pane: &Pane) -> bool {
-        let is_at_hand = self.at_hand().is_some_and(|task| task.id == pane.task);
-        let is_busy = matches!(self.mode, Mode::Input(_) | Mode::Copy(_));
-        let has_screen = self.view.pictures.get(&pane.task).is_some_and(|shown| shown.modes.alternate_screen);
-        is_at_hand && !is_busy && !has_screen
-    }
+/// Tells whether a pane can show lines of the log: nobody is typing into it, and no program uses the
+/// alternate screen.
+fn shows_log(state: &State, pane: &Pane) -> bool {
+    let is_at_hand = state.at_hand().is_some_and(|task| task.id == pane.task);
+    let is_busy = matches!(state.mode, Mode::Input(_) | Mode::Copy(_));
+    let has_screen = state.view.pictures.get(&pane.task).is_some_and(|shown| shown.modes.alternate_screen);
+    is_at_hand && !is_busy && !has_screen
 }
 
 pub(in crate::console) fn columns(pane: &Pane) -> u16 {

@@ -7,7 +7,7 @@ use crate::console::features::question::QuestionDialog;
 use crate::console::features::question::draw::rows;
 use crate::console::keys::{Action, Context};
 use crate::console::state::State;
-use crate::console::widgets::dialog::scrolled;
+use crate::console::widgets::scrolled;
 use crate::link::Request;
 use crate::model::Question;
 

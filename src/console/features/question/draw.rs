@@ -5,13 +5,10 @@ use ratatui::layout::Rect;
 
 use crate::console::features::question::QuestionDialog;
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::terms::Term;
+use crate::console::state::{State, Term};
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::places;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::joined;
+use crate::console::widgets::{Painter, joined, places};
 use crate::model::QuestionKind;
 
 /// Maximum number of labels shown at once.

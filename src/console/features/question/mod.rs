@@ -13,7 +13,7 @@ use crate::console::keys::{Action, Context};
 use crate::console::state::questions::title;
 use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::{has_been_read, places};
+use crate::console::widgets::{has_been_read, places};
 use crate::model::{AnswerValue, BindingView, Expected, Given, Question, QuestionKind};
 
 /// Maximum number of rows shown of a value.

@@ -1,8 +1,7 @@
 //! The difference between the answers of two calls.
 
 use crate::console::features::receipts::Receipts;
-use crate::console::state::State;
-use crate::console::state::calls::Column;
+use crate::console::state::{Column, State};
 use crate::console::text::diff::Diff;
 use crate::console::text::reading::{Reader, Text};
 use crate::console::text::{json, piece};

@@ -9,10 +9,7 @@ use serde_json::Value;
 
 use crate::console::effect::Effect;
 use crate::console::features::receipts::Receipts;
-use crate::console::state::State;
-use crate::console::state::coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
-use crate::console::state::focus::Screen;
-use crate::console::state::names::alias;
+use crate::console::state::{CommandCoverage, Screen, ShownCommand, ShownStream, State, Transcript, alias};
 use crate::console::text::reading::{Reader, Text};
 use crate::console::text::{Document, Piece, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};
@@ -232,16 +229,14 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
     }
 }
 
-impl State {
-    /// Requests the coverage of the current answer: for its task, or for the commands of its batch.
-    pub(in crate::console) fn ask_for_coverage(&mut self) {
-        let Some(record) = self.shown_record() else { return };
-        let task = self.shown_call().and_then(|call| call.task.clone());
-        match shown(&record, task.as_ref(), &self.view.snapshot.tasks) {
-            Ok(shown) => self.effects.push(Effect::Coverage { call: record.seq, shown }),
-            Err(why) => {
-                self.toasts.say(why, Some(record.seq), self.now);
-            }
+/// Requests the coverage of the current answer: for its task, or for the commands of its batch.
+pub(in crate::console) fn ask_for_coverage(state: &mut State) {
+    let Some(record) = state.shown_record() else { return };
+    let task = state.shown_call().and_then(|call| call.task.clone());
+    match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
+        Ok(shown) => state.effects.push(Effect::Coverage { call: record.seq, shown }),
+        Err(why) => {
+            state.toasts.say(why, Some(record.seq), state.now);
         }
     }
 }

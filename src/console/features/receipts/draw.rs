@@ -9,21 +9,15 @@ use serde_json::Value;
 use crate::console::features::receipts::Receipts;
 use crate::console::features::receipts::sheet::Sheet;
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::areas::{cut_left, cut_top};
-use crate::console::state::call_rows::{CallRow, CallState, outcome, subject};
-use crate::console::state::calls::Column;
-use crate::console::state::focus::Screen;
-use crate::console::state::layout::Layout;
-use crate::console::state::names::short_alias;
-use crate::console::state::terms::Term;
-use crate::console::state::view::View;
-use crate::console::state::words::{short, who};
+use crate::console::state::call_rows::subject;
+use crate::console::state::{
+    CallRow, CallState, Column, Layout, Screen, State, Term, View, cut_left, cut_top, outcome, short,
+    short_alias, who,
+};
 use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, width, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::columns;
 use crate::console::widgets::text::{found, reading};
+use crate::console::widgets::{Painter, columns};
 use crate::model::{CallSummary, StreamLine, StreamView, TaskView};
 
 /// Minimum width of a list that has room for the summaries, in columns.

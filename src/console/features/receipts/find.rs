@@ -2,10 +2,8 @@
 
 use crate::console::features::receipts::Receipts;
 use crate::console::keys::Context;
-use crate::console::state::State;
-use crate::console::state::calls::Column;
-use crate::console::state::finding::{Finding, TextId};
-use crate::console::state::focus::Screen;
+use crate::console::state::finding::TextId;
+use crate::console::state::{Column, Finding, Screen, State};
 use crate::console::text::reading::Text;
 
 impl Receipts {

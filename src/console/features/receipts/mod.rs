@@ -1,9 +1,9 @@
-//! The receipts screen: which call is selected, which column has the keys, and the texts to read.
+//! The receipts screen: moving between calls and columns, and the texts to read.
 
 pub mod compare;
 pub mod coverage;
 pub mod draw;
-mod find;
+pub mod find;
 pub mod sheet;
 
 use std::sync::Arc;
@@ -11,10 +11,7 @@ use std::sync::Arc;
 use crate::console::effect::Effect;
 use crate::console::features::receipts::sheet::{Link, Sheet, more, next_less, sheet};
 use crate::console::keys::Action;
-use crate::console::state::State;
-use crate::console::state::calls::Column;
-use crate::console::state::focus::{Mode, Prompt, Screen};
-use crate::console::state::layout::Layout;
+use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State};
 use crate::console::text::reading::moved;
 use crate::link::Request;
 use crate::model::CallRecord;
@@ -50,7 +47,7 @@ impl Receipts {
             }
         }
         if state.calls.column != Column::Envelope {
-            return state.cycle_column(1);
+            return cycle_column(state, 1);
         }
         let Some(sheet) = &mut self.sheet else { return };
         sheet.envelope.at = sheet.envelope.document.fold(sheet.envelope.at);
@@ -85,13 +82,13 @@ impl Receipts {
     }
 
     pub(crate) fn go_in_text(&mut self, state: &State, column: Column, action: Action) {
-        let shown = state.text_rows(column);
+        let shown = text_rows(state, column);
         self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).go(action, shown));
     }
 
     /// Scrolls a text by a row, as the wheel does.
     pub(in crate::console) fn roll_text(&mut self, state: &State, column: Column, action: Action) {
-        let shown = state.text_rows(column);
+        let shown = text_rows(state, column);
         self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).roll(action, shown));
     }
 
@@ -135,73 +132,68 @@ impl Receipts {
     }
 }
 
-impl State {
-    /// Lists the calls that match the typed text, and shows the newest of them.
-    pub(in crate::console) fn filter_calls(&mut self) {
-        let Mode::Write(Prompt::FilterCalls, editor) = &self.mode else { return };
-        self.calls.filter = editor.value().to_owned();
-        self.calls.selected = None;
-    }
+/// Lists the calls that match the typed text, and shows the newest of them.
+pub(in crate::console) fn filter_calls(state: &mut State) {
+    let Mode::Write(Prompt::FilterCalls, editor) = &state.mode else { return };
+    state.calls.filter = editor.value().to_owned();
+    state.calls.selected = None;
 }
 
-impl State {
-    /// Removes the filter from the list of calls, or if there is none, the limit to one place; tells whether
-    /// there was anything to remove.
-    pub(crate) fn unfilter_calls(&mut self) -> bool {
-        if !std::mem::take(&mut self.calls.filter).is_empty() {
-            return true;
-        }
-        let is_narrowed = self.is_narrowed();
-        if is_narrowed {
-            self.show_only(None);
-        }
-        is_narrowed
+/// Removes the filter from the list of calls, or if there is none, the limit to one place; tells whether
+/// there was anything to remove.
+pub(crate) fn unfilter_calls(state: &mut State) -> bool {
+    if !std::mem::take(&mut state.calls.filter).is_empty() {
+        return true;
     }
+    let is_narrowed = state.is_narrowed();
+    if is_narrowed {
+        state.show_only(None);
+    }
+    is_narrowed
+}
 
-    pub(crate) fn cycle_column(&mut self, by: usize) {
-        const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
-        let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
-        self.calls.column = TURN[(at + by) % TURN.len()];
-    }
+pub(crate) fn cycle_column(state: &mut State, by: usize) {
+    const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
+    let at = TURN.iter().position(|column| *column == state.calls.column).unwrap_or(0);
+    state.calls.column = TURN[(at + by) % TURN.len()];
+}
 
-    /// Opens the task of the current call, or the command of the program on screen.
-    pub(crate) fn open_task(&mut self) {
-        let task = match self.screen {
-            Screen::Program => self.program_task(),
-            _ => self.shown_call().and_then(|call| call.task.clone()),
-        };
-        let Some(task) = task else { return };
-        if self.view.task(&task).is_none() {
-            self.say("that task is no longer on the list");
-            return;
-        }
-        self.select(task);
-        self.show(Screen::Focus)
+/// Opens the task of the current call, or the command of the program on screen.
+pub(crate) fn open_task(state: &mut State) {
+    let task = match state.screen {
+        Screen::Program => state.program_task(),
+        _ => state.shown_call().and_then(|call| call.task.clone()),
+    };
+    let Some(task) = task else { return };
+    if state.view.task(&task).is_none() {
+        state.say("that task is no longer on the list");
+        return;
     }
+    state.select(task);
+    state.show(Screen::Focus)
+}
 
-    pub(crate) fn go_in_calls(&mut self, action: Action) {
-        let count = self.call_rows().len();
-        let page = self.layout().list_items().max(1);
-        let to = moved(self.call_at(), action, page, count.saturating_sub(1));
-        let seq = self.call_rows().get(to).map(|row| row.call.seq);
-        self.calls.selected = if to == 0 { None } else { seq };
-    }
+pub(crate) fn go_in_calls(state: &mut State, action: Action) {
+    let count = state.call_rows().len();
+    let page = state.layout().list_items().max(1);
+    let to = moved(state.call_at(), action, page, count.saturating_sub(1));
+    let seq = state.call_rows().get(to).map(|row| row.call.seq);
+    state.calls.selected = if to == 0 { None } else { seq };
+}
 
-    /// Returns how many rows of a text fit on screen.
-    pub(in crate::console) fn text_rows(&self, column: Column) -> usize {
-        usize::from(self.layout().text(column).height.saturating_sub(1))
-    }
+/// Returns how many rows of a text fit on screen.
+pub(in crate::console) fn text_rows(state: &State, column: Column) -> usize {
+    usize::from(state.layout().text(column).height.saturating_sub(1))
+}
 
-    pub(crate) fn fetch_call(&mut self, layout: &Layout) -> Option<Effect> {
-        let is_wanted = self.screen == Screen::Receipts || !layout.receipt.is_empty();
-        let call = self.shown_call().filter(|_| is_wanted)?;
-        let (seq, is_answered) = (call.seq, call.status.is_some());
-        let has_it =
-            self.view.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
-        if has_it || self.view.asked.get(&seq) == Some(&is_answered) {
-            return None;
-        }
-        self.view.asked.insert(seq, is_answered);
-        Some(Effect::Ask(Request::Record { seq }))
+pub(crate) fn fetch_call(state: &mut State, layout: &Layout) -> Option<Effect> {
+    let is_wanted = state.screen == Screen::Receipts || !layout.receipt.is_empty();
+    let call = state.shown_call().filter(|_| is_wanted)?;
+    let (seq, is_answered) = (call.seq, call.status.is_some());
+    let has_it = state.view.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
+    if has_it || state.view.asked.get(&seq) == Some(&is_answered) {
+        return None;
     }
+    state.view.asked.insert(seq, is_answered);
+    Some(Effect::Ask(Request::Record { seq }))
 }

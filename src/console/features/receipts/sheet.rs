@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::console::state::calls::Column;
+use crate::console::state::Column;
 use crate::console::text::document::Marks;
 use crate::console::text::json::lines_below;
 use crate::console::text::reading::Text;

@@ -3,16 +3,12 @@
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 
-use crate::console::state::areas::{cut_bottom, cut_top};
-use crate::console::state::layout::Pane;
-use crate::console::state::names::alias;
-use crate::console::state::replay::{Reel, Replay};
-use crate::console::state::words::{command, told as fact_told, who};
+use crate::console::state::{
+    Pane, Reel, Replay, alias, command, cut_bottom, cut_top, told as fact_told, who,
+};
 use crate::console::text::{Piece, count, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::cells;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::task_state::role;
+use crate::console::widgets::{Painter, cells, role};
 
 /// Rows of the time line: the events, the actors, the line itself, and a description.
 const LINE_ROWS: u16 = 3;

@@ -6,74 +6,69 @@ use std::sync::Arc;
 
 use crate::console::effect::Effect;
 use crate::console::keys::Action;
-use crate::console::state::State;
-use crate::console::state::picture::Picture;
-use crate::console::state::replay::{Reel, Replay};
+use crate::console::state::{Picture, Reel, Replay, State};
 use crate::envelope::TaskId;
 
-impl State {
-    /// Starts the replay of a task.
-    pub(in crate::console) fn open_replay(&mut self, task: TaskId) {
-        self.thaw();
-        self.toasts.pass();
-        self.replay = Some(Replay::new(task.clone(), self.now));
-        self.effects.push(Effect::Replay(task));
-    }
+/// Starts the replay of a task.
+pub(in crate::console) fn open_replay(state: &mut State, task: TaskId) {
+    state.thaw();
+    state.toasts.pass();
+    state.replay = Some(Replay::new(task.clone(), state.now));
+    state.effects.push(Effect::Replay(task));
+}
 
-    /// Handles a key of the replay; tells whether it was one.
-    pub(in crate::console) fn act_on_replay(&mut self, action: Action) -> bool {
-        let now = self.now;
-        let Some(replay) = &mut self.replay else { return false };
-        replay.advance(now);
-        match action {
-            Action::Play => replay.turn(now),
-            Action::Faster => replay.change_speed(true),
-            Action::Slower => replay.change_speed(false),
-            Action::StepForward => replay.step(true, false),
-            Action::StepBack => replay.step(false, false),
-            Action::NextPart => replay.step(true, true),
-            Action::PreviousPart => replay.step(false, true),
-            Action::First => replay.go_to_end(false),
-            Action::Last => replay.go_to_end(true),
-            _ => return false,
-        }
-        true
+/// Handles a key of the replay; tells whether it was one.
+pub(in crate::console) fn act_on_replay(state: &mut State, action: Action) -> bool {
+    let now = state.now;
+    let Some(replay) = &mut state.replay else { return false };
+    replay.advance(now);
+    match action {
+        Action::Play => replay.turn(now),
+        Action::Faster => replay.change_speed(true),
+        Action::Slower => replay.change_speed(false),
+        Action::StepForward => replay.step(true, false),
+        Action::StepBack => replay.step(false, false),
+        Action::NextPart => replay.step(true, true),
+        Action::PreviousPart => replay.step(false, true),
+        Action::First => replay.go_to_end(false),
+        Action::Last => replay.go_to_end(true),
+        _ => return false,
     }
+    true
+}
 
-    /// Receives the moments of the task to replay.
-    pub(in crate::console) fn reel(&mut self, task: &TaskId, reel: Arc<Reel>) {
-        let now = self.now;
-        if let Some(replay) = self.replay.as_mut().filter(|replay| replay.task == *task) {
-            replay.load(reel, now);
-        }
+/// Receives the moments of the task to replay.
+pub(in crate::console) fn reel(state: &mut State, task: &TaskId, reel: Arc<Reel>) {
+    let now = state.now;
+    if let Some(replay) = state.replay.as_mut().filter(|replay| replay.task == *task) {
+        replay.load(reel, now);
     }
+}
 
-    /// Takes the screen of a moment, if it is the one requested.
-    pub(in crate::console) fn played(&mut self, task: &TaskId, place: usize, picture: Picture) {
-        let replay =
-            self.replay.as_mut().filter(|replay| replay.task == *task && replay.asked == Some(place));
-        if let Some(replay) = replay {
-            replay.asked = None;
-            replay.screen = Some((place, picture));
-        }
+/// Takes the screen of a moment, if it is the one requested.
+pub(in crate::console) fn played(state: &mut State, task: &TaskId, place: usize, picture: Picture) {
+    let replay = state.replay.as_mut().filter(|replay| replay.task == *task && replay.asked == Some(place));
+    if let Some(replay) = replay {
+        replay.asked = None;
+        replay.screen = Some((place, picture));
     }
+}
 
-    /// Advances the replay and requests the screen of the current moment, one at a time so that a slow one is
-    /// not requested twice.
-    pub(in crate::console) fn play_on(&mut self) -> Option<Effect> {
-        let now = self.now;
-        if self.replay.as_ref().is_some_and(|replay| self.view.task(&replay.task).is_none()) {
-            self.replay = None;
-        }
-        let replay = self.replay.as_mut()?;
-        replay.advance(now);
-        let place = replay.place();
-        let marks = replay.reel.as_ref()?.moments.get(place)?.marks;
-        let is_there = replay.screen.as_ref().is_some_and(|(shown, _)| *shown == place);
-        if is_there || replay.asked.is_some() {
-            return None;
-        }
-        replay.asked = Some(place);
-        Some(Effect::Play { task: replay.task.clone(), place, marks })
+/// Advances the replay and requests the screen of the current moment, one at a time so that a slow one is
+/// not requested twice.
+pub(in crate::console) fn play_on(state: &mut State) -> Option<Effect> {
+    let now = state.now;
+    if state.replay.as_ref().is_some_and(|replay| state.view.task(&replay.task).is_none()) {
+        state.replay = None;
     }
+    let replay = state.replay.as_mut()?;
+    replay.advance(now);
+    let place = replay.place();
+    let marks = replay.reel.as_ref()?.moments.get(place)?.marks;
+    let is_there = replay.screen.as_ref().is_some_and(|(shown, _)| *shown == place);
+    if is_there || replay.asked.is_some() {
+        return None;
+    }
+    replay.asked = Some(place);
+    Some(Effect::Play { task: replay.task.clone(), place, marks })
 }

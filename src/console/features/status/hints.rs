@@ -4,15 +4,10 @@
 use crate::console::effect::Effect;
 use crate::console::features::status::StatusFacts;
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::calls::Column;
-use crate::console::state::focus::{Mode, Prompt};
-use crate::console::state::input::takes_input;
-use crate::console::state::terms::HINTED;
+use crate::console::state::{Column, HINTED, Mode, Prompt, State, takes_input};
 use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::{columns, joined};
+use crate::console::widgets::{Painter, columns, joined};
 
 /// What newcomers should learn first: the action, and what it is good for.
 const HINTS: [(Action, &str); 4] = [
@@ -25,13 +20,11 @@ const HINTS: [(Action, &str); 4] = [
 /// Maximum number of keys shown at once.
 const MOST_HINTS: usize = 5;
 
-impl State {
-    /// Marks the hint about this key as learnt.
-    pub(in crate::console) fn learn(&mut self, action: Option<Action>) {
-        let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
-        if hinted.is_some_and(|action| self.setup.ui.hints && self.memory.learnt.insert(action.name())) {
-            self.effects.push(Effect::Remember(self.memory.clone()));
-        }
+/// Marks the hint about this key as learnt.
+pub(in crate::console) fn learn(state: &mut State, action: Option<Action>) {
+    let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
+    if hinted.is_some_and(|action| state.setup.ui.hints && state.memory.learnt.insert(action.name())) {
+        state.effects.push(Effect::Remember(state.memory.clone()));
     }
 }
 

@@ -9,20 +9,14 @@ use ratatui::layout::Rect;
 use crate::config::Mouse;
 use crate::console::features::status::hints::{hint, hints, is_finding};
 use crate::console::keys::{Action, Context};
-use crate::console::state::calls::Column;
-use crate::console::state::finding::Finding;
-use crate::console::state::focus::{Mode, Prompt, Screen};
-use crate::console::state::input::wants_secret;
-use crate::console::state::names::alias;
-use crate::console::state::questions;
-use crate::console::state::search::{Outcome, Search};
-use crate::console::state::terms::{HINTED, Term};
-use crate::console::state::words::{needs, who};
+use crate::console::state::{
+    Column, Finding, HINTED, Mode, Outcome, Prompt, Screen, Search, Term, alias, needs, questions,
+    wants_secret, who,
+};
 use crate::console::text;
 use crate::console::text::{Piece, count, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::columns;
+use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
 use crate::model::Notice;
 

@@ -8,13 +8,10 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::keys::{Action, Context};
-use crate::console::state::input::SIGNALS;
-use crate::console::state::names::alias;
-use crate::console::state::words::who;
+use crate::console::state::{SIGNALS, alias, who};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
 use crate::envelope::{Actor, TaskId};
 use crate::link::ASKED_FOR;
 use crate::model::{RunState, TaskView};

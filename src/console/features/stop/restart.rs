@@ -7,13 +7,10 @@ use serde_json::json;
 use crate::console::effect::Effect;
 use crate::console::features::stop::Stopping;
 use crate::console::keys::{Action, Context};
-use crate::console::state::State;
-use crate::console::state::input::stop_of;
-use crate::console::state::names::alias;
+use crate::console::state::{State, alias, stop_of};
 use crate::console::text::piece;
 use crate::console::theme::Role;
-use crate::console::widgets::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
 use crate::envelope::TaskId;
 use crate::model::{TaskStatus, TaskView};
 

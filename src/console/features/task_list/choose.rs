@@ -2,14 +2,13 @@
 
 use strum::VariantArray as _;
 
-use crate::console::state::State;
 use crate::console::state::agents::parted;
-use crate::console::state::choice::{Arranged, Choice};
-use crate::console::state::listing::columns::ListColumn;
-use crate::console::state::listing::filter::{Filter, Filters, Whose};
+use crate::console::state::choice::Arranged;
+use crate::console::state::listing::filter::Whose;
 use crate::console::state::listing::rows::{Grouping, Listing, Sort};
+use crate::console::state::{Choice, Filter, Filters, ListColumn, State};
 use crate::console::text::visible;
-use crate::console::widgets::chooser::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, Item, Kind};
 use crate::envelope::Actor;
 use crate::model::TaskView;
 
@@ -52,133 +51,132 @@ impl Grouping {
     }
 }
 
-impl State {
-    /// Returns the list of filters, each with its letter and the number of matching tasks; then the agents of
-    /// the listed tasks.
-    pub(in crate::console) fn list_of_filters(&self) -> Chooser {
-        let counted = |holds: &dyn Fn(&TaskView) -> bool| match self
-            .view
-            .snapshot
-            .tasks
-            .iter()
-            .filter(|task| holds(task))
-            .count()
+/// Returns the list of filters, each with its letter and the number of matching tasks; then the agents of
+/// the listed tasks.
+pub(in crate::console) fn list_of_filters(state: &State) -> Chooser {
+    let counted = |holds: &dyn Fn(&TaskView) -> bool| match state
+        .view
+        .snapshot
+        .tasks
+        .iter()
+        .filter(|task| holds(task))
+        .count()
+    {
+        1 => "1 task".to_owned(),
+        count => format!("{count} tasks"),
+    };
+    let mut items: Vec<Item> = Vec::new();
+    for filter in Filter::VARIANTS {
+        let about = counted(&|task| filter.holds(task));
+        let key = filter.letter().to_string();
+        items.push(Item { key, ..Item::new(filter.word(), about, Choice::Filter(*filter)) });
+    }
+    for (number, whose) in present(state).into_iter().enumerate() {
+        let what = if matches!(whose, Whose::Agent(_)) { ", all its connections" } else { "" };
+        let about = format!("{}{what}", counted(&|task| whose.holds(task)));
+        let key = if number < 9 { (number + 1).to_string() } else { String::new() };
+        let name = visible::one_line(whose.name()).into_owned();
+        items.push(Item { key, ..Item::new(name, about, Choice::Whose(whose)) });
+    }
+    let mut chooser = Chooser::new(Kind::Filters, items);
+    match &state.list.filters {
+        Filters { state: Filter::All, whose: Some(whose), .. } => {
+            chooser.select(&Choice::Whose(whose.clone()))
+        }
+        filters => chooser.select(&Choice::Filter(filters.state)),
+    }
+    chooser
+}
+
+/// Returns the agents that started a listed task: each connection, preceded by the agent as a whole if it
+/// has several.
+fn present(state: &State) -> Vec<Whose> {
+    let mut labels: Vec<&str> = Vec::new();
+    for task in &state.view.snapshot.tasks {
+        if let Actor::Agent(label) = &task.started_by
+            && !labels.contains(&label.as_str())
+            && labels.len() < MOST_AGENTS
         {
-            1 => "1 task".to_owned(),
-            count => format!("{count} tasks"),
-        };
-        let mut items: Vec<Item> = Vec::new();
-        for filter in Filter::VARIANTS {
-            let about = counted(&|task| filter.holds(task));
-            let key = filter.letter().to_string();
-            items.push(Item { key, ..Item::new(filter.word(), about, Choice::Filter(*filter)) });
+            labels.push(label);
         }
-        for (number, whose) in self.present().into_iter().enumerate() {
-            let what = if matches!(whose, Whose::Agent(_)) { ", all its connections" } else { "" };
-            let about = format!("{}{what}", counted(&|task| whose.holds(task)));
-            let key = if number < 9 { (number + 1).to_string() } else { String::new() };
-            let name = visible::one_line(whose.name()).into_owned();
-            items.push(Item { key, ..Item::new(name, about, Choice::Whose(whose)) });
-        }
-        let mut chooser = Chooser::new(Kind::Filters, items);
-        match &self.list.filters {
-            Filters { state: Filter::All, whose: Some(whose), .. } => {
-                chooser.select(&Choice::Whose(whose.clone()))
-            }
-            filters => chooser.select(&Choice::Filter(filters.state)),
-        }
-        chooser
     }
-
-    /// Returns the agents that started a listed task: each connection, preceded by the agent as a whole if it
-    /// has several.
-    fn present(&self) -> Vec<Whose> {
-        let mut labels: Vec<&str> = Vec::new();
-        for task in &self.view.snapshot.tasks {
-            if let Actor::Agent(label) = &task.started_by
-                && !labels.contains(&label.as_str())
-                && labels.len() < MOST_AGENTS
-            {
-                labels.push(label);
-            }
+    labels.sort_unstable();
+    let mut present: Vec<Whose> = Vec::new();
+    for label in &labels {
+        let own = parted(label).0;
+        let has_others = labels.iter().any(|other| other != label && parted(other).0 == own);
+        let agent = Whose::Agent(own.to_owned());
+        if has_others && !present.contains(&agent) {
+            present.push(agent);
         }
-        labels.sort_unstable();
-        let mut present: Vec<Whose> = Vec::new();
-        for label in &labels {
-            let own = parted(label).0;
-            let has_others = labels.iter().any(|other| other != label && parted(other).0 == own);
-            let agent = Whose::Agent(own.to_owned());
-            if has_others && !present.contains(&agent) {
-                present.push(agent);
-            }
-            present.push(Whose::Session((*label).to_owned()));
-        }
-        present
+        present.push(Whose::Session((*label).to_owned()));
     }
+    present
+}
 
-    /// Lists only the tasks of one agent or connection.
-    pub(in crate::console) fn list_those_of(&mut self, whose: Whose) {
-        self.thaw();
-        self.set_filters(Filters { whose: Some(whose), ..self.list.filters.clone() });
-    }
+/// Lists only the tasks of one agent or connection.
+pub(in crate::console) fn list_those_of(state: &mut State, whose: Whose) {
+    state.thaw();
+    state.set_filters(Filters { whose: Some(whose), ..state.list.filters.clone() });
+}
 
-    /// Filters tasks by state or kind of actor; `All` removes every filter.
-    pub(in crate::console) fn list_only(&mut self, state: Filter) {
-        self.thaw();
-        self.set_filters(match state {
-            Filter::All => Filters::default(),
-            state => Filters { state, ..self.list.filters.clone() },
+/// Filters tasks by state or kind of actor; `All` removes every filter.
+pub(in crate::console) fn list_only(state: &mut State, filter: Filter) {
+    state.thaw();
+    let filters = match filter {
+        Filter::All => Filters::default(),
+        one => Filters { state: one, ..state.list.filters.clone() },
+    };
+    state.set_filters(filters);
+}
+
+/// Opens the list of options for the form of the task list.
+pub(in crate::console) fn arrangement_list(state: &State) -> Chooser {
+    let listing = &state.list.listing;
+    let chosen = |is_chosen: bool| if is_chosen { "now: " } else { "" };
+    let mut items: Vec<Item> = Vec::new();
+    for sort in Sort::VARIANTS {
+        let word: &str = sort.into();
+        let about = format!("{}{}", chosen(listing.sort == *sort), sort.about());
+        let choice = Choice::Arranged(Arranged::Sort(*sort));
+        items.push(Item {
+            key: sort.letter().to_string(),
+            ..Item::new(format!("sort {word}"), about, choice)
         });
     }
-
-    /// Opens the list of options for the form of the task list.
-    pub(in crate::console) fn arrangement_list(&self) -> Chooser {
-        let listing = &self.list.listing;
-        let chosen = |is_chosen: bool| if is_chosen { "now: " } else { "" };
-        let mut items: Vec<Item> = Vec::new();
-        for sort in Sort::VARIANTS {
-            let word: &str = sort.into();
-            let about = format!("{}{}", chosen(listing.sort == *sort), sort.about());
-            let choice = Choice::Arranged(Arranged::Sort(*sort));
-            items.push(Item {
-                key: sort.letter().to_string(),
-                ..Item::new(format!("sort {word}"), about, choice)
-            });
-        }
-        for groups in Grouping::VARIANTS {
-            let word: &str = groups.into();
-            let about = format!("{}{}", chosen(listing.groups == *groups), groups.about());
-            let choice = Choice::Arranged(Arranged::Groups(*groups));
-            items.push(Item {
-                key: groups.key().to_string(),
-                ..Item::new(format!("group {word}"), about, choice)
-            });
-        }
-        for one in ListColumn::VARIANTS {
-            let word: &str = one.into();
-            let is_shown = if listing.columns.contains(one) { "shown" } else { "not shown" };
-            let about = format!("{is_shown}: {}", one.about());
-            items.push(Item::new(format!("column {word}"), about, Choice::Arranged(Arranged::Column(*one))));
-        }
-        Chooser::new(Kind::Listing, items)
+    for groups in Grouping::VARIANTS {
+        let word: &str = groups.into();
+        let about = format!("{}{}", chosen(listing.groups == *groups), groups.about());
+        let choice = Choice::Arranged(Arranged::Groups(*groups));
+        items.push(Item {
+            key: groups.key().to_string(),
+            ..Item::new(format!("group {word}"), about, choice)
+        });
     }
+    for one in ListColumn::VARIANTS {
+        let word: &str = one.into();
+        let is_shown = if listing.columns.contains(one) { "shown" } else { "not shown" };
+        let about = format!("{is_shown}: {}", one.about());
+        items.push(Item::new(format!("column {word}"), about, Choice::Arranged(Arranged::Column(*one))));
+    }
+    Chooser::new(Kind::Listing, items)
+}
 
-    /// Changes the form of the list; the options stay open after choosing a column.
-    pub(in crate::console) fn arrange_list(&mut self, choice: Arranged) -> Option<Chooser> {
-        let listing: &mut Listing = &mut self.list.listing;
-        match choice {
-            Arranged::Sort(sort) => listing.sort = sort,
-            Arranged::Groups(groups) => listing.groups = groups,
-            Arranged::Column(one) => {
-                if !listing.columns.remove(&one) {
-                    listing.columns.insert(one);
-                }
-                let mut list = self.arrangement_list();
-                list.select(&Choice::Arranged(choice));
-                return Some(list);
+/// Changes the form of the list; the options stay open after choosing a column.
+pub(in crate::console) fn arrange_list(state: &mut State, choice: Arranged) -> Option<Chooser> {
+    let listing: &mut Listing = &mut state.list.listing;
+    match choice {
+        Arranged::Sort(sort) => listing.sort = sort,
+        Arranged::Groups(groups) => listing.groups = groups,
+        Arranged::Column(one) => {
+            if !listing.columns.remove(&one) {
+                listing.columns.insert(one);
             }
+            let mut list = arrangement_list(state);
+            list.select(&Choice::Arranged(choice));
+            return Some(list);
         }
-        self.list.top = 0;
-        None
     }
+    state.list.top = 0;
+    None
 }

@@ -1,11 +1,10 @@
 //! The columns of wide list rows, as chosen by the user.
 
 use crate::console::state::agents::short_name;
-use crate::console::state::listing::columns::ListColumn;
-use crate::console::state::words::{how, who};
+use crate::console::state::{ListColumn, how, who};
 use crate::console::text::{Piece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
+use crate::console::widgets::Painter;
 use crate::model::TaskView;
 
 /// Width of the initiator's name, in columns.

@@ -4,20 +4,13 @@ use ratatui::layout::Rect;
 
 use crate::console::features::task_list::columns::by;
 use crate::console::keys::{Action, Context};
-use crate::console::state::areas::cut_top;
-use crate::console::state::layout::Layout;
-use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter;
 use crate::console::state::listing::heads::{Batch, Counts, Head, HeadOf};
-use crate::console::state::listing::rows::Row;
-use crate::console::state::names::short_alias;
-use crate::console::state::words::{command, short_command, why};
+use crate::console::state::words::{short_command, why};
+use crate::console::state::{Layout, ListColumn, Row, command, cut_top, short_alias};
 use crate::console::text::{Piece, column, cut, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Painter;
-use crate::console::widgets::pieces::columns;
-use crate::console::widgets::place_state;
-use crate::console::widgets::task_state::usually;
+use crate::console::widgets::{Painter, columns, place_state, usually};
 use crate::model::TaskView;
 
 const STATE: usize = 13;

@@ -1,0 +1,65 @@
+//! How the user has arranged the screen: screen, zoom, pins and split, saved per workspace.
+
+pub mod tilings;
+
+use crate::console::state::{Arrangement, Screen, State};
+
+/// Maximum number of pinned panes: as many as fit on screen at once.
+pub const MOST_PINS: usize = 4;
+
+/// How many steps the list can be made smaller or larger than the default.
+pub(in crate::console) const MOST_SPLIT: i16 = 12;
+
+impl Arrangement {
+    /// Returns the current arrangement.
+    pub fn of(state: &State) -> Self {
+        // A program ends sooner or later, so its screen is never restored.
+        let screen = if state.screen == Screen::Program { Screen::Tasks } else { state.screen };
+        let (list, layout) = (state.list.listing.clone(), state.tilings.clone());
+        let (zoom, pins, split) = (state.is_zoomed, state.pins.clone(), state.split);
+        Self { screen, zoom, pins, split, list, layout }
+    }
+
+    /// Restores a saved arrangement.
+    pub fn apply(self, state: &mut State) {
+        state.screen = match self.screen {
+            Screen::Program => Screen::Tasks,
+            Screen::Focus if state.selected().is_none() => Screen::Tasks,
+            screen => screen,
+        };
+        state.is_zoomed = self.zoom;
+        state.pins.clear();
+        for pin in self.pins {
+            if state.pins.len() < MOST_PINS && !state.pins.contains(&pin) {
+                state.pins.push(pin);
+            }
+        }
+        state.split = self.split.clamp(-MOST_SPLIT, MOST_SPLIT);
+        state.list.listing = self.list;
+        state.tilings = self.layout.checked();
+        state.touch();
+    }
+}
+
+/// Pins or unpins the selected task.
+pub(crate) fn toggle_pin(state: &mut State) {
+    let Some(id) = state.selected().map(|task| task.id.clone()) else { return };
+    if state.pins.contains(&id) {
+        state.pins.retain(|pin| *pin != id);
+    } else if state.pins.len() < MOST_PINS {
+        state.pins.push(id);
+    } else {
+        state.say("four panes are pinned already");
+    }
+}
+
+/// Makes the list larger or smaller by a number of steps.
+pub(crate) fn resize_list(state: &mut State, by: i16) {
+    state.split = (state.split + by).clamp(-MOST_SPLIT, MOST_SPLIT);
+}
+
+/// Drops the pins of tasks that no longer exist.
+pub(crate) fn keep_pins(state: &mut State) {
+    let tasks = &state.view.snapshot.tasks;
+    state.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));
+}
