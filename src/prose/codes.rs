@@ -167,7 +167,7 @@ codes! {
     HPW014 Warning As(Code::E001), Check, "a string between single quotes goes over several lines", "write `\"\"\"` before and after it";
     HPW015 Warning As(Code::E005), Check, "text right after `\"\"\"`", "start it on the next line";
     HPW016 Warning As(Code::E005), Check, "a calculation or comparison, which the language does not have", "write the condition as `**…**`, or let a command decide";
-    HPW017 Warning As(Code::E005), Check, "an old form that the language no longer has", "write it as the message says";
+    HPW017 Warning As(Code::E005), Check, "a form that is not of the language, or no longer", "write it as the message says";
     HPW018 Warning Same, Check, "a command runs although the gate before it was rejected", "write `on_reject: throw` if the gate is to guard the command";
     HPW019 Warning Same, Check, "a throw without a message outside a catch", "add a message: there is no error to raise again";
     HPW020 Warning As(Code::HPE002), Check, "a variable is assigned that was never declared", "write `let` before it";
@@ -175,6 +175,8 @@ codes! {
     HPW022 Warning Same, Check, "a branch that may be none of those that count is named alone", "name it in a list, `context: [a, b]`: a branch that does not count is left out there";
     HPW023 Warning As(Code::HPE004), Check, "a context is a text, not a variable", "bind the text with `let` first, and name it here";
     HPW024 Warning As(Code::HPE003), Check, "a name for one body is that of an agent, which it hides there", "choose another name";
+    HPW025 Warning Same, Check, "a brace before a name that is not closed right after it: it stays text", "write `{name}` for the value of a whole variable, or `\\{` for a brace that is text";
+    HPW026 Warning As(Code::E018), Run, "`resume:` of a memory that outlives the run and is not there yet: it starts empty", "start the agent with `session:` the first time";
 }
 
 impl Code {

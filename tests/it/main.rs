@@ -116,6 +116,7 @@ mod mcp_shim;
 mod mcp_stdio;
 mod process;
 mod prose_agents;
+mod prose_author;
 mod prose_cases;
 mod prose_codes;
 mod prose_commands;

@@ -101,6 +101,8 @@ pub struct Repeat {
 pub struct For {
     /// One after the other, or all at once.
     pub mode: ForMode,
+    /// What failures do if they run all at once; not in the language.
+    pub on_fail: ParallelOnFail,
     /// The variable of the element.
     pub item: Name,
     /// The variable that counts from 0.

@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::prose::ast::{Exec, Name, Part, Text};
 use crate::prose::codes::Code;
+use crate::prose::lexer::loose_names;
 
 impl<'a> Checker<'a> {
     pub(super) fn exec(&mut self, exec: &'a Exec) {
@@ -32,6 +33,7 @@ impl<'a> Checker<'a> {
             }
             self.check_contender(hole);
         }
+        self.loose_braces(text);
     }
 
     /// Checks a text that is not passed to a shell.
@@ -54,6 +56,34 @@ impl<'a> Checker<'a> {
                 self.reports.add(Code::HPW001, braces(hole), message).hint(advice);
             }
             self.check_contender(hole);
+        }
+        self.loose_braces(text);
+    }
+
+    /// Warns about braces that look like an interpolation and are text: before a variable, before a part of one, or
+    /// never closed.
+    fn loose_braces(&mut self, text: &'a Text) {
+        if !text.parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains('{'))) {
+            return;
+        }
+        let whole = self.source.text();
+        for name in loose_names(self.source, text.span) {
+            let after = whole.get(name.end()..text.span.end()).unwrap_or_default();
+            let inside = after.split_once('}').map(|(inside, _)| inside);
+            let is_path =
+                |path: &str| path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+            let part = inside.filter(|inside| inside.starts_with('.') && is_path(inside));
+            let word = self.source.slice(name);
+            if inside.is_some() && part.is_none() && self.visible(word).is_none() {
+                continue;
+            }
+            let message = match part {
+                Some(part) => {
+                    format!("only whole variables are inserted: `{{{word}{part}}}` stays as it is written")
+                }
+                None => format!("`{{{word}` is not closed after the name and stays as it is written"),
+            };
+            self.reports.add(Code::HPW025, name, message);
         }
     }
 

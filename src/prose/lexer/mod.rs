@@ -10,7 +10,7 @@ use super::diagnostic::Reports;
 use super::source::{Source, Span, to_offset};
 use super::token::{Bracket, Token, TokenKind};
 
-pub(super) use text::read_text;
+pub(super) use text::{loose_names, read_text};
 
 /// The tokens and comments of a text.
 #[derive(Debug)]

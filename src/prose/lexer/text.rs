@@ -45,11 +45,18 @@ pub(super) fn escaped(letter: char) -> Option<char> {
 /// Parses the string or discretion of a token.
 pub(in crate::prose) fn read_text(source: &Source, span: Span, name: impl FnMut(&str, Span) -> Name) -> Text {
     let quote = Quote::at(source.text().as_bytes(), span.start());
-    let at = (span.start() + quote.marker().len()).min(span.end());
-    let reader =
-        Reader { text: source.text(), at, end: span.end(), name, parts: Vec::new(), literal: String::new() };
-    let parts = if quote.is_discretion() { reader.discretion(quote) } else { reader.string(quote) };
+    let parts = Reader::new(source, span, quote, name, None).parts(quote);
     Text { parts, quote, span }
+}
+
+/// Returns the names in the string or discretion of a token that follow a brace which is text, because none closes it
+/// right after the name.
+pub(in crate::prose) fn loose_names(source: &Source, span: Span) -> Vec<Span> {
+    let name = |text: &str, span| Name { text: text.into(), span };
+    let quote = Quote::at(source.text().as_bytes(), span.start());
+    let mut loose = Vec::new();
+    Reader::new(source, span, quote, name, Some(&mut loose)).parts(quote);
+    loose
 }
 
 struct Reader<'a, N> {
@@ -60,9 +67,21 @@ struct Reader<'a, N> {
     name: N,
     parts: Vec<Part>,
     literal: String,
+    /// Where to put the names after braces that are text.
+    loose: Option<&'a mut Vec<Span>>,
 }
 
-impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
+impl<'a, N: FnMut(&str, Span) -> Name> Reader<'a, N> {
+    fn new(source: &'a Source, span: Span, quote: Quote, name: N, loose: Option<&'a mut Vec<Span>>) -> Self {
+        let at = (span.start() + quote.marker().len()).min(span.end());
+        let (parts, literal) = (Vec::new(), String::new());
+        Self { text: source.text(), at, end: span.end(), name, parts, literal, loose }
+    }
+
+    fn parts(self, quote: Quote) -> Vec<Part> {
+        if quote.is_discretion() { self.discretion(quote) } else { self.string(quote) }
+    }
+
     fn string(mut self, quote: Quote) -> Vec<Part> {
         let marker = quote.marker();
         while self.at < self.end {
@@ -135,13 +154,15 @@ impl<N: FnMut(&str, Span) -> Name> Reader<'_, N> {
     fn brace(&mut self) {
         let start = self.at + 1;
         let end = identifier_end(self.text.as_bytes(), start);
+        let span = Span::new(to_offset(start), to_offset(end));
         if end > start && self.text.as_bytes().get(end) == Some(&b'}') {
-            let name = (self.name)(&self.text[start..end], Span::new(to_offset(start), to_offset(end)));
+            let name = (self.name)(&self.text[start..end], span);
             self.flush();
             self.parts.push(Part::Hole(name));
             self.at = end + 1;
         } else {
             self.take(1);
+            self.loose.iter_mut().filter(|_| end > start).for_each(|loose| loose.push(span));
         }
     }
 

@@ -82,6 +82,12 @@ impl Parser<'_> {
                 self.only_once(token, first, "try");
             }
             if is_catch {
+                if let [Some(finally), _] = seen {
+                    self.reports
+                        .add(Code::HPE016, token.span, "a `catch` after the `finally`")
+                        .related(finally, "the `finally`")
+                        .hint("put it before the `finally`");
+                }
                 let error = self.as_name()?;
                 let body = self.body("`catch`", token);
                 catch = Some(Catch { error, body, span: self.since(token.span) });

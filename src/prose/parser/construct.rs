@@ -59,13 +59,7 @@ impl Parser<'_> {
 
     pub(super) fn parallel(&mut self) -> Parsed<Parallel> {
         let start = self.bump();
-        let mut modifiers = Modifiers::default();
-        if self.kind() == TokenKind::Open(Bracket::Round) {
-            self.between(Bracket::Round, |parser| {
-                parser.modifier(&mut modifiers);
-                Ok(())
-            })?;
-        }
+        let modifiers = self.modifiers()?;
         let outer = self.branches_at.replace(self.depth + 1);
         let body = self.body("`parallel`", start);
         self.branches_at = outer;
@@ -73,6 +67,18 @@ impl Parser<'_> {
         let join = self.join(&modifiers, branches.len());
         let on_fail = modifiers.on_fail.unwrap_or(ParallelOnFail::FailFast);
         Ok(Parallel { join, on_fail, branches, span: self.since(start.span) })
+    }
+
+    /// Parses the modifiers in brackets, if there are any.
+    fn modifiers(&mut self) -> Parsed<Modifiers> {
+        let mut modifiers = Modifiers::default();
+        if self.kind() == TokenKind::Open(Bracket::Round) {
+            self.between(Bracket::Round, |parser| {
+                parser.modifier(&mut modifiers);
+                Ok(())
+            })?;
+        }
+        Ok(modifiers)
     }
 
     fn modifier(&mut self, into: &mut Modifiers) {
@@ -170,13 +176,41 @@ impl Parser<'_> {
         let item = self.name("a name for the element")?;
         let index = if self.eat(TokenKind::Comma) { Some(self.name("a name for the count")?) } else { None };
         self.need_word("in")?;
-        let collection = Box::new(self.collection()?);
+        let collection = Box::new(self.collection(mode)?);
+        let on_fail = match mode {
+            ForMode::Parallel => self.on_fail_of_each()?,
+            ForMode::Sequential => ParallelOnFail::FailFast,
+        };
         let body = self.body("`for`", start);
         let span = self.since(start.span);
-        Ok(Expr::For(For { mode, item, index, collection, body, span }))
+        Ok(Expr::For(For { mode, on_fail, item, index, collection, body, span }))
     }
 
-    fn collection(&mut self) -> Parsed<Expr> {
+    /// Parses what users write after the collection of `parallel for`; the language has it for `parallel` only.
+    fn on_fail_of_each(&mut self) -> Parsed<ParallelOnFail> {
+        let open = self.token().span;
+        let modifiers = self.modifiers()?;
+        let span = self.since(open);
+        if modifiers.strategy != Strategy::All || modifiers.count.is_some() {
+            self.invalid(span, "`parallel for` waits for all its iterations", "leave this out");
+        }
+        let Some(on_fail) = modifiers.on_fail else { return Ok(ParallelOnFail::FailFast) };
+        self.old_form(
+            span,
+            "`on-fail` after `parallel for`",
+            "write a `try` around what may fail in the body",
+        );
+        Ok(on_fail)
+    }
+
+    fn collection(&mut self, mode: ForMode) -> Parsed<Expr> {
+        let opens_modifiers = self.kind() == TokenKind::Word
+            && self.kind_at(1) == TokenKind::Open(Bracket::Round)
+            && (self.word_at(2) == "on-fail" || self.is_string(2));
+        if opens_modifiers && mode == ForMode::Parallel {
+            let token = self.bump();
+            return Ok(Expr::Name(self.name_of(token)));
+        }
         if self.kind() != TokenKind::Word && self.kind() != TokenKind::Open(Bracket::Square) {
             return Err(self.expected("a variable or a list"));
         }

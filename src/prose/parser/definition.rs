@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
-    Agent, Block, Input, InputPrompt, Name, Permission, Persist, Rule, SessionProperties, SkillImport,
-    Spanned, Text, Use, UsePath,
+    Agent, Block, Input, InputPrompt, Name, Opaque, Part, Permission, Persist, Quote, Rule,
+    SessionProperties, SkillImport, Spanned, Text, Use, UsePath,
 };
 use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, Token, TokenKind};
@@ -147,6 +147,12 @@ impl Parser<'_> {
     }
 
     fn skills(&mut self, key: Token) -> Parsed<Vec<Text>> {
+        if self.opens_block(0) && self.kind_at(2) == TokenKind::Minus {
+            self.old_form(key.span, "skills on lines of their own", "write `skills: [\"one\", \"two\"]`");
+            let mut skills = Vec::new();
+            self.entries(|parser| skills.extend(parser.skill_line()));
+            return Ok(skills);
+        }
         if self.kind() != TokenKind::Open(Bracket::Square) {
             return Err(self.wrong(Code::E013, |found| format!("skills are a list, not {found}")));
         }
@@ -155,6 +161,25 @@ impl Parser<'_> {
             self.reports.add(Code::W010, key.span, "this list of skills is empty");
         }
         Ok(skills)
+    }
+
+    /// Parses `- name` or `- "name"`.
+    fn skill_line(&mut self) -> Option<Text> {
+        let start = self.token();
+        let is_item = self.eat(TokenKind::Minus) && !self.kind().is_layout();
+        let from = self.at;
+        let text = self.string_here();
+        if !is_item || text.is_some() && !self.kind().is_layout() {
+            let span = start.span;
+            self.reports.add(Code::E014, span, "this line is no skill").hint("write `- \"name\"`");
+            self.skip_line_and_block();
+            return None;
+        }
+        text.or_else(|| {
+            self.skip_to_line_end();
+            let Opaque { text, span } = self.words(from);
+            Some(Text { parts: vec![Part::Literal(text)], quote: Quote::Single, span })
+        })
     }
 
     /// Parses a list of strings; reports `code` for any other element.

@@ -5,14 +5,14 @@ use std::str::FromStr;
 use strum::VariantNames;
 
 use super::{ParseFailed, Parsed, Parser};
-use crate::prose::ast::{SessionProperties, Spanned};
+use crate::prose::ast::{SessionProperties, Spanned, Text};
 use crate::prose::codes::Code;
 use crate::prose::did_you_mean;
 use crate::prose::source::Span;
 use crate::prose::token::{STATEMENTS, Token, TokenKind};
 
 /// The properties of a session.
-pub(super) const SESSION: [&str; 6] = ["model", "prompt", "context", "retry", "backoff", "timeout"];
+const SESSION: [&str; 6] = ["model", "prompt", "context", "retry", "backoff", "timeout"];
 
 impl<'a> Parser<'a> {
     /// Parses the properties below, if there are any. Unknown ones are skipped; if `known` is empty, all are parsed.
@@ -22,15 +22,59 @@ impl<'a> Parser<'a> {
         known: &[&str],
         mut read: impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
     ) {
-        let mut seen: Vec<(&str, Span)> = Vec::new();
+        let mut seen = Vec::new();
+        self.entries(|parser| parser.entry(of, known, &mut seen, &mut read));
+    }
+
+    /// Parses the properties of a session. A string without a key, behind an agent or on a line below, is its prompt.
+    pub(super) fn session_properties(&mut self, has_prompt: bool) -> SessionProperties {
+        let (mut properties, mut seen) = (SessionProperties::default(), Vec::new());
+        if !has_prompt && self.is_string(0) {
+            self.prompt_without_key(&mut properties, &mut seen);
+        }
         self.entries(|parser| {
-            let has_key = parser.kind() == TokenKind::Word && parser.kind_at(1) == TokenKind::Colon;
-            if has_key && !STATEMENTS.contains(&parser.word()) {
-                parser.property(of, known, &mut seen, &mut read);
+            if !has_prompt && parser.is_string(0) {
+                parser.prompt_without_key(&mut properties, &mut seen);
             } else {
-                parser.no_property(of, known);
+                parser.entry("a session", &SESSION, &mut seen, &mut |parser: &mut Self, key: &str, token| {
+                    parser.session_property(key, token, &mut properties)
+                });
             }
         });
+        properties
+    }
+
+    fn prompt_without_key(&mut self, into: &mut SessionProperties, seen: &mut Vec<(&'a str, Span)>) {
+        let span = self.token().span;
+        self.given_once("prompt", span, seen);
+        self.old_form(span, "a prompt without its key", "write `prompt:` before it, on a line below");
+        into.prompt = self.prompt().ok();
+    }
+
+    /// Reports a property that has been given before.
+    fn given_once(&mut self, key: &'a str, span: Span, seen: &mut Vec<(&'a str, Span)>) {
+        if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
+            let message = format!("`{key}` is given twice");
+            self.reports.add(Code::E009, span, message).related(*first, "first given here");
+        } else if seen.len() < 64 {
+            seen.push((key, span));
+        }
+    }
+
+    /// Parses a line of properties.
+    fn entry(
+        &mut self,
+        of: &str,
+        known: &[&str],
+        seen: &mut Vec<(&'a str, Span)>,
+        read: &mut impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
+    ) {
+        let has_key = self.kind() == TokenKind::Word && self.kind_at(1) == TokenKind::Colon;
+        if has_key && !STATEMENTS.contains(&self.word()) {
+            self.property(of, known, seen, read);
+        } else {
+            self.no_property(of, known);
+        }
     }
 
     /// Parses the lines of the block below, if there is one; deeper lines are reported and skipped.
@@ -66,12 +110,7 @@ impl<'a> Parser<'a> {
         let token = self.bump();
         self.bump();
         let key = self.source.slice(token.span);
-        if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
-            let message = format!("`{key}` is given twice");
-            self.reports.add(Code::E009, token.span, message).related(*first, "first given here");
-        } else if seen.len() < 64 {
-            seen.push((key, token.span));
-        }
+        self.given_once(key, token.span, seen);
         if !known.is_empty() && !known.contains(&key) {
             self.unknown_property(of, known, key, token.span);
             self.skip_line_and_block();
@@ -121,13 +160,7 @@ impl<'a> Parser<'a> {
         into: &mut SessionProperties,
     ) -> Parsed<()> {
         match key {
-            "prompt" => {
-                let text = self.text_or_variable("a prompt between quotes")?;
-                if text.is_blank() {
-                    self.reports.add(Code::W004, text.span, "this prompt is empty");
-                }
-                into.prompt = Some(text);
-            }
+            "prompt" => into.prompt = Some(self.prompt()?),
             "model" => into.model = Some(self.one_of(Code::E008, "a model")?),
             "context" => into.context = Some(Box::new(self.context()?)),
             "backoff" => into.backoff = Some(self.one_of(Code::HPE019, "a backoff")?),
@@ -138,6 +171,14 @@ impl<'a> Parser<'a> {
             _ => into.retry = self.retry(token),
         }
         Ok(())
+    }
+
+    fn prompt(&mut self) -> Parsed<Text> {
+        let text = self.text_or_variable("a prompt between quotes")?;
+        if text.is_blank() {
+            self.reports.add(Code::W004, text.span, "this prompt is empty");
+        }
+        Ok(text)
     }
 
     /// Returns the word or string at the cursor.

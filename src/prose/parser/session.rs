@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::property::SESSION;
 use super::{ParseFailed, Parsed, Parser};
-use crate::prose::ast::{Exec, OnFail, Resume, Session, SessionProperties, Spanned, Subject, Text};
+use crate::prose::ast::{Exec, OnFail, Resume, Session, Spanned, Subject, Text};
 use crate::prose::codes::Code;
 use crate::prose::parse_duration;
 use crate::prose::token::{Token, TokenKind};
@@ -20,7 +19,7 @@ impl Parser<'_> {
     pub(super) fn session(&mut self) -> Parsed<Session> {
         let start = self.bump();
         let subject = self.subject(start)?;
-        let mut properties = self.session_properties("a session");
+        let mut properties = self.session_properties(matches!(subject, Some(Subject::Prompt(_))));
         let subject = match subject {
             Some(subject) => subject,
             // The old form: only the prompt follows below.
@@ -99,19 +98,11 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn session_properties(&mut self, of: &str) -> SessionProperties {
-        let mut properties = SessionProperties::default();
-        self.properties(of, &SESSION, |parser, key, token| {
-            parser.session_property(key, token, &mut properties)
-        });
-        properties
-    }
-
     pub(super) fn resume(&mut self) -> Parsed<Resume> {
         let start = self.bump();
         self.need(TokenKind::Colon, "`:` and an agent after `resume`")?;
         let agent = self.name("the name of an agent")?;
-        let properties = self.session_properties("a session");
+        let properties = self.session_properties(false);
         Ok(Resume { agent, properties, span: self.since(start.span) })
     }
 

@@ -85,7 +85,7 @@ impl Loading<'_> {
             (line, format!("{}: {}", one.code, one.message))
         };
         let warnings = checked.diagnostics.iter().map(warning).collect();
-        Ok(Library { name: String::new(), program: checked.program, survey, warnings, uses, source })
+        Ok(Library { name: String::new(), program: checked.program, survey, warnings, profile, uses, source })
     }
 
     /// Returns the file of a program that the one at `path` uses.

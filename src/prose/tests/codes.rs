@@ -102,6 +102,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("HPW020", "a = \"x\"\n"),
     ("HPW023", "session \"x\"\n  context: \"y\"\n"),
     ("HPW024", "agent a:\n  model: opus\nfor a in [\"x\"]:\n  exec \"true\"\n"),
+    ("HPW025", "let x = \"a\"\nsession \"{x\"\n"),
     ("HPW022", "parallel (\"first\"):\n  a = exec \"x\"\n  b = exec \"y\"\nexec \"{a}\"\n"),
     ("HPW021", "parallel (on-fail: \"collect\"):\n  exec \"true\"\n"),
 ];

@@ -229,6 +229,69 @@ fn a_gate_that_goes_on_when_rejected_guards_nothing() {
 }
 
 #[test]
+fn forms_of_the_languages_users_are_accepted_with_a_warning() {
+    // docs/prose-rules.md#rule-44.
+    let agent = "agent w:\n  model: opus\n";
+    for (text, line) in [
+        ("session: w \"x\"\n", 3),
+        ("session s: w \"x\"\n", 3),
+        ("let a = session: w \"x\"\n  model: haiku\n", 3),
+        ("session: w\n  \"x\"\n", 4),
+        ("session: w\n  model: haiku\n  \"\"\"\n  x\n  \"\"\"\n", 5),
+        ("session: w \"x\" -> session \"y\"\n", 3),
+        ("let xs = [\"a\"]\nparallel for x in xs (on-fail: \"continue\"):\n  session \"{x}\"\n", 4),
+        ("parallel for x in [\"a\"] (on-fail: \"ignore\"):\n  session \"{x}\"\n", 3),
+    ] {
+        let text = format!("{agent}{text}");
+        expect(&text, &[&format!("HPW017:{line}")]);
+        expect_strict(&text, &[&format!("E005:{line}")]);
+    }
+    expect("agent w:\n  persist: true\nsession: w\nresume: w\n  \"x\"\n", &["HPW017:5"]);
+    expect("session \"x\"\n  \"y\"\n", &["E005:2"]);
+    expect(&format!("{agent}session: w \"x\"\n  prompt: \"y\"\n"), &["HPW017:3", "E009:4"]);
+    expect(&format!("{agent}session: w\n  \"x\"\n  \"y\"\n"), &["HPW017:4", "E009:5", "HPW017:5"]);
+    expect("for x in [\"a\"] (on-fail: \"ignore\"):\n  session \"{x}\"\n", &["E004:1"]);
+    expect("parallel for x in [\"a\"] (\"first\"):\n  session \"{x}\"\n", &["E005:1"]);
+}
+
+#[test]
+fn skills_may_stand_on_lines_of_their_own() {
+    // docs/prose-rules.md#rule-44.
+    let text = "import \"web-search\" from \"npm:a\"\nimport \"@a/b\" from \"npm:b\"\nagent w:\n  skills:\n    - web-search  # finds\n    \
+                - \"@a/b\"\n  model: opus\n";
+    expect(text, &["OPW003:1", "OPW003:2", "HPW017:4"]);
+    let skills = &compat(text).program.agents[0].skills;
+    let names: Vec<_> = skills.iter().map(|skill| skill.shown().into_owned()).collect();
+    assert_eq!(names, ["web-search", "@a/b"]);
+    expect("agent w:\n  skills:\n    - @a/b\n", &["HPW017:2", "W007:3"]);
+    expect("agent w:\n  skills:\n    -\n", &["HPW017:2", "E014:3"]);
+    expect("agent w:\n  skills:\n    - \"a\"\n    b\n", &["HPW017:2", "W007:3", "E014:4"]);
+    expect_strict("agent w:\n  skills:\n    - a\n", &["E005:2", "W007:3"]);
+}
+
+#[test]
+fn a_brace_that_interpolates_nothing_is_pointed_out() {
+    // docs/prose-rules.md#rule-45.
+    let x = "let x = \"a\"\n";
+    for inside in ["{x", "{x + 1}", "{x.exit_code}", "{x.trim()}", "{never_closed", "{no.part}"] {
+        expect(&format!("{x}session \"say {inside}\"\n"), &["HPW025:2"]);
+        expect_strict(&format!("{x}session \"say {inside}\"\n"), &["HPW025:2"]);
+        expect(&format!("{x}if **it says {inside}**:\n  exec \"true\"\n"), &["HPW025:2"]);
+    }
+    expect(&format!("{x}exec \"echo {{x}} {{x.y}}\"\n"), &["W051:2", "HPW025:2"]);
+    expect(&format!("{x}session \"\\{{x {{}} {{\\\"x {{ x }} {{print $1}}\"\n"), &[]);
+    expect("agent a:\n  prompt: \"{x\"\nlet x = \"a\"\n", &["HPW025:2"]);
+}
+
+#[test]
+fn a_catch_does_not_follow_a_finally() {
+    let text = "try:\n  exec \"a\"\nfinally:\n  exec \"b\"\ncatch:\n  exec \"c\"\n";
+    expect(text, &["HPE016:5"]);
+    expect_strict(text, &["HPE016:5"]);
+    expect("try:\n  exec \"a\"\ncatch:\n  exec \"b\"\nfinally:\n  exec \"c\"\n", &[]);
+}
+
+#[test]
 fn single_quotes_are_no_quotes() {
     for text in ["exec 'ls'\n", "let a = 'x'\n", "use \"./a.prose\" as b\nlet a = b(c: 'x')\n"] {
         let checked = compat(text);

@@ -3,6 +3,7 @@
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
+use super::parallel::Iterations;
 use super::scope::{BindingKind, Bound, CommandEnd};
 use super::value::Value;
 use super::{Frame, Vm, Walk, coerce};
@@ -31,8 +32,10 @@ impl<E: Effects> Vm<E> {
         let elements =
             collection.elements().ok_or_else(|| Thrown::new(line, "a record is no collection to go over"))?;
         if each.mode == ForMode::Parallel {
-            let (item, index) = (each.item.as_str(), each.index.as_ref().map(Name::as_str));
-            return self.all_at_once(frame, each.span, &each.body, item, index, elements).await;
+            let For { span, body, item, index, on_fail, .. } = each;
+            let (item, index) = (item.as_str(), index.as_ref().map(Name::as_str));
+            let each = Iterations { span: *span, body, item, index, on_fail: *on_fail };
+            return self.all_at_once(frame, each, elements).await;
         }
         let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         let mut values = Vec::new();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::value::Value;
 use crate::model::Lines;
+use crate::prose::Profile;
 use crate::prose::ast::Program;
 use crate::prose::run::folder::Folder;
 use crate::prose::source::{Position, Source, Span};
@@ -23,6 +24,8 @@ pub struct Library {
     pub survey: Survey,
     /// The warnings of the checks: the line, and the warning with its code.
     pub warnings: Vec<(u32, String)>,
+    /// How strictly it was read.
+    pub profile: Profile,
     /// The programs it uses, by the names it calls them.
     pub uses: HashMap<String, Arc<Library>>,
 }

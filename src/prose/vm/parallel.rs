@@ -20,6 +20,17 @@ use crate::prose::run::journal::Row;
 use crate::prose::run::state;
 use crate::prose::source::Span;
 
+/// A body for each element of a collection, all at once.
+pub(super) struct Iterations<'a> {
+    pub(super) span: Span,
+    pub(super) body: &'a Body,
+    /// The name of the element.
+    pub(super) item: &'a str,
+    /// The name of its number, from 0.
+    pub(super) index: Option<&'a str>,
+    pub(super) on_fail: ParallelOnFail,
+}
+
 /// The results of branches that ended, by number.
 struct Joined {
     tally: Tally,
@@ -77,16 +88,15 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    /// Executes a body for all elements concurrently; the value is the list of their values.
+    /// Executes a body for all elements concurrently; the value is the list of their values, of a failed one what its
+    /// command printed.
     pub(super) async fn all_at_once(
         &self,
         frame: &Frame,
-        span: Span,
-        body: &Body,
-        item: &str,
-        index: Option<&str>,
+        each: Iterations<'_>,
         elements: Vec<Value>,
     ) -> Result<Evaluated, Halt> {
+        let Iterations { span, body, item, index, on_fail } = each;
         let line = frame.line(span);
         let names: Vec<String> = (0..elements.len()).map(state::letter).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
@@ -99,16 +109,26 @@ impl<E: Effects> Vm<E> {
                 given(&own, index, Value::Number(i64::try_from(at).unwrap_or(i64::MAX)), line);
             }
             Box::pin(async move {
-                let done = self.body(&own, body).await?;
-                self.mark(&own, line, state::done(&own.number, None)).await?;
-                Ok(done)
+                let ended = self.body(&own, body).await;
+                match &ended {
+                    Ok(_) => self.mark(&own, line, state::done(&own.number, None)).await?,
+                    Err(Halt::Thrown(thrown)) if on_fail != ParallelOnFail::FailFast => {
+                        self.mark(&own, line, state::failed(&own.number, &thrown.message)).await?;
+                    }
+                    Err(_) => {}
+                }
+                ended
             })
         };
-        let tally = Tally::new(Join::All, ParallelOnFail::FailFast, elements.len());
+        let tally = Tally::new(Join::All, on_fail, elements.len());
         let mut joined = self.join(frame, tally, elements.len(), &cancel, walk).await?;
         conclude(&joined)?;
         self.mark(frame, line, state::joined(&frame.number)).await?;
-        let value = |at| joined.ends.remove(&at).and_then(Result::ok).unwrap_or_default().value;
+        let value = |at| match joined.ends.remove(&at) {
+            Some(Ok(done)) => done.value,
+            Some(Err(thrown)) => Value::text(thrown.stdout.clone()),
+            None => Value::Nothing,
+        };
         Ok(Value::list((0..elements.len()).map(value).collect()).into())
     }
 

@@ -3,9 +3,10 @@
 use super::control::given;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
+use super::parallel::Iterations;
 use super::value::Value;
 use super::{Frame, Vm, coerce};
-use crate::prose::ast::{Pipe, Stage, StageOperation};
+use crate::prose::ast::{ParallelOnFail, Pipe, Stage, StageOperation};
 
 /// The name of the element.
 const ITEM: &str = "item";
@@ -32,8 +33,9 @@ impl<E: Effects> Vm<E> {
         line: u32,
     ) -> Result<Value, Halt> {
         if stage.operation == StageOperation::ParallelMap {
-            let all = self.all_at_once(frame, stage.span, &stage.body, ITEM, None, elements).await?;
-            return Ok(all.value);
+            let (span, body, on_fail) = (stage.span, &stage.body, ParallelOnFail::FailFast);
+            let each = Iterations { span, body, item: ITEM, index: None, on_fail };
+            return Ok(self.all_at_once(frame, each, elements).await?.value);
         }
         let mut elements = elements.into_iter().enumerate();
         let (mut values, mut gathered) = (Vec::new(), Value::Nothing);

@@ -16,6 +16,7 @@ use super::value::Value;
 use super::{Frame, Vm};
 use crate::config::SessionSubject;
 use crate::model::QuestionKind;
+use crate::prose::Profile;
 use crate::prose::ast::{Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject};
 use crate::prose::run::journal::CommandRecord;
 use crate::prose::run::{folder, state};
@@ -66,8 +67,14 @@ impl<E: Effects> Vm<E> {
         let known = memory.as_ref().and_then(|memory| frame.module.folder.read(&memory.join("memory.md")));
         let has_worked = self.journal.is_begun(&frame.at("try1").key);
         if known.is_none() && !has_worked {
-            let message = format!("E018: {} has no memory to go on from", resume.agent.as_str());
-            return Err(Thrown::new(line, message).into());
+            let name = resume.agent.as_str();
+            let persist = agent.as_deref().and_then(|agent| agent.persist.as_ref());
+            let outlives = persist.is_some_and(|persist| persist.value != Persist::Run);
+            if !outlives || frame.module.library.profile == Profile::Strict {
+                return Err(Thrown::new(line, format!("E018: {name} has no memory to go on from")).into());
+            }
+            let text = format!("HPW026: the agent `{name}` has no memory yet and starts with an empty one");
+            self.tell(frame, "warn", line, text, None, None).await;
         }
         let task = match &resume.properties.prompt {
             Some(prompt) => self.filled(frame, prompt)?,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::{Bench, once, walk};
 use crate::model::AnswerValue;
+use crate::prose::Profile;
 use crate::prose::vm::value::Value;
 
 #[tokio::test]
@@ -291,6 +292,45 @@ async fn a_session_is_tried_again_and_keeps_what_it_said() {
     assert!(walked.folder.join("agents/a/a-002.md").exists());
     let walked = walk("agent a:\n  persist: true\nresume: a\n").await;
     assert_eq!(walked.ended, Err("E018: a has no memory to go on from".into()));
+}
+
+#[tokio::test]
+async fn a_memory_that_outlives_the_run_may_be_empty_at_first() {
+    // docs/prose-rules.md#rule-46.
+    let elsewhere = tempfile::tempdir().expect("temp dir");
+    for persist in ["project", "user", &format!("\"{}\"", elsewhere.path().display())] {
+        let program = format!("agent a:\n  persist: {persist}\nresume: a\n  prompt: \"One?\"\nresume: a\n");
+        let walked = Bench { profile: Profile::Strict, ..Bench::new(&program) }.walk().await;
+        assert_eq!(walked.ended, Err("E018: a has no memory to go on from".into()), "{persist}");
+        let bench = Bench::new(&program).answers("[[answer]]\nanswer = \"done\"\n");
+        let walked = bench.walk().await;
+        assert_eq!(walked.ended.as_deref(), Ok("done"), "{persist}");
+        assert_eq!(
+            walked.warned,
+            ["3: HPW026: the agent `a` has no memory yet and starts with an empty one"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_parallel_for_may_go_on_without_some() {
+    // docs/prose-rules.md#rule-44.
+    let each = |on_fail: &str| {
+        format!(
+            "let l = parallel for x in [\"echo a\", \"echo b; exit 3\", \"echo c\"] (on-fail: \"{on_fail}\"):\n  \
+             exec \"{{x}}\"\noutput o = l\n"
+        )
+    };
+    for on_fail in ["continue", "ignore"] {
+        let walked = once(Bench::new(&each(on_fail))).await;
+        assert_eq!(walked.outputs, [("o".to_owned(), "a\nb\nc".to_owned())], "{on_fail}");
+        assert!(
+            walked.state.contains(&"1b→ ✗ the command ended with exit code 3".to_owned()),
+            "{:?}",
+            walked.state
+        );
+    }
+    assert_eq!(walk(&each("fail-fast")).await.ended, Err("the command ended with exit code 3".into()));
 }
 
 proptest! {

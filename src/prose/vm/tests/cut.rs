@@ -14,6 +14,7 @@ use super::played::{Outside, Played};
 use super::{files, in_words, progress, root};
 use crate::config::ExecPolicy;
 use crate::model::AnswerValue;
+use crate::prose::Profile;
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
 use crate::prose::run::SharedDisk;
@@ -65,7 +66,7 @@ async fn walk(
     let progress = progress(&id, source, &folder);
     let vm = Vm::new(Played { outside: outside.clone() }, journal, policy, progress, id, None);
     let folder = Arc::new(folder);
-    let frame = root(source, &folder, &HashMap::new());
+    let frame = root(source, &folder, &HashMap::new(), Profile::Compat);
     let ended = tokio::select! {
         biased;
         () = disk.gone(), if kills => return None,

@@ -113,6 +113,7 @@ struct Bench {
     sessions: SessionSettings,
     budget: Budget,
     given: HashMap<String, Value>,
+    profile: Profile,
 }
 
 /// The result of a run.
@@ -122,6 +123,8 @@ struct Walked {
     asked: Vec<String>,
     shown: Vec<String>,
     state: Vec<String>,
+    /// The warnings, each after its line.
+    warned: Vec<String>,
     outputs: Vec<(String, String)>,
     bindings: Vec<String>,
     /// The final state of each statement and branch, by its first line.
@@ -144,6 +147,7 @@ impl Bench {
             sessions: SessionSettings::default(),
             budget: Budget::default(),
             given: HashMap::new(),
+            profile: Profile::Compat,
         }
     }
 
@@ -168,9 +172,9 @@ impl Bench {
         };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let progress = progress(&id, &self.source, &folder);
-        let vm = Vm::new(play, journal, policy, progress, id, Some("/home/ada".into()));
+        let vm = Vm::new(play, journal, policy, progress, id, Some(self.dir.path().join("home")));
         let folder = Arc::new(folder);
-        let frame = root(&self.source, &folder, &self.given);
+        let frame = root(&self.source, &folder, &self.given, self.profile);
         let ended = vm.program(&frame).await;
         if let Err(Halt::Thrown(thrown)) = &ended {
             let end = Row::End { at, how: "failed".into(), place: thrown.place.clone() };
@@ -184,11 +188,16 @@ impl Bench {
             .collect();
         bindings.sort();
         let outputs = frame.scope.outputs().into_iter();
+        let warned = |events: &[Event]| {
+            let warnings = events.iter().filter(|event| event.what == "warn");
+            warnings.map(|event| format!("{}: {}", event.line, event.text)).collect()
+        };
         Walked {
             ended,
             ran: vm.effects.ran.lock().expect("ran").clone(),
             asked: vm.effects.asked.lock().expect("asked").clone(),
             shown: vm.effects.shown.lock().expect("shown").clone(),
+            warned: warned(&vm.effects.events.lock().expect("events")),
             state: state.lines().skip(2).map(str::to_owned).collect(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inserted())).collect(),
             bindings,
@@ -245,8 +254,8 @@ fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
 }
 
 /// The frame in which a program starts.
-fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -> Frame {
-    let checked = check(source, Profile::Compat);
+fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>, profile: Profile) -> Frame {
+    let checked = check(source, profile);
     let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{}", source.text());
     let library = Library {
@@ -255,6 +264,7 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -
         survey: survey(source, &checked.program),
         program: checked.program,
         warnings: Vec::new(),
+        profile,
         uses: HashMap::new(),
     };
     let (library, folder) = (Arc::new(library), folder.clone());
