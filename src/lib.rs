@@ -16,6 +16,7 @@
 //! - [`journal`]: the recording, a hash-chained log of lines on disk.
 //! - [`process`]: starting commands and ending their process trees.
 //! - [`terminal`]: bytes to screens and text, keys to bytes.
+//! - [`agents`]: what is known about other people's programs, a file each.
 //! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
 //! - [`config`], [`clock`], [`paths`], [`files`]: settings, time, file locations, private files.
 
@@ -43,6 +44,7 @@ pub mod process;
 
 pub mod terminal;
 
+pub mod agents;
 pub mod envelope;
 
 pub mod clock;

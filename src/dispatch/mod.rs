@@ -48,7 +48,6 @@ pub use forms::Pasted;
 pub use host::{Embedded, Host, KeyRow, Probe, Shell};
 pub use manifest::reference;
 
-pub use agents::Agent;
 pub use prose::{Decided as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates};
 pub use registry::{COMMANDS, GROUPS, find};
 pub use relay::RelayInput;

@@ -154,7 +154,7 @@ fn a_status_line_shows_what_runs_and_waits_starts_nothing_and_leaves_no_call() {
 #[test]
 fn every_agents_snippet_is_printed() {
     let home = Home::new();
-    for agent in pilothouse::dispatch::Agent::ALL {
+    for agent in pilothouse::agents::AgentProgram::ALL {
         let (code, text) = said(&home.run(&["mcp", "config", agent.as_str()]));
         assert!(code == Some(0) && text.contains("pilothouse"), "{agent:?}: {text}");
     }

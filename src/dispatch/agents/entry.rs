@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Agent, Environment, Scope, text};
+use super::text;
+use crate::agents::{AgentProgram, Connection, InstallScope, PassedVariables};
 use crate::dispatch::host::Host;
 use crate::dispatch::merge::SERVER_NAME;
 
@@ -15,7 +16,7 @@ pub(in crate::dispatch) struct Entry {
     /// The file that contains it.
     pub(in crate::dispatch) file: PathBuf,
     /// The scope of the file.
-    pub(in crate::dispatch) scope: Scope,
+    pub(in crate::dispatch) scope: InstallScope,
     /// The program.
     pub(in crate::dispatch) command: String,
     /// Its arguments.
@@ -26,16 +27,17 @@ pub(in crate::dispatch) struct Entry {
     handed_on: Vec<String>,
 }
 
-impl Agent {
+impl AgentProgram {
     /// Finds the entry that starts our program, in the first file that has one, starting with the narrowest scope.
     pub(in crate::dispatch) fn entry(self, host: &dyn Host) -> Option<Entry> {
         let workspace = host.places().map(|places| places.workspace).unwrap_or_default();
-        [Scope::Local, Scope::Project, Scope::User].into_iter().find_map(|scope| {
-            let is_known = self.row().scopes.contains(&scope);
-            let target = self.targets(scope, "", &workspace).into_iter().next().filter(|_| is_known)?;
-            let file = target.place.path(host)?;
+        [InstallScope::Local, InstallScope::Project, InstallScope::User].into_iter().find_map(|scope| {
+            let is_known = self.profile().scopes.contains(&scope);
+            let to = Connection { scope, command: "", workspace: &workspace };
+            let target = self.additions(to).into_iter().next().filter(|_| is_known)?;
+            let file = target.file.path(host)?;
             let text = text(&file)?;
-            let settings = target.place.format().read(&text).ok()?;
+            let settings = target.file.format().read(&text).ok()?;
             let found = keys(&target.connect).iter().try_fold(&settings, |at, key| at.get(key))?;
             Entry::read(file, scope, found)
         })
@@ -43,12 +45,12 @@ impl Agent {
 
     /// Returns the variables that the agent would start our program with if it were started from here.
     pub(in crate::dispatch) fn environment(self, host: &dyn Host, entry: &Entry) -> Vec<(String, OsString)> {
-        let is_handed_on = |name: &str| match self.row().environment {
-            Environment::Whole => true,
-            Environment::Listed(list) => {
+        let is_handed_on = |name: &str| match self.profile().environment {
+            PassedVariables::Whole => true,
+            PassedVariables::Listed(list) => {
                 list.contains(&name) || entry.handed_on.iter().any(|own| own == name)
             }
-            Environment::Without(words) => {
+            PassedVariables::Without(words) => {
                 let name = name.to_ascii_uppercase();
                 !words.iter().any(|word| name.contains(word))
             }
@@ -60,7 +62,7 @@ impl Agent {
 }
 
 impl Entry {
-    fn read(file: PathBuf, scope: Scope, entry: &Value) -> Option<Self> {
+    fn read(file: PathBuf, scope: InstallScope, entry: &Value) -> Option<Self> {
         let texts = |value: &Value| -> Vec<String> {
             value
                 .as_array()

@@ -3,17 +3,17 @@
 use serde_json::Value;
 
 use super::Rules;
-use crate::dispatch::agents::{Base, Place};
+use crate::agents::{ConfigFile, ConfigFolder};
 use crate::dispatch::merge::Format;
 
 /// Claude Code's shell tool. A rule that denies it as a whole is not a rule about commands.
 const SHELL: &str = "Bash";
 
-pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
+pub(super) fn places() -> Vec<(ConfigFile, Option<&'static str>)> {
     vec![
-        (Place::new(Base::Own("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"]), None),
-        (Place::new(Base::Workspace, &[".claude/settings.json"]), None),
-        (Place::new(Base::Workspace, &[".claude/settings.local.json"]), None),
+        (ConfigFile::new(ConfigFolder::Own("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"]), None),
+        (ConfigFile::new(ConfigFolder::Workspace, &[".claude/settings.json"]), None),
+        (ConfigFile::new(ConfigFolder::Workspace, &[".claude/settings.local.json"]), None),
     ]
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Rules;
+use crate::agents::{ConfigFile, ConfigFolder};
 use crate::config::quoted;
-use crate::dispatch::agents::{Base, Place};
 use crate::dispatch::merge::Format;
 
 /// The maximum number of prefixes that a rule with alternatives may expand to.
@@ -12,13 +12,13 @@ const MAX_PREFIXES: usize = 64;
 /// The maximum nesting depth of lists.
 const MAX_DEPTH: usize = 4;
 
-pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
-    let home = Base::Own("CODEX_HOME", ".codex");
+pub(super) fn places() -> Vec<(ConfigFile, Option<&'static str>)> {
+    let home = ConfigFolder::Own("CODEX_HOME", ".codex");
     vec![
-        (Place::new(home, &["config.toml"]), None),
-        (Place::new(home, &["rules"]), Some("rules")),
-        (Place::new(Base::Workspace, &[".codex/config.toml"]), None),
-        (Place::new(Base::Workspace, &[".codex/rules"]), Some("rules")),
+        (ConfigFile::new(home, &["config.toml"]), None),
+        (ConfigFile::new(home, &["rules"]), Some("rules")),
+        (ConfigFile::new(ConfigFolder::Workspace, &[".codex/config.toml"]), None),
+        (ConfigFile::new(ConfigFolder::Workspace, &[".codex/rules"]), Some("rules")),
     ]
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Rules;
-use crate::dispatch::agents::{Base, Place};
+use crate::agents::{ConfigFile, ConfigFolder};
 use crate::dispatch::merge::Format;
 
 /// Gemini CLI's shell tool.
@@ -12,12 +12,12 @@ const SHELL: &str = "run_shell_command";
 const NARROWING: [&str; 6] =
     ["argsPattern", "commandRegex", "modes", "interactive", "subagent", "toolAnnotations"];
 
-pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
-    let home = Base::Own("GEMINI_CLI_HOME", "");
+pub(super) fn places() -> Vec<(ConfigFile, Option<&'static str>)> {
+    let home = ConfigFolder::Own("GEMINI_CLI_HOME", "");
     vec![
-        (Place::new(home, &[".gemini/settings.json"]), None),
-        (Place::new(Base::Workspace, &[".gemini/settings.json"]), None),
-        (Place::new(home, &[".gemini/policies"]), Some("toml")),
+        (ConfigFile::new(home, &[".gemini/settings.json"]), None),
+        (ConfigFile::new(ConfigFolder::Workspace, &[".gemini/settings.json"]), None),
+        (ConfigFile::new(home, &[".gemini/policies"]), Some("toml")),
     ]
 }
 

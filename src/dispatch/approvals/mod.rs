@@ -11,13 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::agents::{Place, text};
+use super::agents::text;
 use super::code::Code;
 use super::command::{Danger, Example, Local};
 use super::context::Context;
 use super::merge::{Format, unified};
 use super::response::Failure;
 use super::settings::invalid;
+use crate::agents::ConfigFile;
 use crate::config::{ApprovalRule, FILE, Faults, Loaded, Source, read_own, write_own};
 
 pub(super) struct ConfigApprovals;
@@ -93,7 +94,7 @@ impl Rules {
 impl From {
     /// Returns where its rules are: locations and, for a folder, the extension of the files in it. Without an
     /// extension, the location is the file itself.
-    fn places(self) -> Vec<(Place, Option<&'static str>)> {
+    fn places(self) -> Vec<(ConfigFile, Option<&'static str>)> {
         match self {
             Self::Claude => claude::places(),
             Self::Codex => codex::places(),

@@ -12,8 +12,9 @@ use tokio::time::timeout;
 
 use super::Area::Agents;
 use super::Finding;
+use crate::agents::{AgentProgram, Connection, PassedVariables};
 use crate::config::Loaded;
-use crate::dispatch::agents::{self, Agent, Entry, Environment};
+use crate::dispatch::agents::{self, Entry};
 use crate::dispatch::host::{Host, on_path};
 use crate::paths::Places;
 
@@ -27,7 +28,7 @@ const SHOWN: usize = 12;
 /// What is known about an installed agent.
 #[derive(Debug)]
 pub(super) struct Installed {
-    agent: Agent,
+    agent: AgentProgram,
     program: PathBuf,
     /// The configuration file that names us.
     named_in: Option<PathBuf>,
@@ -35,8 +36,8 @@ pub(super) struct Installed {
 
 /// Finds the agents installed on this machine.
 pub(super) fn installed(host: &dyn Host) -> Vec<Installed> {
-    let installed = Agent::ALL.into_iter().filter_map(|agent| {
-        let program = agent.row().programs.iter().find_map(|name| on_path(host, name))?;
+    let installed = AgentProgram::ALL.iter().copied().filter_map(|agent| {
+        let program = agent.profile().programs.iter().find_map(|name| on_path(host, name))?;
         Some(Installed { agent, program, named_in: agent.entry(host).map(|entry| entry.file) })
     });
     installed.collect()
@@ -64,7 +65,7 @@ fn judge(Installed { agent, program, named_in }: &Installed) -> Finding {
 /// Starts the server of each agent that names us, the way that agent does, and reports the outcome.
 pub(super) async fn probe(host: &dyn Host) -> Vec<Finding> {
     let mut found = Vec::new();
-    for agent in Agent::ALL {
+    for agent in AgentProgram::ALL.iter().copied() {
         if let Some(entry) = agent.entry(host) {
             found.extend(probe_one(host, agent, &entry).await);
         }
@@ -76,7 +77,7 @@ pub(super) async fn probe(host: &dyn Host) -> Vec<Finding> {
     found
 }
 
-async fn probe_one(host: &dyn Host, agent: Agent, entry: &Entry) -> Vec<Finding> {
+async fn probe_one(host: &dyn Host, agent: AgentProgram, entry: &Entry) -> Vec<Finding> {
     let word = agent.as_str();
     let check = |what: &str| format!("{word} {what}");
     let Ok(places) = host.places() else { return Vec::new() };
@@ -163,7 +164,7 @@ pub(super) async fn ask(mut command: Command) -> Option<Value> {
     Some(answer["data"].clone()).filter(Value::is_object)
 }
 
-fn runtime(agent: Agent, there: &Value, places: &Places) -> Finding {
+fn runtime(agent: AgentProgram, there: &Value, places: &Places) -> Finding {
     let check = format!("{} runtime", agent.as_str());
     let said = |name: &str| {
         let findings = there["findings"].as_array().into_iter().flatten();
@@ -187,7 +188,11 @@ fn runtime(agent: Agent, there: &Value, places: &Places) -> Finding {
 }
 
 /// Reports the variables that the agent withholds from its server, and therefore from commands.
-fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::OsString)]) -> Option<Finding> {
+fn variables(
+    host: &dyn Host,
+    agent: AgentProgram,
+    environment: &[(String, std::ffi::OsString)],
+) -> Option<Finding> {
     let check = format!("{} variables", agent.as_str());
     let all = host.variables();
     let is_handed_on = |name: &String| environment.iter().any(|(handed, _)| handed == name);
@@ -201,10 +206,10 @@ fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::Os
     let more = if count > SHOWN { format!(" and {} more", count - SHOWN) } else { String::new() };
     missing.truncate(SHOWN);
     let found = format!("commands do not get {} of your variables: {}{more}", count, missing.join(", "));
-    let fix = match agent.row().environment {
-        Environment::Whole => "remove the variables its entry sets",
-        Environment::Listed(_) => "list the ones commands need in `env_vars` of its entry",
-        Environment::Without(_) => {
+    let fix = match agent.profile().environment {
+        PassedVariables::Whole => "remove the variables its entry sets",
+        PassedVariables::Listed(_) => "list the ones commands need in `env_vars` of its entry",
+        PassedVariables::Without(_) => {
             "set the ones commands need in `env` of its entry, e.g. \"SSH_AUTH_SOCK\": \"$SSH_AUTH_SOCK\""
         }
     };
@@ -212,13 +217,14 @@ fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::Os
 }
 
 /// Reports whether the agent asks before it calls our tools, and whether its own shell is enabled.
-fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) -> Finding {
+fn permissions(host: &dyn Host, agent: AgentProgram, entry: &Entry, places: &Places) -> Finding {
     let check = format!("{} permissions", agent.as_str());
     let (mut missing, mut shell) = (Vec::new(), None);
-    for target in agent.targets(entry.scope, &entry.command, &places.workspace) {
-        let path = target.place.path(host);
+    let to = Connection { scope: entry.scope, command: &entry.command, workspace: &places.workspace };
+    for target in agent.additions(to) {
+        let path = target.file.path(host);
         let text = path.and_then(|path| agents::text(&path)).unwrap_or_default();
-        let lacking = |settings: &Value| match target.place.format().add(&text, settings) {
+        let lacking = |settings: &Value| match target.file.format().add(&text, settings) {
             Ok(merged) => merged.added.iter().map(|added| added.path.join(".")).chain(merged.kept).collect(),
             Err(_) => vec!["a file that can be read".to_owned()],
         };
@@ -240,7 +246,7 @@ fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) ->
         );
         return Agents.note(check, found).fix(install);
     }
-    let asks = if agent.row().is_graphical {
+    let asks = if agent.profile().is_graphical {
         "its own settings say whether it asks before calls"
     } else {
         "it calls our tools without asking"
@@ -250,7 +256,7 @@ fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) ->
 }
 
 /// Reports what needs approval here, according to the settings that apply in the agent's environment.
-fn approvals(agent: Agent, config: &Path, places: &Places) -> Finding {
+fn approvals(agent: AgentProgram, config: &Path, places: &Places) -> Finding {
     let check = format!("{} approvals", agent.as_str());
     let folder = config.parent().unwrap_or(config);
     let count = Loaded::read(folder, &places.workspace).map_or(0, |loaded| loaded.settings.approvals.len());
@@ -274,7 +280,10 @@ mod tests {
     #[test]
     fn an_agent_that_does_not_know_us_gets_its_exact_fix() {
         let installed = |agent, named_in| Installed { agent, program: "/bin/x".into(), named_in };
-        let found = findings(&[installed(Agent::Claude, None), installed(Agent::Zed, Some("/c".into()))]);
+        let found = findings(&[
+            installed(AgentProgram::Claude, None),
+            installed(AgentProgram::Zed, Some("/c".into())),
+        ]);
         assert_eq!(found[0].fix.as_deref(), Some("pilothouse mcp install claude"));
         assert_eq!((found[0].state, found[1].state), (State::Problem, State::Ok));
         assert_eq!(findings(&[])[0].state, State::Note);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::install::{Output, Step, describe, install, undo, undoing};
-use crate::dispatch::agents::{Agent, Scope, codex_environments};
+use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, InstallScope};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
@@ -25,7 +25,7 @@ const LED_HERE: &str =
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct Input {
     /// The agent whose shell is routed through Pilothouse.
-    agent: Agent,
+    agent: AgentProgram,
     /// Remove what was added, and nothing else.
     #[serde(default)]
     undo: bool,
@@ -62,7 +62,7 @@ impl Local for Adopt {
         links
             .make(&program)
             .map_err(|error| precondition(&format!("the links cannot be created: {error}")))?;
-        let backups = install(&steps, &places, Scope::User, input.agent, true)?;
+        let backups = install(&steps, &places, InstallScope::User, input.agent, true)?;
         Ok(Output::of(input.agent, "installed", steps, notes).with_backups(backups))
     }
 
@@ -92,23 +92,23 @@ impl Local for Adopt {
 }
 
 /// Returns the changes to the agent's files. Changes nothing itself.
-fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure> {
+fn steps(cx: &Context, agent: AgentProgram) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let host = &*cx.host;
     let own = host.variable("SHELL");
     let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
     let link = link.to_string_lossy().into_owned();
-    if agent == Agent::Codex {
+    if agent == AgentProgram::Codex {
         return codex(cx);
     }
-    let Some(setting) = agent.shell_setting() else {
-        let message = format!("{} has no setting for its shell.", agent.row().name);
+    let Some(setting) = agent.profile().shell_setting else {
+        let message = format!("{} has no setting for its shell.", agent.profile().name);
         let fix = match agent {
-            Agent::Gemini => "start it with `pilothouse gemini`",
+            AgentProgram::Gemini => "start it with `pilothouse gemini`",
             _ => "connect it over MCP: `pilothouse mcp install`",
         };
         return Err(precondition(&message).fix(fix));
     };
-    let place = setting.place;
+    let place = setting.file;
     let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
     let before = super::file::read(&path)?;
     let mut step = Step::new(place, path, before);
@@ -120,9 +120,9 @@ fn steps(cx: &Context, agent: Agent) -> Result<(Vec<Step>, Vec<String>), Failure
 /// error; with one, Codex would silently run commands itself.
 fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let host = &*cx.host;
-    let program = Agent::Codex.command(host, Scope::User);
+    let program = AgentProgram::Codex.command(host, InstallScope::User);
     let own = json!({ "id": SERVER_NAME, "program": program, "args": ["codex-executor"] });
-    let place = codex_environments();
+    let place = CODEX_ENVIRONMENTS;
     let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
     let before = super::file::read(&path)?;
     let there = before.as_deref().and_then(|text| place.format().read(text).ok()).unwrap_or_default();

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{losses, scope_of};
+use crate::agents::{AgentProgram, Connection, InstallScope};
 use crate::config::STARTER_RULES;
-use crate::dispatch::agents::{Agent, Scope};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
@@ -19,10 +19,10 @@ pub(in crate::dispatch) struct McpConfig;
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct Input {
     /// The agent to connect.
-    agent: Agent,
+    agent: AgentProgram,
     /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
     /// this workspace.
-    scope: Option<Scope>,
+    scope: Option<InstallScope>,
     /// What to print.
     #[serde(default)]
     part: Part,
@@ -45,7 +45,7 @@ enum Part {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct Output {
     /// The agent.
-    agent: Agent,
+    agent: AgentProgram,
     /// The file it belongs in.
     file: String,
     /// What to put there.
@@ -76,7 +76,8 @@ impl Local for McpConfig {
         let places = host.places();
         let workspace = places.as_ref().map(|places| places.workspace.as_path());
         let command = agent.command(host, scope);
-        let targets = agent.targets(scope, &command, workspace.unwrap_or("/".as_ref()));
+        let to = Connection { scope, command: &command, workspace: workspace.unwrap_or("/".as_ref()) };
+        let targets = agent.additions(to);
         let shown = |path: Option<std::path::PathBuf>| path.unwrap_or_default().display().to_string();
         let wanted = match part {
             Part::Approvals => {
@@ -90,10 +91,10 @@ impl Local for McpConfig {
         let target = wanted.ok_or_else(|| Failure::new(Code::InternalError, "The agent has no files."))?;
         let mut snippet = String::new();
         for settings in target.settings(false) {
-            let merged = target.place.format().add(&snippet, settings);
+            let merged = target.file.format().add(&snippet, settings);
             snippet = merged.map_err(|error| Failure::internal(&error))?.text;
         }
-        let file = shown(target.place.path(host));
+        let file = shown(target.file.path(host));
         let mut notes =
             vec![format!("put it into {file}, or let `pilothouse mcp install {}` do it", agent.as_str())];
         if part == Part::Server && targets.len() > 1 {
@@ -103,7 +104,7 @@ impl Local for McpConfig {
                 agent.as_str()
             ));
         }
-        notes.push(agent.row().next.to_owned());
+        notes.push(agent.profile().next.to_owned());
         notes.extend(losses(agent));
         Ok(Output { agent, file, snippet, notes })
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::file;
 use super::record::{Entry, Record, digest};
 use super::{losses, scope_of};
-use crate::dispatch::agents::{Agent, Place, Scope};
+use crate::agents::{AgentProgram, ConfigFile, Connection, InstallScope};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
@@ -25,10 +25,10 @@ pub(in crate::dispatch) struct McpInstall;
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct Input {
     /// The agent to connect.
-    agent: Agent,
+    agent: AgentProgram,
     /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
     /// this workspace.
-    scope: Option<Scope>,
+    scope: Option<InstallScope>,
     /// Leave the agent's own shell enabled.
     #[serde(default)]
     keep_shell: bool,
@@ -43,7 +43,7 @@ pub(in crate::dispatch) struct Output {
     /// `installed`, `removed` or `unchanged`; `would_…` in a dry run.
     effect: String,
     /// The agent.
-    agent: Agent,
+    agent: AgentProgram,
     /// Its files, in the order in which they are changed.
     files: Vec<FileChange>,
     /// What else to know.
@@ -153,23 +153,24 @@ impl Local for McpInstall {
 fn steps(
     cx: &Context,
     places: &Places,
-    scope: Scope,
+    scope: InstallScope,
     input: &Input,
 ) -> Result<(Vec<Step>, Vec<String>), Failure> {
     let (host, agent) = (&*cx.host, input.agent);
     let command = agent.command(host, scope);
     let mut steps = Vec::new();
-    for target in agent.targets(scope, &command, &places.workspace) {
+    let to = Connection { scope, command: &command, workspace: &places.workspace };
+    for target in agent.additions(to) {
         let path =
-            target.place.path(host).ok_or_else(|| Failure::new(Code::Precondition, "HOME is not set."))?;
+            target.file.path(host).ok_or_else(|| Failure::new(Code::Precondition, "HOME is not set."))?;
         let before = file::read(&path)?;
-        let mut step = Step::new(target.place, path, before);
+        let mut step = Step::new(target.file, path, before);
         for settings in target.settings(input.keep_shell) {
-            step.add(target.place.format(), settings)?;
+            step.add(target.file.format(), settings)?;
         }
         steps.push(step);
     }
-    let mut notes = vec![agent.row().next.to_owned()];
+    let mut notes = vec![agent.profile().next.to_owned()];
     if !Path::new(&command).is_absolute() && on_path(host, &command).is_none() {
         notes.push(format!("`{command}` is not on the PATH: the agent does not find it until it is"));
     }
@@ -181,8 +182,8 @@ fn steps(
 pub(super) fn install(
     steps: &[Step],
     places: &Places,
-    scope: Scope,
-    agent: Agent,
+    scope: InstallScope,
+    agent: AgentProgram,
     leads_shell: bool,
 ) -> Result<Vec<Option<PathBuf>>, Failure> {
     let mut record = Record::read(&places.state_dir)?;
@@ -216,15 +217,15 @@ pub(super) fn install(
 /// Returns the changes that undo ours, and the record that is left afterwards.
 pub(super) fn undoing(
     places: &Places,
-    agent: Agent,
-    scope: Option<Scope>,
+    agent: AgentProgram,
+    scope: Option<InstallScope>,
     leads_shell: bool,
 ) -> Result<(Vec<Step>, Record), Failure> {
     let mut record = Record::read(&places.state_dir)?;
     let is_meant = |entry: &Entry| {
         entry.agent == agent
             && entry.leads_shell == leads_shell
-            && (entry.scope == Scope::User || entry.workspace == places.workspace)
+            && (entry.scope == InstallScope::User || entry.workspace == places.workspace)
             && scope.is_none_or(|scope| scope == entry.scope)
     };
     let (meant, others): (Vec<Entry>, Vec<Entry>) = record.entries.drain(..).partition(is_meant);
@@ -265,7 +266,7 @@ pub(super) fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
 }
 
 impl Step {
-    pub(super) fn new(place: Place, path: PathBuf, before: Option<String>) -> Self {
+    pub(super) fn new(place: ConfigFile, path: PathBuf, before: Option<String>) -> Self {
         let mode = if place.is_in_workspace() { 0o644 } else { 0o600 };
         Self { mode, ..Self::of(path, before) }
     }
@@ -343,7 +344,7 @@ impl Step {
 }
 
 impl Output {
-    pub(super) fn of(agent: Agent, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
+    pub(super) fn of(agent: AgentProgram, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
         let is_change = steps.iter().any(Step::is_change);
         let effect = if is_change || effect.starts_with("would_") { effect } else { "unchanged" };
         let files = steps.into_iter().map(Step::into_change).collect();

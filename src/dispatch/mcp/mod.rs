@@ -10,17 +10,17 @@ pub(super) use adopt::Adopt;
 pub(super) use config::McpConfig;
 pub(super) use install::McpInstall;
 
-use super::agents::{Agent, Scope};
 use super::code::Code;
 use super::response::Failure;
+use crate::agents::{AgentProgram, InstallScope};
 
 /// The consequence of running commands outside the agent's own shell.
 const PROTECTION: &str = "Pilothouse runs each one with your rights and without a sandbox, and asks about \
     none until there are approval rules";
 
 /// Returns the requested scope, or else the agent's usual one.
-fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
-    let row = agent.row();
+fn scope_of(agent: AgentProgram, asked: Option<InstallScope>) -> Result<InstallScope, Failure> {
+    let row = agent.profile();
     match asked {
         Some(scope) if !row.scopes.contains(&scope) => {
             let known: Vec<&str> = row.scopes.iter().map(Into::into).collect();
@@ -29,14 +29,14 @@ fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
                 .fix(format!("pass one of: {}", known.join(", "))))
         }
         Some(scope) => Ok(scope),
-        None => Ok(row.scopes.first().copied().unwrap_or(Scope::User)),
+        None => Ok(row.scopes.first().copied().unwrap_or(InstallScope::User)),
     }
 }
 
 /// Describes which safeguards the settings remove, and how to replace them.
-fn losses(agent: Agent) -> Vec<String> {
+fn losses(agent: AgentProgram) -> Vec<String> {
     vec![
-        format!("what this takes away: {} to commands run here; {PROTECTION}", agent.row().loss),
+        format!("what this takes away: {} to commands run here; {PROTECTION}", agent.profile().loss),
         format!("approval rules to use instead: `{}`", agent.rules()),
     ]
 }

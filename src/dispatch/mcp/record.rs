@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::file;
-use crate::dispatch::agents::{Agent, Scope};
+use crate::agents::{AgentProgram, InstallScope};
 use crate::dispatch::code::Code;
 use crate::dispatch::merge::Added;
 use crate::dispatch::response::Failure;
@@ -19,8 +19,8 @@ const FILE: &str = "mcp-install.json";
 /// One change of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    pub(super) agent: Agent,
-    pub(super) scope: Scope,
+    pub(super) agent: AgentProgram,
+    pub(super) scope: InstallScope,
     pub(super) workspace: PathBuf,
     /// The file.
     pub(super) path: PathBuf,

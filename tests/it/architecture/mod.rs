@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 12] = [
     &["journal"],
     &["process"],
     &["terminal"],
-    &["envelope"],
+    &["envelope", "agents"],
     &["config", "clock", "paths"],
     &["files"],
 ];

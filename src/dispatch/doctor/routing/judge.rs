@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use crate::dispatch::agents::{Agent, CodexExecutor};
+use crate::agents::AgentProgram;
+use crate::dispatch::agents::CodexExecutor;
 use crate::dispatch::doctor::Area::Agents;
 
 /// The start of our shell's message about a command that did not become a task; the reason follows.
@@ -13,7 +14,7 @@ const PLAINLY: &str = "runs without Pilothouse: ";
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     /// The agent.
-    pub(super) agent: Agent,
+    pub(super) agent: AgentProgram,
     /// The command line that started it.
     pub(super) started_as: String,
     /// The shell that its settings or its environment name, and whether that exists.
@@ -121,7 +122,7 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
         return (format!("its command ran without Pilothouse: {complaint}"), "pilothouse doctor".to_owned());
     }
     match shell {
-        Some((path, _)) if *agent == Agent::Claude && !is_taken_by_claude(path) => {
+        Some((path, _)) if *agent == AgentProgram::Claude && !is_taken_by_claude(path) => {
             let found = format!(
                 "Claude Code ignores the shell {}: its name contains neither bash nor zsh",
                 path.display()
@@ -150,7 +151,7 @@ mod tests {
 
     fn seen() -> Seen {
         Seen {
-            agent: Agent::Claude,
+            agent: AgentProgram::Claude,
             started_as: "claude".to_owned(),
             shell: Some(("/d/told/bash".into(), true)),
             executor: None,
@@ -213,7 +214,7 @@ mod tests {
             ),
             (
                 Seen {
-                    agent: Agent::Codex,
+                    agent: AgentProgram::Codex,
                     shell: None,
                     executor: Some(CodexExecutor {
                         program: "/gone/pilothouse".into(),

@@ -21,7 +21,8 @@ use self::model::Model;
 use self::start::Start;
 use super::Area::Agents;
 use super::{Finding, agents};
-use crate::dispatch::agents::{Agent, CodexExecutor};
+use crate::agents::AgentProgram;
+use crate::dispatch::agents::CodexExecutor;
 use crate::dispatch::host::{Host, on_path};
 use crate::envelope::TaskId;
 use crate::paths::Places;
@@ -31,7 +32,8 @@ use crate::process::is_in_command;
 /// How long an agent may take to run one command.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The agents whose own shell can lead here.
-const ROUTED: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Opencode, Agent::Gemini];
+const ROUTED: [AgentProgram; 4] =
+    [AgentProgram::Claude, AgentProgram::Codex, AgentProgram::Opencode, AgentProgram::Gemini];
 
 /// Starts each installed agent, and reports where the commands of its own shell go.
 pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
@@ -42,18 +44,18 @@ pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for agent in ROUTED {
-        if agent.row().programs.iter().any(|name| on_path(host, name).is_some()) {
+        if agent.profile().programs.iter().any(|name| on_path(host, name).is_some()) {
             found.push(prove_one(host, agent, &places, program.clone()).await);
         }
     }
     found
 }
 
-async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: PathBuf) -> Finding {
+async fn prove_one(host: &dyn Host, agent: AgentProgram, places: &Places, program: PathBuf) -> Finding {
     let shell = shell(host, agent);
-    let executor = CodexExecutor::read(host).filter(|_| agent == Agent::Codex);
+    let executor = CodexExecutor::read(host).filter(|_| agent == AgentProgram::Codex);
     let check = format!("{} shell", agent.as_str());
-    if agent == Agent::Codex && executor.is_none() {
+    if agent == AgentProgram::Codex && executor.is_none() {
         return Agents
             .note(check, "Codex runs its commands itself, without Pilothouse")
             .fix("pilothouse adopt codex");
@@ -96,12 +98,12 @@ async fn prove_one(host: &dyn Host, agent: Agent, places: &Places, program: Path
 
 /// Returns the shell that an agent is configured to use, and whether it exists: from its settings, or else from the
 /// environment.
-fn shell(host: &dyn Host, agent: Agent) -> Option<(PathBuf, bool)> {
-    let by_settings = agent.shell_setting().and_then(|setting| setting.read(host)).map(PathBuf::from);
+fn shell(host: &dyn Host, agent: AgentProgram) -> Option<(PathBuf, bool)> {
+    let by_settings = agent.profile().shell_setting.and_then(|setting| setting.read(host)).map(PathBuf::from);
     let variable = |name: &str| host.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let by_name = variable("CLAUDE_CODE_SHELL").filter(|_| agent == Agent::Claude);
+    let by_name = variable("CLAUDE_CODE_SHELL").filter(|_| agent == AgentProgram::Claude);
     let ours = variable("SHELL").filter(|path| path.to_string_lossy().contains("pilothouse"));
-    let path = by_settings.or(by_name).or(ours.filter(|_| agent != Agent::Gemini))?;
+    let path = by_settings.or(by_name).or(ours.filter(|_| agent != AgentProgram::Gemini))?;
     let is_there = path.exists();
     Some((path, is_there))
 }

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use serde_json::json;
 use tokio::process::Command;
 
-use crate::dispatch::agents::Agent;
+use crate::agents::AgentProgram;
 use crate::paths::Places;
 
 /// How to start an agent.
 pub(super) struct Start<'a> {
-    pub(super) agent: Agent,
+    pub(super) agent: AgentProgram,
     /// The model's port on loopback.
     pub(super) port: u16,
     pub(super) prompt: String,
@@ -41,7 +41,7 @@ impl Start<'_> {
         let prompt = self.prompt.as_str();
         let settings = json!({ "env": { "ANTHROPIC_BASE_URL": self.url() } }).to_string();
         let words: Vec<&str> = match self.agent {
-            Agent::Claude => vec![
+            AgentProgram::Claude => vec![
                 "-p",
                 prompt,
                 "--settings",
@@ -51,8 +51,8 @@ impl Start<'_> {
                 "--allowedTools",
                 "Bash",
             ],
-            Agent::Codex => return self.codex(),
-            Agent::Gemini => vec!["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt],
+            AgentProgram::Codex => return self.codex(),
+            AgentProgram::Gemini => vec!["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt],
             _ => vec!["run", prompt],
         };
         words.into_iter().map(str::to_owned).collect()
@@ -84,7 +84,7 @@ impl Start<'_> {
         }
         command.env("NO_PROXY", "127.0.0.1");
         match self.agent {
-            Agent::Claude => {
+            AgentProgram::Claude => {
                 for name in ["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"] {
                     command.env_remove(name);
                 }
@@ -92,7 +92,7 @@ impl Start<'_> {
                 command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
                 Ok(None)
             }
-            Agent::Gemini => {
+            AgentProgram::Gemini => {
                 command.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", self.url());
                 let settings = json!({
                     "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },
@@ -104,7 +104,7 @@ impl Start<'_> {
                 command.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &file);
                 Ok(Some(Settings(file)))
             }
-            Agent::Codex => Ok(None),
+            AgentProgram::Codex => Ok(None),
             _ => {
                 let provider = json!({
                     "npm": "@ai-sdk/openai-compatible", "name": "scripted",

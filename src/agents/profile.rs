@@ -1,0 +1,62 @@
+//! What is known about a program: how it is found on a machine and connected.
+
+use super::config_file::{Addition, Connection, InstallScope, ShellSetting};
+
+/// The loss for a program whose rules have no name of their own.
+const OWN_TERMINAL: &str = "the agent's own terminal rules no longer apply";
+
+/// What is known about a program.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentProfile {
+    /// Its display name.
+    pub name: &'static str,
+    /// The names its executable may have.
+    pub programs: &'static [&'static str],
+    /// Its scopes, the usual one first.
+    pub scopes: &'static [InstallScope],
+    /// Whether it is started from a desktop, without a shell's PATH.
+    pub is_graphical: bool,
+    /// Which of its own safeguards no longer apply once its commands run here.
+    pub loss: &'static str,
+    /// What is left to do by hand, and how to check that it is connected.
+    pub next: &'static str,
+    /// Which variables its servers get.
+    pub environment: PassedVariables,
+    /// Returns the files that connect it, the one with the server entry first, and the settings to add to each.
+    pub connect: fn(Connection<'_>) -> Vec<Addition>,
+    /// The setting for its own shell.
+    pub shell_setting: Option<ShellSetting>,
+}
+
+/// The environment that a program passes on to a server.
+#[derive(Debug, Clone, Copy)]
+pub enum PassedVariables {
+    /// All of it.
+    Whole,
+    /// These variables, and those that the server's entry names.
+    Listed(&'static [&'static str]),
+    /// All variables except those whose names contain one of these words.
+    Without(&'static [&'static str]),
+}
+
+impl AgentProfile {
+    /// Returns the profile of a program that is started in a terminal.
+    pub(super) const fn terminal(name: &'static str, connect: fn(Connection<'_>) -> Vec<Addition>) -> Self {
+        Self {
+            name,
+            programs: &[],
+            scopes: &[InstallScope::User, InstallScope::Project],
+            is_graphical: false,
+            loss: OWN_TERMINAL,
+            next: "",
+            environment: PassedVariables::Whole,
+            connect,
+            shell_setting: None,
+        }
+    }
+
+    /// Returns the profile of a program that is started from a desktop.
+    pub(super) const fn editor(name: &'static str, connect: fn(Connection<'_>) -> Vec<Addition>) -> Self {
+        Self { is_graphical: true, ..Self::terminal(name, connect) }
+    }
+}
