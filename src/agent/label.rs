@@ -1,7 +1,7 @@
 //! Agent labels.
 
+use crate::agents::AgentProgram;
 use crate::envelope::{SafeText, one_line};
-use crate::tools::clients;
 
 /// The maximum length of a label or client name, in characters.
 const NAME_CHARS: usize = 64;
@@ -12,7 +12,7 @@ const NAMELESS: &str = "agent";
 /// and are reduced to one short line.
 pub(super) fn label(asked: Option<&str>, client: Option<&str>) -> String {
     let clean = |text: &str| Some(name(text)).filter(|text| !text.is_empty());
-    let named = client.map(|name| clients::find(name).map_or(name, |known| known.label));
+    let named = client.map(|name| AgentProgram::client(name).map_or(name, |known| known.label));
     asked.and_then(clean).or_else(|| named.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
 }
 

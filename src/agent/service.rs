@@ -21,11 +21,12 @@ use super::input_required::{Asked, Open};
 use super::progress::Going;
 use super::transport::{Transport, Unwritten};
 use super::{elicitation, label, params, results, schema};
+use crate::agents::{AgentProgram, McpClient};
 use crate::envelope::{Actor, Outcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::model::{AgentPeer, HeldCall};
 use crate::runtime::{AgentNotices, Handle, PARAGRAPH_CHARS};
-use crate::tools::{self, Answer, Begun, Caller, Room, clients};
+use crate::tools::{self, Answer, Begun, Caller, Room};
 
 /// The instructions that every agent receives once.
 const INSTRUCTIONS: &str = "\
@@ -58,7 +59,7 @@ static REVISIONS: [ProtocolVersion; 4] = [
 struct Who {
     label: String,
     peer: AgentPeer,
-    client: Option<&'static clients::Client>,
+    client: Option<&'static McpClient>,
 }
 
 /// One agent's view of the runtime.
@@ -266,7 +267,7 @@ impl Service {
                 profile: self.profile.as_str(),
             };
             let wanted = label::label(self.asked_label.as_deref(), client.map(|(name, _)| name));
-            let client = client.and_then(|(name, _)| clients::find(name));
+            let client = client.and_then(|(name, _)| AgentProgram::client(name));
             Who { label: self.runtime.agent_connected(&wanted, &peer), peer, client }
         })
     }

@@ -1,13 +1,28 @@
 //! Gemini CLI.
 
-use serde_json::json;
+use std::borrow::Cow;
 
+use serde_json::{Value, json};
+
+use super::client::{McpClient, Room};
 use super::config_file::ConfigFolder::{Own, Workspace};
-use super::config_file::{Addition, ConfigFile, Connection};
+use super::config_file::{Addition, ConfigFile, ConfigFolder, Connection};
+use super::own_shell::{EnvironmentMarks, OwnShell, ShellRedirect, Trial, is_plain_word, words};
+use super::permission::{EnforcedPermissions, PermissionKind, Permissions};
 use super::profile::{AgentProfile, PassedVariables};
+use super::rules::{CommandRules, RuleFile, RulesImport};
+use super::session::{ReadReply, SessionPreset, SessionReply, no_json, text};
 
 /// The folder that has `.gemini` in it.
-const HOME: super::ConfigFolder = Own("GEMINI_CLI_HOME", "");
+const HOME: ConfigFolder = Own("GEMINI_CLI_HOME", "");
+/// The user's settings, and those of a workspace.
+const SETTINGS: ConfigFile = ConfigFile::new(HOME, &[".gemini/settings.json"]);
+const SHARED: ConfigFile = ConfigFile::new(Workspace, &[".gemini/settings.json"]);
+/// Its shell tool.
+const TOOL: &str = "run_shell_command";
+/// Conditions that narrow a rule in ways our rules cannot express.
+const NARROWING: [&str; 6] =
+    ["argsPattern", "commandRegex", "modes", "interactive", "subagent", "toolAnnotations"];
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["gemini"],
@@ -26,17 +41,177 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         "PRIVATE",
         "CERT",
     ]),
+    client: Some(McpClient {
+        // It wraps receipts in markers of its own, and passes an error to its model as JSON of the whole answer.
+        hides_meta_of_errors: false,
+        room: Room::chars(39_500),
+        cuts: "what is beyond 40,000 characters",
+        ..McpClient::new("gemini-cli-mcp-client", "gemini")
+    }),
+    own_shell: Some(SHELL),
+    session: Some(SessionPreset {
+        arguments: &["--output-format", "json"],
+        takes_models: false,
+        resume: (&["--resume"], &[]),
+        enforces: |permissions, kind, rule| permissions.enforced_by_kind(kind, rule),
+        enforce,
+        reply,
+    }),
+    rules: Some(RulesImport {
+        places: &[
+            (SETTINGS, None),
+            (SHARED, None),
+            (ConfigFile::new(HOME, &[".gemini/policies"]), Some("toml")),
+        ],
+        translate,
+    }),
     ..AgentProfile::terminal("Gemini CLI", connect)
 };
 
+const SHELL: OwnShell = OwnShell {
+    redirect: ShellRedirect::Path { begins: "shopt -u promptvars" },
+    setting: None,
+    marks: EnvironmentMarks { program: "GEMINI_CLI", for_model: None, session: None, pid: None },
+    is_probe: |_| false,
+    unwrap,
+    accepted_names: &[],
+    patience: None,
+    misses_signals: false,
+    trial: Trial {
+        tools: &[TOOL],
+        arguments: |model| words(&["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", model.prompt]),
+        unset: &[],
+        variables: |model| {
+            vec![("GEMINI_API_KEY", "none".to_owned()), ("GOOGLE_GEMINI_BASE_URL", model.url.to_owned())]
+        },
+        settings: Some((
+            "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+            r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}"#,
+        )),
+    },
+};
+
+const SCRIPT_BEGIN: &str = "shopt -u promptvars nullglob extglob nocaseglob dotglob; _bgpids_file=";
+const SCRIPT_TRAP: &str = "\n(\n  trap 'jobs -p > \"$_bgpids_file\"' EXIT\n";
+const SCRIPT_END: &str = "\n)\n__code=$?\nexit $__code";
+
+fn unwrap(script: &str) -> Option<Cow<'_, str>> {
+    let (file, rest) = script.strip_prefix(SCRIPT_BEGIN)?.split_once(SCRIPT_TRAP)?;
+    is_plain_word(file).then_some(())?;
+    Some(rest.strip_suffix(SCRIPT_END)?.into())
+}
+
 fn connect(to: Connection<'_>) -> Vec<Addition> {
     let settings = json!({ "mcpServers": { "pilothouse": to.server() } });
-    let folder = if to.is_project() { Workspace } else { HOME };
+    let file = if to.is_project() { SHARED } else { SETTINGS };
     let allow = json!({ "mcpName": "pilothouse", "toolName": "*", "decision": "allow", "priority": 100 });
-    let deny = json!({ "toolName": "run_shell_command", "decision": "deny", "priority": 100 });
+    let deny = json!({ "toolName": TOOL, "decision": "deny", "priority": 100 });
     // A workspace has no policies of its own.
     let policies = ConfigFile::new(HOME, &[".gemini/policies/pilothouse.toml"]);
     let policy = Addition::new(policies, json!({ "rule": [allow] }));
-    let server = Addition::new(ConfigFile::new(folder, &[".gemini/settings.json"]), settings);
+    let server = Addition::new(file, settings);
     vec![server, policy.shell(json!({ "rule": [deny] }))]
+}
+
+/// Returns a policy for Gemini CLI.
+fn enforce(permissions: Permissions<'_>) -> EnforcedPermissions {
+    let mut text = String::new();
+    for (kind, decision) in permissions.decisions() {
+        let tools: &[&str] = match kind {
+            PermissionKind::Read => &[
+                "read_file",
+                "read_many_files",
+                "list_directory",
+                "glob",
+                "grep_search",
+                "search_file_content",
+            ],
+            PermissionKind::Write => &["write_file", "replace"],
+            PermissionKind::Execute => &["run_shell_command"],
+            PermissionKind::Network => &["web_fetch", "google_web_search"],
+        };
+        for tool in tools {
+            text.push_str(&format!(
+                "[[rule]]\ntoolName = \"{tool}\"\ndecision = \"{decision}\"\npriority = 900\n\n"
+            ));
+        }
+        if (kind, decision) == (PermissionKind::Execute, "deny") {
+            text.push_str("[[rule]]\nmcpName = \"pilothouse\"\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n\n");
+        }
+    }
+    EnforcedPermissions { policy: Some(text), ..EnforcedPermissions::default() }
+}
+
+fn reply(printed: &str) -> ReadReply {
+    // Warnings may precede it.
+    let start = printed.find('{').ok_or_else(no_json)?;
+    let mut values = serde_json::Deserializer::from_str(&printed[start..]).into_iter::<Value>();
+    let value = values.next().and_then(Result::ok).ok_or_else(no_json)?;
+    let facts = SessionReply::about(&value);
+    match value["error"]["message"].as_str() {
+        Some(why) => Err((why.to_owned(), facts)),
+        None => Ok(SessionReply { text: text(&value["response"]), ..facts }),
+    }
+}
+
+/// Translates rules that ask about commands or deny them. What Gemini CLI would deny needs approval here.
+fn translate(file: RuleFile<'_>, rules: &mut CommandRules) -> Result<(), String> {
+    let (name, settings) = (file.name, (file.settings)()?);
+    if name.ends_with(".toml") {
+        settings["rule"].as_array().into_iter().flatten().for_each(|rule| policy(name, rule, rules));
+        return Ok(());
+    }
+    for tool in settings["tools"]["exclude"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let command = tool.strip_prefix(TOOL).and_then(|rest| rest.strip_prefix('(')?.strip_suffix(')'));
+        if let Some(command) = command {
+            rules.ask(Some(command), &format!("{name}: exclude {tool}"));
+        }
+    }
+    Ok(())
+}
+
+fn policy(name: &str, rule: &Value, rules: &mut CommandRules) {
+    let decision = rule["decision"].as_str().unwrap_or_default();
+    let tools = texts(&rule["toolName"]);
+    let is_about_commands =
+        tools.contains(&TOOL) || !rule["commandPrefix"].is_null() || !rule["commandRegex"].is_null();
+    if !is_about_commands || !matches!(decision, "ask_user" | "deny") {
+        return;
+    }
+    let from = format!(
+        "{name}: {decision} {}",
+        [&rule["commandPrefix"], &rule["commandRegex"]].map(|one| texts(one).join(", ")).join("")
+    );
+    let from = from.trim_end();
+    if let Some(key) = NARROWING.into_iter().find(|key| !rule[*key].is_null()) {
+        return rules.skip(from, &format!("`{key}`"));
+    }
+    let prefixes = texts(&rule["commandPrefix"]);
+    match (prefixes.as_slice(), decision) {
+        ([], "ask_user") => rules.ask(None, from),
+        // Denies the shell as a whole, so it is not a rule about commands.
+        ([], _) => {}
+        (prefixes, _) => prefixes.iter().for_each(|prefix| rules.ask(Some(prefix.trim()), from)),
+    }
+}
+
+/// Returns the strings in a string or a list of strings.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_wraps_is_read_back_and_nothing_else() {
+        let script = |command: &str| format!("{SCRIPT_BEGIN}/tmp/g/x.tmp{SCRIPT_TRAP}{command}{SCRIPT_END}");
+        assert_eq!(unwrap(&script("ls\npwd")).as_deref(), Some("ls\npwd"));
+        assert_eq!(unwrap("ls"), None);
+    }
 }

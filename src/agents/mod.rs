@@ -7,27 +7,51 @@
 //! were checked with the programs themselves (November 2026), the others against their manuals (docs/decisions).
 
 mod claude;
+mod client;
 mod codex;
 mod config_file;
 mod cursor;
 mod gemini;
 mod goose;
 mod opencode;
+mod own_shell;
+mod permission;
 mod profile;
+mod rules;
+mod session;
 mod vscode;
 mod zed;
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
+pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;
 pub use self::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope, ShellSetting};
+pub use self::own_shell::{EnvironmentMarks, OwnShell, ScriptedModel, ShellRedirect, Trial};
+pub use self::permission::{
+    EnforcedPermissions, PermissionKind, PermissionLine, PermissionRule, Permissions,
+};
 pub use self::profile::{AgentProfile, PassedVariables};
+pub use self::rules::{CommandRules, RuleFile, RulesImport, TranslatedRule};
+pub use self::session::{ReadReply, SessionPreset, SessionReply, no_json, session_id};
 
 /// A program that a person works with and that can be connected.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr, VariantArray,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -76,9 +100,69 @@ impl AgentProgram {
         }
     }
 
+    /// Returns what is known about its own shell, if that can lead here.
+    #[must_use]
+    pub const fn own_shell(self) -> Option<&'static OwnShell> {
+        self.profile().own_shell.as_ref()
+    }
+
+    /// Returns the programs whose own shell can lead here.
+    pub fn routed() -> impl Iterator<Item = (Self, &'static OwnShell)> {
+        Self::ALL.iter().filter_map(|agent| Some((*agent, agent.own_shell()?)))
+    }
+
+    /// Returns the program with this name on the command line whose own shell can lead here.
+    #[must_use]
+    pub fn routed_as(word: &str) -> Option<Self> {
+        word.parse::<Self>().ok().filter(|agent| agent.own_shell().is_some())
+    }
+
+    /// Returns the known client with this name.
+    #[must_use]
+    pub fn client(name: &str) -> Option<&'static McpClient> {
+        Self::ALL
+            .iter()
+            .filter_map(|agent| agent.profile().client.as_ref())
+            .find(|known| name.starts_with(known.name))
+    }
+
     /// Returns the files that connect it, the one with the server entry first, and the settings to add to each.
     #[must_use]
     pub fn additions(self, to: Connection<'_>) -> Vec<Addition> {
         (self.profile().connect)(to)
+    }
+}
+
+/// Returns what a model wrote, out of the script in which its program wraps it; `None` if the form is not recognised: it is
+/// shown whole rather than guessed at.
+#[must_use]
+pub fn unwrap(agent: Option<AgentProgram>, script: &str) -> Option<Cow<'_, str>> {
+    (agent?.own_shell()?.unwrap)(script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_client_is_what_its_receipts_have() {
+        let about = AgentProgram::client("opencode").map(McpClient::about).unwrap_or_default();
+        assert_eq!(
+            about,
+            "it cuts what is beyond 2,000 lines or 50 KB, and defers no tool; a receipt for it has at most 40000 \
+             characters, 48 KB, 1900 lines"
+        );
+        assert_eq!(
+            AgentProgram::Gemini.profile().client.as_ref(),
+            AgentProgram::client("gemini-cli-mcp-client-x")
+        );
+        assert_eq!(AgentProgram::client("cursor"), None);
+    }
+
+    #[test]
+    fn a_program_that_wraps_nothing_is_shown_as_it_writes_and_an_unknown_one_not_at_all() {
+        assert_eq!(unwrap(Some(AgentProgram::Opencode), "ls").as_deref(), Some("ls"));
+        assert_eq!(unwrap(Some(AgentProgram::Cursor), "ls"), None);
+        assert_eq!(unwrap(None, "ls"), None);
     }
 }

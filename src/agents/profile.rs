@@ -1,6 +1,10 @@
 //! What is known about a program: how it is found on a machine and connected.
 
-use super::config_file::{Addition, Connection, InstallScope, ShellSetting};
+use super::client::McpClient;
+use super::config_file::{Addition, Connection, InstallScope};
+use super::own_shell::OwnShell;
+use super::rules::RulesImport;
+use super::session::SessionPreset;
 
 /// The loss for a program whose rules have no name of their own.
 const OWN_TERMINAL: &str = "the agent's own terminal rules no longer apply";
@@ -24,8 +28,14 @@ pub struct AgentProfile {
     pub environment: PassedVariables,
     /// Returns the files that connect it, the one with the server entry first, and the settings to add to each.
     pub connect: fn(Connection<'_>) -> Vec<Addition>,
-    /// The setting for its own shell.
-    pub shell_setting: Option<ShellSetting>,
+    /// How it identifies itself to servers, and what it passes to its model.
+    pub client: Option<McpClient>,
+    /// Its own shell, if that can lead here.
+    pub own_shell: Option<OwnShell>,
+    /// How it answers the sessions of a program of ours.
+    pub session: Option<SessionPreset>,
+    /// Its own rules about commands, if they can be read.
+    pub rules: Option<RulesImport>,
 }
 
 /// The environment that a program passes on to a server.
@@ -51,7 +61,10 @@ impl AgentProfile {
             next: "",
             environment: PassedVariables::Whole,
             connect,
-            shell_setting: None,
+            client: None,
+            own_shell: None,
+            session: None,
+            rules: None,
         }
     }
 

@@ -386,7 +386,7 @@ mod tests {
             let text = std::fs::read_to_string(&page).expect("text");
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("$ pilothouse")) {
                 let mut words = words(&format!("pilothouse{line}"));
-                if words.get(1).is_some_and(|word| word.parse::<crate::agent::shell::Kind>().is_ok()) {
+                if words.get(1).is_some_and(|word| crate::agents::AgentProgram::routed_as(word).is_some()) {
                     // What follows is for the agent and is never parsed here.
                     words.truncate(2);
                 }

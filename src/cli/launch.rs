@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use super::shell::{DOOR, REAL};
 use super::{print, surroundings};
-use crate::agent::shell::Kind;
+use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, ShellRedirect};
 use crate::files::{self, Links};
 use crate::link::{Holder, start_background};
 use crate::paths::Places;
@@ -21,15 +21,9 @@ use crate::process::{ShellLinks, become_program, kind_of_shell};
 const PRECONDITION: u8 = 4;
 /// The task kind that marks commands as an agent's.
 const AGENT: &str = "agent";
-/// Codex reads where to run its commands from a file of its own, and there is no other safe way to tell it.
-const CODEX: &str = "Codex can only be routed through Pilothouse for all its sessions: run `pilothouse \
-    adopt codex` (`--dry-run` shows the change), then start it again";
-/// That file, in Codex's folder.
-const ENVIRONMENTS: &str = "environments.toml";
-
 /// Starts an agent if the first argument names one.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
-    let agent = argv.get(1)?.to_str()?.parse::<Kind>().ok()?;
+    let agent = AgentProgram::routed_as(argv.get(1)?.to_str()?)?;
     let args = argv.get(2..).unwrap_or_default();
     if args.first().is_some_and(|first| first == "--schema") {
         return None;
@@ -37,18 +31,20 @@ pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
     Some(match start(agent, args) {
         Ok(code) => code,
         Err(error) => {
-            let _ = print::say(format_args!("start {}: {error}", <&str>::from(agent)));
+            let _ = print::say(format_args!("start {}: {error}", agent.as_str()));
             ExitCode::FAILURE
         }
     })
 }
 
-fn start(agent: Kind, args: &[OsString]) -> io::Result<ExitCode> {
-    if agent == Kind::Codex && !is_codex_adopted() {
-        let _ = print::say(CODEX);
+fn start(agent: AgentProgram, args: &[OsString]) -> io::Result<ExitCode> {
+    if let Some(ShellRedirect::OwnFile { unless }) = agent.own_shell().map(|shell| shell.redirect)
+        && !is_codex_adopted()
+    {
+        let _ = print::say(unless);
         return Ok(ExitCode::from(PRECONDITION));
     }
-    let name: &str = agent.into();
+    let name = agent.as_str();
     let Ok(program) = which::which(name) else {
         let _ = print::say(format_args!("{name} is not in your PATH"));
         return Ok(ExitCode::from(PRECONDITION));
@@ -68,11 +64,12 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// Returns whether Codex's own file redirects its commands here.
 fn is_codex_adopted() -> bool {
-    let named = std::env::var_os("CODEX_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let usual = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex"));
-    let read =
-        |folder: PathBuf| files::read_text(&folder.join(ENVIRONMENTS), Links::Followed, MOST_BYTES).ok();
-    let text = named.or_else(usual).and_then(read);
+    let ConfigFolder::Own(variable, usual) = CODEX_ENVIRONMENTS.folder else { return false };
+    let named = std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let usual = || Some(PathBuf::from(std::env::var_os("HOME")?).join(usual));
+    let file = named.or_else(usual).zip(CODEX_ENVIRONMENTS.names.first());
+    let text = file
+        .and_then(|(folder, name)| files::read_text(&folder.join(name), Links::Followed, MOST_BYTES).ok());
     let settings = text.and_then(|text| text.parse::<toml::Table>().ok());
     settings
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))
@@ -91,7 +88,7 @@ fn serve(cwd: &Path) {
 
 /// Returns the environment for an agent: the existing one plus the variables that redirect its shell here.
 fn environment(
-    agent: Kind,
+    agent: AgentProgram,
     variables: Vec<(OsString, OsString)>,
     links: &ShellLinks,
     cwd: &Path,
@@ -103,15 +100,14 @@ fn environment(
     let link = links.for_shell(Some(&real)).into_os_string();
     let mut set =
         vec![(REAL, real.into_os_string()), (DOOR, cwd.as_os_str().to_owned()), (TASK_KIND, AGENT.into())];
-    match agent {
-        Kind::Claude => set.push(("CLAUDE_CODE_SHELL", link)),
-        Kind::Opencode => set.push(("SHELL", link)),
-        Kind::Gemini => {
+    match agent.own_shell().map(|shell| shell.redirect) {
+        Some(ShellRedirect::Variable(name)) => set.push((name, link)),
+        Some(ShellRedirect::Path { .. }) => {
             let path = find("PATH").unwrap_or_default();
             let path = [links.first_in_path().as_os_str().as_bytes(), b":", path.as_bytes()].concat();
             set.push(("PATH", OsStr::from_bytes(&path).to_owned()));
         }
-        Kind::Codex => {}
+        Some(ShellRedirect::OwnFile { .. }) | None => {}
     }
     let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(own, _)| name == *own));
     let kept: Vec<_> = kept.collect();
@@ -122,7 +118,7 @@ fn environment(
 mod tests {
     use super::*;
 
-    fn set(agent: Kind, shell: &str) -> Vec<(String, String)> {
+    fn set(agent: AgentProgram, shell: &str) -> Vec<(String, String)> {
         let variables = vec![("SHELL".into(), shell.into()), ("PATH".into(), "/usr/bin:/bin".into())];
         let text = |text: OsString| text.into_string().expect("UTF-8");
         environment(agent, variables, &ShellLinks::within("/d/pilothouse/shells".into()), Path::new("/w"))
@@ -137,16 +133,16 @@ mod tests {
 
     #[test]
     fn each_agent_is_led_here_by_what_it_heeds_and_by_nothing_else() {
-        let claude = set(Kind::Claude, "/bin/bash");
+        let claude = set(AgentProgram::Claude, "/bin/bash");
         assert_eq!(value(&claude, "CLAUDE_CODE_SHELL").as_deref(), Some("/d/pilothouse/shells/told/bash"));
         assert_eq!(value(&claude, "SHELL").as_deref(), Some("/bin/bash"));
         assert_eq!(value(&claude, REAL).as_deref(), Some("/bin/bash"));
         assert_eq!(value(&claude, DOOR).as_deref(), Some("/w"));
         assert_eq!(value(&claude, TASK_KIND).as_deref(), Some("agent"));
-        let opencode = set(Kind::Opencode, "/usr/bin/fish");
+        let opencode = set(AgentProgram::Opencode, "/usr/bin/fish");
         assert_eq!(value(&opencode, "SHELL").as_deref(), Some("/d/pilothouse/shells/told/bash"));
         assert!(value(&opencode, REAL).is_some_and(|real| real.ends_with("/bash")));
-        let gemini = set(Kind::Gemini, "/bin/bash");
+        let gemini = set(AgentProgram::Gemini, "/bin/bash");
         assert_eq!(value(&gemini, "PATH").as_deref(), Some("/d/pilothouse/shells/gemini:/usr/bin:/bin"));
         assert_eq!(value(&gemini, "SHELL").as_deref(), Some("/bin/bash"));
     }

@@ -2,21 +2,8 @@
 
 use std::cmp::Ordering;
 
+pub use crate::agents::{RECEIPT_CHARS, Room};
 use crate::envelope::preview;
-
-/// A limit on, or the size of, text in every unit that clients count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    /// Characters (Unicode scalars).
-    pub chars: usize,
-    /// UTF-8 bytes.
-    pub bytes: usize,
-    /// Lines.
-    pub lines: usize,
-}
-
-/// The maximum length of a receipt for an unknown client, in characters.
-pub const RECEIPT_CHARS: usize = 40_000;
 
 /// How much output a call may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +24,6 @@ impl Default for Room {
 impl Room {
     /// No room.
     pub(super) const NONE: Self = Self { chars: 0, bytes: 0, lines: 0 };
-
-    /// Returns room for `chars` characters, in any number of bytes and lines.
-    #[must_use]
-    pub const fn chars(chars: usize) -> Self {
-        Self { chars, bytes: usize::MAX, lines: usize::MAX }
-    }
 
     /// Returns the size of a text.
     #[must_use]

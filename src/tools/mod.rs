@@ -7,7 +7,6 @@
 mod budget;
 mod call;
 mod cancel_guard;
-pub mod clients;
 mod cut;
 mod errors;
 pub mod exec_command;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use pilothouse::agent::shell::{AgentMarks, Facts, Route, decide, script, unwrap};
+use pilothouse::agent::shell::{AgentMarks, Facts, Route, decide, script};
+use pilothouse::agents::{AgentProgram, unwrap};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -39,7 +40,7 @@ fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_ow
         for Call { args, marks, command } in calls {
             let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
             let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();
-            let agent_word = marks.agent.map(<&str>::from);
+            let agent_word = marks.agent.map(AgentProgram::as_str);
             assert_eq!(agent_word, Some(agent.as_str()));
             let facts = Facts {
                 name: OsStr::new(name),

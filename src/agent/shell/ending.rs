@@ -1,7 +1,7 @@
 //! The outcome of a command as its caller sees it: how it ended, and one line about what a person did or wrote. Such a
 //! line is only added to a command that did not end as in a plain run anyway. Pure.
 
-use super::unwrap::Kind;
+use crate::agents::AgentProgram;
 use crate::link::ShellReply;
 use crate::model::Exit;
 
@@ -25,15 +25,15 @@ impl Ending {
     }
 
     /// Returns the reply to the caller. `words` are what a person wrote to the agent.
-    pub(super) fn told(self, agent: Option<Kind>, words: &[String]) -> ShellReply {
+    pub(super) fn told(self, agent: Option<AgentProgram>, words: &[String]) -> ShellReply {
         let note = if self.takes_words() { note(self.by_operator, words) } else { None };
         let (code, signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
             Some(Exit::Signal(signal)) => (None, Some(signal.number())),
             None => (None, None),
         };
-        // opencode waits for ever for a shell that a signal ended.
-        let is_stuck = agent == Some(Kind::Opencode) && self.by_operator;
+        let shell = agent.and_then(AgentProgram::own_shell);
+        let is_stuck = self.by_operator && shell.is_some_and(|shell| shell.misses_signals);
         let (code, signal) = match signal.filter(|_| is_stuck) {
             Some(signal) => (Some(128 + signal), None),
             None => (code, signal),
@@ -63,7 +63,7 @@ mod tests {
 
     fn told(
         ending: Ending,
-        agent: Option<Kind>,
+        agent: Option<AgentProgram>,
         words: &[String],
     ) -> (Option<i32>, Option<i32>, Option<String>) {
         match ending.told(agent, words) {
@@ -77,12 +77,15 @@ mod tests {
         let term = || Exit::Signal(Signal::TERM);
         let words = ["use make check".to_owned()];
         let stopped = Some("the operator stopped this: use make check".to_owned());
-        assert_eq!(told(ending(term(), true), Some(Kind::Claude), &words), (None, Some(15), stopped.clone()));
         assert_eq!(
-            told(ending(term(), true), Some(Kind::Opencode), &words),
+            told(ending(term(), true), Some(AgentProgram::Claude), &words),
+            (None, Some(15), stopped.clone())
+        );
+        assert_eq!(
+            told(ending(term(), true), Some(AgentProgram::Opencode), &words),
             (Some(143), None, stopped.clone())
         );
-        assert_eq!(told(ending(term(), false), Some(Kind::Opencode), &[]), (None, Some(15), None));
+        assert_eq!(told(ending(term(), false), Some(AgentProgram::Opencode), &[]), (None, Some(15), None));
         // It caught the signal and ended as it liked.
         assert_eq!(told(ending(Exit::Code(0), true), None, &words), (Some(0), None, stopped));
     }

@@ -7,10 +7,8 @@ mod route;
 mod serve;
 mod session;
 mod shown;
-mod unwrap;
 
 pub use plainly::runs_plainly;
 pub use route::{AgentMarks, Facts, Marks, Route, decide, script};
 pub use serve::serve;
 pub use session::Sessions;
-pub use unwrap::{Kind, unwrap};

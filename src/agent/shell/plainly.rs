@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::shown::ShownCommand;
-use super::unwrap::Kind;
+use crate::agents::AgentProgram;
 use crate::clock::Clock;
 use crate::files::create_folder;
 use crate::link::{Holder, ShellRequest};
@@ -22,7 +22,7 @@ pub fn runs_plainly(
     workdir: &Path,
     why: &str,
 ) -> Result<(), String> {
-    let agent = request.agent.as_deref().and_then(|agent| agent.parse::<Kind>().ok());
+    let agent = request.agent.as_deref().and_then(AgentProgram::routed_as);
     let mark = UnrecordedCommand {
         at: Clock::start().now().wall,
         agent: request.agent.clone(),

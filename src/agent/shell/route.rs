@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::unwrap::Kind;
+use crate::agents::{AgentProgram, OwnShell, ShellRedirect};
 use crate::process::environment::COMMAND;
 use crate::process::is_shell_link;
 
@@ -30,7 +30,7 @@ pub struct Facts<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
     /// Which agent it is, if any.
-    pub agent: Option<Kind>,
+    pub agent: Option<AgentProgram>,
     /// Whether the call is made for the model rather than for the agent itself. Only Claude Code distinguishes the
     /// two.
     pub for_model: bool,
@@ -45,19 +45,12 @@ impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
     /// variables only for their own calls take precedence.
     pub fn read(&self) -> Marks {
         let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
-        let for_model = is_set("CLAUDE_CODE_CHILD_SESSION");
-        let agent = if is_set("OPENCODE") {
-            Some(Kind::Opencode)
-        } else if is_set("GEMINI_CLI") {
-            Some(Kind::Gemini)
-        } else if is_set("CODEX_THREAD_ID") {
-            Some(Kind::Codex)
-        } else if is_set("CLAUDECODE") {
-            Some(Kind::Claude)
-        } else {
-            None
-        };
-        Marks { agent, for_model: for_model || agent != Some(Kind::Claude) }
+        // Claude Code, the first, sets its variables for everything below it, also for other agents.
+        let mut known =
+            AgentProgram::ALL.iter().rev().filter_map(|agent| Some((*agent, agent.own_shell()?.marks)));
+        let found = known.find(|(_, marks)| is_set(marks.program));
+        let for_model = found.is_none_or(|(_, marks)| marks.for_model.is_none_or(is_set));
+        Marks { agent: found.map(|(agent, _)| agent), for_model }
     }
 }
 
@@ -82,14 +75,18 @@ pub fn decide(facts: Facts<'_>) -> Route {
     // One agent has every `bash` in its PATH replaced by this program: all calls but that agent's own pass through.
     let name = Path::new(facts.name);
     let is_any_bash = name.file_name() == Some(OsStr::new("bash")) && !is_shell_link(name);
-    let is_geminis =
-        facts.marks.agent == Some(Kind::Gemini) && script.as_bytes().starts_with(b"shopt -u promptvars");
-    if is_any_bash && !is_geminis { Route::Through } else { Route::Task }
+    let is_own = |shell: &OwnShell| match shell.redirect {
+        ShellRedirect::Path { begins } => script.as_bytes().starts_with(begins.as_bytes()),
+        _ => false,
+    };
+    let is_agents = facts.marks.agent.and_then(AgentProgram::own_shell).is_some_and(is_own);
+    if is_any_bash && !is_agents { Route::Through } else { Route::Task }
 }
 
-/// Returns whether an agent runs this for itself: Claude Code reads the environment and takes a snapshot of it once.
+/// Returns whether an agent runs this for itself.
 fn is_probe(facts: Facts<'_>, script: &OsStr) -> bool {
-    !facts.marks.for_model && (script == "env" || script.as_bytes().starts_with(b"SNAPSHOT_FILE="))
+    let shell = facts.marks.agent.and_then(AgentProgram::own_shell);
+    !facts.marks.for_model && shell.is_some_and(|shell| (shell.is_probe)(script.as_bytes()))
 }
 
 /// Returns the script among the arguments of a shell that runs one (`-c`) non-interactively.
@@ -146,8 +143,8 @@ mod tests {
         }
     }
 
-    const CALL: Marks = Marks { agent: Some(Kind::Claude), for_model: true };
-    const OWN: Marks = Marks { agent: Some(Kind::Claude), for_model: false };
+    const CALL: Marks = Marks { agent: Some(AgentProgram::Claude), for_model: true };
+    const OWN: Marks = Marks { agent: Some(AgentProgram::Claude), for_model: false };
 
     #[test]
     fn what_a_model_wrote_becomes_a_task_and_the_rest_goes_through() {
@@ -184,7 +181,7 @@ mod tests {
     fn a_bash_first_in_the_path_takes_the_calls_of_gemini_alone() {
         let own = words(&["-c", "shopt -u promptvars nullglob; ls"]);
         let other = words(&["-c", "ls"]);
-        let gemini = Marks { agent: Some(Kind::Gemini), for_model: true };
+        let gemini = Marks { agent: Some(AgentProgram::Gemini), for_model: true };
         let call = Facts {
             name: OsStr::new("bash"),
             args: &own,
@@ -205,7 +202,7 @@ mod tests {
         };
         assert_eq!(read(&["CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"]), CALL);
         assert_eq!(read(&["CLAUDECODE"]), OWN);
-        assert_eq!(read(&["OPENCODE"]), Marks { agent: Some(Kind::Opencode), for_model: true });
+        assert_eq!(read(&["OPENCODE"]), Marks { agent: Some(AgentProgram::Opencode), for_model: true });
         assert_eq!(read(&[]), Marks { agent: None, for_model: true });
     }
 }

@@ -16,7 +16,7 @@ use super::ending::{self, Ending};
 use super::refused::{DENIED, NOT_RUN, NotStarted};
 use super::session::{Membership, Said, Sessions};
 use super::shown::ShownCommand;
-use super::unwrap::Kind;
+use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
@@ -27,9 +27,6 @@ use crate::terminal::Size;
 
 /// The name under which such a command is recorded as a call.
 const SHELL_CALL: &str = "Shell";
-/// How long a command from opencode may wait to start. opencode has a timeout of its own, so it has to be answered
-/// before that expires.
-const OPENCODE_WAITS: Duration = Duration::from_secs(105);
 /// The columns and rows of a command's terminal, if it has one.
 const TERMINAL: (u16, u16) = (80, 24);
 /// Messages from a caller that are kept until its command has started.
@@ -56,7 +53,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
         line.tell(&ShellReply::Fenced).await;
         return Ok(());
     }
-    let agent = asked.request.agent.as_deref().and_then(|agent| agent.parse::<Kind>().ok());
+    let agent = asked.request.agent.as_deref().and_then(AgentProgram::routed_as);
     let said = Said {
         agent,
         session: asked.request.session.as_deref(),
@@ -76,7 +73,7 @@ fn within(enclosing: EnclosingTask) -> Option<ParentTask> {
 /// A requested command.
 struct Call {
     runtime: Handle,
-    agent: Option<Kind>,
+    agent: Option<AgentProgram>,
     actor: Actor,
     session: Membership,
     id: TaskId,
@@ -95,7 +92,7 @@ struct Call {
 impl Call {
     async fn begin(
         runtime: Handle,
-        agent: Option<Kind>,
+        agent: Option<AgentProgram>,
         session: Membership,
         cwd: PathBuf,
         asked: ServedRequest,
@@ -145,7 +142,7 @@ impl Call {
                 tokio::spawn(record(runtime.clone(), call, async move { own.exec_native(request).await }))
             }
         };
-        let patience = (agent == Some(Kind::Opencode)).then_some(OPENCODE_WAITS);
+        let patience = agent.and_then(AgentProgram::own_shell).and_then(|shell| shell.patience);
         Self {
             runtime,
             agent,

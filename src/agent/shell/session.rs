@@ -6,12 +6,11 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::Interest;
 use tokio::sync::watch;
 
-use super::unwrap::Kind;
 use crate::agent::label;
+use crate::agents::AgentProgram;
 use crate::model::{AgentPeer, SHELL_PROFILE};
 use crate::process;
 use crate::runtime::Handle;
-use crate::tools::clients;
 
 /// The maximum number of sessions at once; commands beyond that share one label.
 const MOST: usize = 128;
@@ -57,7 +56,7 @@ impl Membership {
 /// What identifies a session: two sessions of one agent are two actors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
-    agent: Option<Kind>,
+    agent: Option<AgentProgram>,
     name: Option<String>,
     pid: u32,
 }
@@ -65,7 +64,7 @@ struct Key {
 /// What a call says about its agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'a> {
-    pub(super) agent: Option<Kind>,
+    pub(super) agent: Option<AgentProgram>,
     pub(super) session: Option<&'a str>,
     pub(super) pid: Option<u32>,
     pub(super) label: Option<&'a str>,
@@ -83,12 +82,12 @@ impl Sessions {
         if let Some(known) = sessions.iter().find(|session| session.key == key) {
             return known.membership();
         }
-        let wanted = label::label(said.label, said.agent.map(Kind::client));
+        let client = said.agent.and_then(|agent| agent.profile().client.as_ref());
+        let wanted = label::label(said.label, client.map(|client| client.name));
         if sessions.len() >= MOST {
             return Membership { label: wanted, ended: None };
         }
-        let client =
-            said.agent.and_then(|agent| clients::find(agent.client())).map_or("a shell", |known| known.label);
+        let client = client.map_or("a shell", |client| client.label);
         let peer = AgentPeer { client: format!("{client} (shell)"), pid, uid, profile: SHELL_PROFILE };
         let label = runtime.agent_connected(&wanted, &peer);
         let (tell, ended) = watch::channel(false);

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use serde_json::{Value, json};
 
 use super::route;
-use super::unwrap::{Kind, unwrap};
+use crate::agents::{AgentProgram, unwrap};
 use crate::config::quoted;
 use crate::link::ShellRequest;
 
@@ -16,7 +16,7 @@ pub(super) struct ShownCommand {
 }
 
 impl ShownCommand {
-    pub(super) fn of(agent: Option<Kind>, request: &ShellRequest) -> Self {
+    pub(super) fn of(agent: Option<AgentProgram>, request: &ShellRequest) -> Self {
         if let Some(shown) = &request.shown {
             return Self { cmd: shown.clone(), is_unwrapped: false };
         }

@@ -14,9 +14,10 @@ use super::loss::Loss;
 use crate::agent::message::{self, Refusal};
 use crate::agent::service::LABEL_METHOD;
 use crate::agent::{params, results};
+use crate::agents::AgentProgram;
 use crate::envelope::Envelope;
 use crate::link::{ClientName, Profile};
-use crate::tools::{self, clients};
+use crate::tools;
 
 /// The id of a replayed `initialize`, whose answer the client must not see.
 const REPLAY_ID: &str = "pilothouse-replay";
@@ -306,7 +307,7 @@ impl Requests {
             return Refusal::of(Some(id.clone()), error).line();
         };
         let envelope = Envelope::error(tool, error);
-        let client = self.client.as_ref().and_then(|client| clients::find(&client.name));
+        let client = self.client.as_ref().and_then(|client| AgentProgram::client(&client.name));
         let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
         let mut result = results::result(self.profile, &envelope, tools::render(&envelope), hides_meta);
         if !flight.modern {

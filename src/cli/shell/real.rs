@@ -5,12 +5,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Call, DOOR, REAL, find};
+use crate::agents::{AgentProgram, ShellRedirect};
 use crate::process::is_shell_link;
 
 /// The variables that exist only to redirect an agent to this shell.
 const OURS: [&str; 2] = [REAL, DOOR];
-/// The variables that name an agent's shell.
-const NAMES_SHELL: [&str; 2] = ["SHELL", "CLAUDE_CODE_SHELL"];
 /// The folder of links, relative to the data folder.
 pub(in crate::cli) const FOLDER: &str = "pilothouse/shells";
 
@@ -38,7 +37,7 @@ impl Real {
             if OURS.iter().any(|own| name == *own) {
                 return None;
             }
-            if NAMES_SHELL.iter().any(|names| name == *names) && is_shell_link(Path::new(value)) {
+            if names_shell(name) && is_shell_link(Path::new(value)) {
                 // A variable that names a shell for the agent alone is removed; `SHELL`, which everyone uses, names
                 // the real one.
                 return (name == "SHELL").then(|| (name.clone(), program.clone().into_os_string()));
@@ -48,6 +47,12 @@ impl Real {
         });
         Self { variables: variables.collect(), program: program.clone(), args }
     }
+}
+
+/// Returns whether a variable names the shell of an agent.
+fn names_shell(variable: &OsStr) -> bool {
+    AgentProgram::routed()
+        .any(|(_, shell)| matches!(shell.redirect, ShellRedirect::Variable(name) if variable == name))
 }
 
 fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {

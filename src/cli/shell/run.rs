@@ -14,7 +14,8 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::real::Real;
 use super::{Call, DOOR, find};
-use crate::agent::shell::{Kind, runs_plainly};
+use crate::agent::shell::runs_plainly;
+use crate::agents::AgentProgram;
 use crate::cli::{print, surroundings};
 use crate::config::{Loaded, OnFailure};
 use crate::envelope::with_causes;
@@ -194,16 +195,11 @@ fn not_run(why: &str) -> ExitCode {
 fn request(call: &Call, real: &Real) -> ShellRequest {
     let number = |name: &str| find(&call.variables, name)?.to_str()?.parse().ok();
     let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
-    let (session, agent_pid) = match call.marks.agent {
-        Some(Kind::Claude) => (text("CLAUDE_CODE_SESSION_ID"), number("CLAUDE_PID")),
-        Some(Kind::Opencode) => (None, number("OPENCODE_PID")),
-        Some(Kind::Codex) => (text("CODEX_THREAD_ID"), None),
-        Some(Kind::Gemini) | None => (None, None),
-    };
+    let marks = call.marks.agent.and_then(AgentProgram::own_shell).map(|shell| shell.marks);
     ShellRequest {
-        agent: call.marks.agent.map(|agent| <&str>::from(agent).to_owned()),
-        session,
-        agent_pid,
+        agent: call.marks.agent.map(|agent| agent.as_str().to_owned()),
+        session: marks.and_then(|marks| text(marks.session?)),
+        agent_pid: marks.and_then(|marks| number(marks.pid?)),
         shell: real.program.clone(),
         inherited: Inherited::own(),
         descriptors: Vec::new(),

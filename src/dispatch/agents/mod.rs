@@ -4,8 +4,7 @@ mod entry;
 mod files;
 mod shell;
 
-use crate::agents::AgentProgram;
-use crate::tools::clients;
+use crate::agents::{AgentProgram, McpClient};
 
 pub(super) use self::entry::Entry;
 pub(super) use self::files::text;
@@ -14,8 +13,7 @@ pub(super) use self::shell::CodexExecutor;
 impl AgentProgram {
     /// Describes how much of a result it keeps, and which tools its model does not see at once.
     pub(super) fn results(self) -> String {
-        let label = if self == Self::Claude { "claude-code" } else { self.as_str() };
-        let measured = clients::of_agent(label).map(clients::Client::about);
+        let measured = self.profile().client.as_ref().map(McpClient::about);
         measured.unwrap_or_else(|| "how much of a result it keeps was not measured".to_owned())
     }
 

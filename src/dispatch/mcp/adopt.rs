@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::install::{Output, Step, describe, install, undo, undoing};
-use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, InstallScope};
+use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, InstallScope, ShellRedirect};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
@@ -97,14 +97,14 @@ fn steps(cx: &Context, agent: AgentProgram) -> Result<(Vec<Step>, Vec<String>), 
     let own = host.variable("SHELL");
     let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
     let link = link.to_string_lossy().into_owned();
-    if agent == AgentProgram::Codex {
+    if let Some(ShellRedirect::OwnFile { .. }) = agent.own_shell().map(|shell| shell.redirect) {
         return codex(cx);
     }
-    let Some(setting) = agent.profile().shell_setting else {
+    let Some(setting) = agent.own_shell().and_then(|shell| shell.setting) else {
         let message = format!("{} has no setting for its shell.", agent.profile().name);
-        let fix = match agent {
-            AgentProgram::Gemini => "start it with `pilothouse gemini`",
-            _ => "connect it over MCP: `pilothouse mcp install`",
+        let fix = match agent.own_shell() {
+            Some(_) => format!("start it with `pilothouse {}`", agent.as_str()),
+            None => "connect it over MCP: `pilothouse mcp install`".to_owned(),
         };
         return Err(precondition(&message).fix(fix));
     };

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// The names of agents' own shell tools.
-const SHELL_TOOLS: [&str; 5] = ["Bash", "bash", "run_shell_command", "exec_command", "shell"];
+use crate::agents::AgentProgram;
+
 /// The model's reply once it has the result.
 const DONE: &str = "Done.";
 
@@ -52,13 +52,18 @@ impl Answer {
     }
 }
 
+/// Returns whether a tool is an agent's own shell.
+fn is_shell_tool(name: &str) -> bool {
+    AgentProgram::routed().any(|(_, shell)| shell.trial.tools.contains(&name))
+}
+
 /// Answers a request. Anything that is not a query to a model is answered with an empty object.
 pub(super) fn answer(path: &str, body: &Value, script: &Script) -> Answer {
     let Some(api) = Api::of(path) else { return Answer::json(&json!({ "data": [], "models": [] })) };
     if path.contains("count_tokens") || path.contains("countTokens") {
         return Answer::json(&json!({ "input_tokens": 10, "totalTokens": 10 }));
     }
-    let tool = api.tools(body).into_iter().find(|name| SHELL_TOOLS.contains(&name.as_str()));
+    let tool = api.tools(body).into_iter().find(|name| is_shell_tool(name));
     let is_ours = body.to_string().contains(&script.mark);
     let result = api.result(body);
     let call = tool.filter(|_| is_ours && result.is_none()).map(|tool| {

@@ -121,11 +121,14 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
     if let Some(complaint) = &inside.complaint {
         return (format!("its command ran without Pilothouse: {complaint}"), "pilothouse doctor".to_owned());
     }
+    let accepted = agent.own_shell().map_or(&[][..], |shell| shell.accepted_names);
     match shell {
-        Some((path, _)) if *agent == AgentProgram::Claude && !is_taken_by_claude(path) => {
+        Some((path, _)) if !is_accepted(accepted, path) => {
             let found = format!(
-                "Claude Code ignores the shell {}: its name contains neither bash nor zsh",
-                path.display()
+                "{} ignores the shell {}: its name contains neither {}",
+                agent.profile().name,
+                path.display(),
+                accepted.join(" nor ")
             );
             (found, adopt)
         }
@@ -139,9 +142,9 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
     }
 }
 
-fn is_taken_by_claude(shell: &Path) -> bool {
+fn is_accepted(names: &[&str], shell: &Path) -> bool {
     let name = shell.file_name().unwrap_or_default().to_string_lossy();
-    name.contains("bash") || name.contains("zsh")
+    names.is_empty() || names.iter().any(|accepted| name.contains(accepted))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use self::model::Model;
 use self::start::Start;
 use super::Area::Agents;
 use super::{Finding, agents};
-use crate::agents::AgentProgram;
+use crate::agents::{AgentProgram, OwnShell, ScriptedModel, ShellRedirect};
 use crate::dispatch::agents::CodexExecutor;
 use crate::dispatch::host::{Host, on_path};
 use crate::envelope::TaskId;
@@ -31,9 +31,6 @@ use crate::process::is_in_command;
 
 /// How long an agent may take to run one command.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The agents whose own shell can lead here.
-const ROUTED: [AgentProgram; 4] =
-    [AgentProgram::Claude, AgentProgram::Codex, AgentProgram::Opencode, AgentProgram::Gemini];
 
 /// Starts each installed agent, and reports where the commands of its own shell go.
 pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
@@ -43,22 +40,28 @@ pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
         return vec![Agents.note("shells", found).fix("run it in your own terminal")];
     }
     let mut found = Vec::new();
-    for agent in ROUTED {
+    for (agent, shell) in AgentProgram::routed() {
         if agent.profile().programs.iter().any(|name| on_path(host, name).is_some()) {
-            found.push(prove_one(host, agent, &places, program.clone()).await);
+            found.push(prove_one(host, agent, shell, &places, program.clone()).await);
         }
     }
     found
 }
 
-async fn prove_one(host: &dyn Host, agent: AgentProgram, places: &Places, program: PathBuf) -> Finding {
-    let shell = shell(host, agent);
-    let executor = CodexExecutor::read(host).filter(|_| agent == AgentProgram::Codex);
+async fn prove_one(
+    host: &dyn Host,
+    agent: AgentProgram,
+    own: &OwnShell,
+    places: &Places,
+    program: PathBuf,
+) -> Finding {
+    let shell = shell(host, own);
+    let is_executor = matches!(own.redirect, ShellRedirect::OwnFile { .. });
+    let executor = CodexExecutor::read(host).filter(|_| is_executor);
     let check = format!("{} shell", agent.as_str());
-    if agent == AgentProgram::Codex && executor.is_none() {
-        return Agents
-            .note(check, "Codex runs its commands itself, without Pilothouse")
-            .fix("pilothouse adopt codex");
+    if is_executor && executor.is_none() {
+        let found = "Codex runs its commands itself, without Pilothouse";
+        return Agents.note(check, found).fix(format!("pilothouse adopt {}", agent.as_str()));
     }
     // A marker that appears in no other command.
     let mark = format!("pilothouse-doctor-{}", TaskId::random());
@@ -67,12 +70,9 @@ async fn prove_one(host: &dyn Host, agent: AgentProgram, places: &Places, progra
         Ok(model) => model,
         Err(error) => return Agents.note(check, format!("not tried: no port on loopback: {error}")),
     };
-    let start = Start {
-        agent,
-        port: model.port,
-        prompt: format!("{mark}: run the command you are asked to."),
-        places,
-    };
+    let url = format!("http://127.0.0.1:{}", model.port);
+    let prompt = format!("{mark}: run the command you are asked to.");
+    let start = Start { trial: &own.trial, model: ScriptedModel { url: &url, prompt: &prompt }, places };
     // An adopted agent is started as its user would start it; any other one through the command that redirects its
     // shell here.
     let word = agent.as_str().to_owned();
@@ -98,12 +98,16 @@ async fn prove_one(host: &dyn Host, agent: AgentProgram, places: &Places, progra
 
 /// Returns the shell that an agent is configured to use, and whether it exists: from its settings, or else from the
 /// environment.
-fn shell(host: &dyn Host, agent: AgentProgram) -> Option<(PathBuf, bool)> {
-    let by_settings = agent.profile().shell_setting.and_then(|setting| setting.read(host)).map(PathBuf::from);
+fn shell(host: &dyn Host, own: &OwnShell) -> Option<(PathBuf, bool)> {
+    let by_settings = own.setting.and_then(|setting| setting.read(host)).map(PathBuf::from);
     let variable = |name: &str| host.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let by_name = variable("CLAUDE_CODE_SHELL").filter(|_| agent == AgentProgram::Claude);
+    let by_name = match own.redirect {
+        ShellRedirect::Variable(name) if name != "SHELL" => variable(name),
+        _ => None,
+    };
     let ours = variable("SHELL").filter(|path| path.to_string_lossy().contains("pilothouse"));
-    let path = by_settings.or(by_name).or(ours.filter(|_| agent != AgentProgram::Gemini))?;
+    let path =
+        by_settings.or(by_name).or(ours.filter(|_| !matches!(own.redirect, ShellRedirect::Path { .. })))?;
     let is_there = path.exists();
     Some((path, is_there))
 }

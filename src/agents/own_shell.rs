@@ -1,0 +1,100 @@
+//! How a program's own shell is reached, and how its calls are recognised.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::config_file::ShellSetting;
+
+/// What is known about a program's own shell. Every form was observed with the real program (tests/corpus/shell).
+#[derive(Debug, Clone, Copy)]
+pub struct OwnShell {
+    /// What leads it here.
+    pub redirect: ShellRedirect,
+    /// The setting in its own configuration that names its shell.
+    pub setting: Option<ShellSetting>,
+    /// The variables that it sets for the processes it starts.
+    pub marks: EnvironmentMarks,
+    /// Returns whether a script is one that it runs for itself, not for its model.
+    pub is_probe: fn(&[u8]) -> bool,
+    /// Returns what the model wrote, out of the script that the program wraps it in; `None` for any other form.
+    pub unwrap: fn(&str) -> Option<Cow<'_, str>>,
+    /// The words of which one has to be in the file name of a shell; empty if it takes any.
+    pub accepted_names: &'static [&'static str],
+    /// How long it waits for a command to start, if it has a limit of its own.
+    pub patience: Option<Duration>,
+    /// Whether it waits for ever for a shell that a signal ended.
+    pub misses_signals: bool,
+    /// How it is started for a single prompt.
+    pub trial: Trial,
+}
+
+/// What leads a program's shell here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellRedirect {
+    /// A variable that names the shell.
+    Variable(&'static str),
+    /// The first `bash` in its PATH. Other processes below it find that too, and only scripts that begin like this are
+    /// its own.
+    Path {
+        /// How its scripts begin.
+        begins: &'static str,
+    },
+    /// Only a file of its own, for all its sessions.
+    OwnFile {
+        /// What to do first.
+        unless: &'static str,
+    },
+}
+
+/// Variables that a program sets for the processes it starts.
+#[derive(Debug, Clone, Copy)]
+pub struct EnvironmentMarks {
+    /// The one that tells the program.
+    pub program: &'static str,
+    /// The one that is set for its model's commands only, if it distinguishes these.
+    pub for_model: Option<&'static str>,
+    /// The one with the id of its session.
+    pub session: Option<&'static str>,
+    /// The one with the number of its process.
+    pub pid: Option<&'static str>,
+}
+
+/// How to start a program for a single prompt, with a scripted model in place of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial {
+    /// The names of its shell tool.
+    pub tools: &'static [&'static str],
+    /// Returns its arguments.
+    pub arguments: fn(ScriptedModel<'_>) -> Vec<String>,
+    /// Variables that would lead to another model.
+    pub unset: &'static [&'static str],
+    /// Returns the variables that lead it to the model.
+    pub variables: fn(ScriptedModel<'_>) -> Vec<(&'static str, String)>,
+    /// The variable that names a file with further settings, and those.
+    pub settings: Option<(&'static str, &'static str)>,
+}
+
+/// A model on loopback that follows a script.
+#[derive(Debug, Clone, Copy)]
+pub struct ScriptedModel<'a> {
+    /// Its address, without a path.
+    pub url: &'a str,
+    /// The prompt.
+    pub prompt: &'a str,
+}
+
+/// Returns a script as it is: the program wraps nothing.
+pub(super) fn as_written(script: &str) -> Option<Cow<'_, str>> {
+    Some(script.into())
+}
+
+/// Returns whether a shell takes a word literally.
+pub(super) fn is_plain_word(word: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    !word.is_empty() && word.chars().all(is_plain)
+}
+
+/// Returns words as arguments.
+pub(super) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
