@@ -5,16 +5,10 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::agents::AgentProgram;
 use crate::config::Limits;
 use crate::link::Profile;
 use crate::tools::{TOOLS, Tool};
-
-/// Asks Claude Code not to truncate our results, which are already limited: a caller may ask for 64,000 tokens, which
-/// is 256,000 characters.
-const CLAUDE_RESULT_KEY: &str = "anthropic/maxResultSizeChars";
-const CLAUDE_RESULT_CHARS: u64 = 300_000;
-/// Asks Claude Code to show the tools to its model from the start rather than behind a search.
-const CLAUDE_LOAD_KEY: &str = "anthropic/alwaysLoad";
 
 /// Returns the tools as a client lists them, with the limits of the runtime if they are known.
 pub(super) fn list(profile: Profile, limits: Option<&Limits>) -> Vec<McpTool> {
@@ -30,8 +24,9 @@ fn describe(tool: &Tool, profile: Profile, limits: Option<&Limits>) -> McpTool {
         Some(tool.hints.open_world),
     );
     let mut meta = MetaObject::default();
-    meta.insert(CLAUDE_RESULT_KEY.to_owned(), json!(CLAUDE_RESULT_CHARS));
-    meta.insert(CLAUDE_LOAD_KEY.to_owned(), json!(true));
+    for (key, value) in AgentProgram::ALL.iter().flat_map(|agent| (agent.profile().tool_meta)()) {
+        meta.insert(key.to_owned(), value);
+    }
     let described = McpTool::new(tool.name, tool.description(limits), object(open((tool.input_schema)())))
         .with_title(tool.title)
         .with_annotations(hints)

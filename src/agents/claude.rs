@@ -26,6 +26,7 @@ const TOOL: &str = "Bash";
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["claude"],
+    start: "Start Claude Code with its shell routed through Pilothouse; the arguments that follow are its own",
     scopes: &[InstallScope::Local, InstallScope::Project, InstallScope::User],
     loss: "Claude Code's Bash rules and sandbox no longer apply",
     next: "`claude mcp list` shows it; Claude Code asks once before it uses a shared .mcp.json",
@@ -33,6 +34,15 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         defers: "no tool: they ask to be loaded (alwaysLoad)",
         ..McpClient::new("claude-code", "claude-code")
     }),
+    tool_meta: || {
+        vec![
+            // Not to truncate results, which are already limited: a caller may ask for 64,000 tokens, which is 256,000
+            // characters.
+            ("anthropic/maxResultSizeChars", json!(300_000)),
+            // To show the tools to its model from the start rather than behind a search.
+            ("anthropic/alwaysLoad", json!(true)),
+        ]
+    },
     own_shell: Some(SHELL),
     session: Some(SessionPreset {
         arguments: &["-p", "--output-format", "json"],

@@ -17,6 +17,7 @@ const SETTINGS: ConfigFile = ConfigFile::new(Config, &["opencode/opencode.json",
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["opencode"],
+    start: "Start opencode with its shell routed through Pilothouse; the arguments that follow are its own",
     loss: "opencode's permissions for `bash` no longer apply",
     next: "`opencode mcp list` shows it",
     client: Some(McpClient {

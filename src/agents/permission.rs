@@ -117,3 +117,99 @@ impl<'a> Permissions<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::AgentProgram;
+
+    fn enforced(agent: Option<AgentProgram>, asked: &[PermissionLine]) -> EnforcedPermissions {
+        Permissions(asked).enforced(agent.and_then(|agent| agent.profile().session.as_ref()))
+    }
+
+    fn asked(lines: &[(&str, PermissionRule)]) -> Vec<PermissionLine> {
+        lines
+            .iter()
+            .map(|(kind, rule)| PermissionLine { kind: (*kind).to_owned(), rule: rule.clone() })
+            .collect()
+    }
+
+    fn patterns(patterns: &[&str]) -> PermissionRule {
+        PermissionRule::Patterns(patterns.iter().map(|pattern| (*pattern).to_owned()).collect())
+    }
+
+    #[test]
+    fn permissions_are_the_flags_of_each_program() {
+        let asked = asked(&[
+            ("bash", PermissionRule::Deny),
+            ("write", PermissionRule::Allow),
+            ("network", PermissionRule::Deny),
+        ]);
+        let of = |agent| enforced(Some(agent), &asked);
+        assert_eq!(
+            of(AgentProgram::Claude).arguments,
+            [
+                "--permission-mode",
+                "default",
+                "--allowedTools=Edit,Write,NotebookEdit",
+                "--disallowedTools=Bash,Monitor,mcp__pilothouse,WebFetch,WebSearch"
+            ]
+        );
+        assert_eq!(
+            of(AgentProgram::Codex).arguments.join(" "),
+            "--sandbox workspace-write -c sandbox_workspace_write.network_access=false -c web_search=\"disabled\" \
+             -c features.shell_tool=false -c features.unified_exec=false"
+        );
+        assert!(of(AgentProgram::Gemini).policy.is_some_and(|policy| {
+            policy.contains("toolName = \"run_shell_command\"\ndecision = \"deny\"")
+                && policy.contains("toolName = \"write_file\"\ndecision = \"allow\"")
+        }));
+        assert_eq!(of(AgentProgram::Opencode).variables[0].0, "OPENCODE_PERMISSION");
+        for agent in [AgentProgram::Claude, AgentProgram::Codex, AgentProgram::Gemini, AgentProgram::Opencode]
+        {
+            assert!(of(agent).unenforced.is_empty(), "{agent:?}");
+        }
+        assert_eq!(enforced(None, &asked).unenforced, ["bash: deny", "network: deny"]);
+    }
+
+    #[test]
+    fn what_nothing_enforces_is_named() {
+        for (agent, lines, unenforced) in [
+            (
+                AgentProgram::Claude,
+                vec![("bash", patterns(&["git *"])), ("write", patterns(&["a/**"]))],
+                vec!["write: [a/**]"],
+            ),
+            (AgentProgram::Claude, vec![("read", patterns(&["a/**"]))], vec!["read: [a/**]"]),
+            (AgentProgram::Claude, vec![("bash", PermissionRule::Prompt)], vec!["bash: prompt"]),
+            (
+                AgentProgram::Claude,
+                vec![("bash", PermissionRule::Allow), ("network", PermissionRule::Deny)],
+                vec!["network: deny"],
+            ),
+            (AgentProgram::Claude, vec![("fly", PermissionRule::Deny)], vec!["fly: deny"]),
+            (
+                AgentProgram::Codex,
+                vec![("bash", patterns(&["git *"])), ("write", PermissionRule::Deny)],
+                vec!["bash: [git *]"],
+            ),
+            (
+                AgentProgram::Codex,
+                vec![("read", PermissionRule::Deny), ("network", PermissionRule::Deny)],
+                vec!["read: deny"],
+            ),
+            (
+                AgentProgram::Gemini,
+                vec![("write", patterns(&["a"])), ("bash", PermissionRule::Deny)],
+                vec!["write: [a]"],
+            ),
+            (
+                AgentProgram::Opencode,
+                vec![("bash", PermissionRule::Allow), ("write", PermissionRule::Deny)],
+                vec!["write: deny"],
+            ),
+        ] {
+            assert_eq!(enforced(Some(agent), &asked(&lines)).unenforced, unenforced, "{agent:?} {lines:?}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! What is known about a program: how it is found on a machine and connected.
 
+use serde_json::Value;
+
 use super::client::McpClient;
 use super::config_file::{Addition, Connection, InstallScope};
 use super::own_shell::OwnShell;
@@ -16,6 +18,8 @@ pub struct AgentProfile {
     pub name: &'static str,
     /// The names its executable may have.
     pub programs: &'static [&'static str],
+    /// What the command that starts it here does; empty if there is none.
+    pub start: &'static str,
     /// Its scopes, the usual one first.
     pub scopes: &'static [InstallScope],
     /// Whether it is started from a desktop, without a shell's PATH.
@@ -30,6 +34,8 @@ pub struct AgentProfile {
     pub connect: fn(Connection<'_>) -> Vec<Addition>,
     /// How it identifies itself to servers, and what it passes to its model.
     pub client: Option<McpClient>,
+    /// What our tools say in `_meta` for its sake.
+    pub tool_meta: fn() -> Vec<(&'static str, Value)>,
     /// Its own shell, if that can lead here.
     pub own_shell: Option<OwnShell>,
     /// How it answers the sessions of a program of ours.
@@ -55,6 +61,7 @@ impl AgentProfile {
         Self {
             name,
             programs: &[],
+            start: "",
             scopes: &[InstallScope::User, InstallScope::Project],
             is_graphical: false,
             loss: OWN_TERMINAL,
@@ -62,6 +69,7 @@ impl AgentProfile {
             environment: PassedVariables::Whole,
             connect,
             client: None,
+            tool_meta: Vec::new,
             own_shell: None,
             session: None,
             rules: None,

@@ -16,6 +16,7 @@ use super::{
     approvals, audit, cli_only, completions, doctor, exec, host_install, keys, manifest, mcp, metrics_show,
     prose, receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
 };
+use crate::agents::AgentProgram;
 use crate::config::nearest;
 use crate::tools::TOOLS;
 
@@ -53,10 +54,10 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<keys::KeysDiff>(),
         Command::of::<exec::Exec>(),
         Command::of::<manifest::Manifest>(),
-        Command::of::<start_agent::StartAgent<0>>(),
-        Command::of::<start_agent::StartAgent<1>>(),
-        Command::of::<start_agent::StartAgent<2>>(),
-        Command::of::<start_agent::StartAgent<3>>(),
+        Command::of::<start_agent::StartAgent<{ AgentProgram::Claude as usize }>>(),
+        Command::of::<start_agent::StartAgent<{ AgentProgram::Opencode as usize }>>(),
+        Command::of::<start_agent::StartAgent<{ AgentProgram::Gemini as usize }>>(),
+        Command::of::<start_agent::StartAgent<{ AgentProgram::Codex as usize }>>(),
         Command::of::<mcp::Adopt>(),
         Command::of::<cli_only::CodexExecutor>(),
         Command::of::<cli_only::Mcp>(),

@@ -1,4 +1,4 @@
-//! `claude`, `opencode`, `gemini`, `codex`: declared here like all others, but run by `cli` before the command line
+//! The commands that start an agent (`claude` …): declared here like all others, but run by `cli` before the command line
 //! is parsed.
 
 use serde_json::{Value, json};
@@ -6,24 +6,14 @@ use serde_json::{Value, json};
 use super::command::{CommandReach, Danger, Effect, Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
+use crate::agents::AgentProgram;
 
-/// The agents that can be started, by their index in [`NAMES`].
+/// The command that starts an agent, by its place among [`AgentProgram::ALL`].
 pub(super) struct StartAgent<const AGENT: usize>;
 
-/// Their names, which are also the commands.
-const NAMES: [&str; 4] = ["claude", "opencode", "gemini", "codex"];
-/// What each command does.
-const ABOUTS: [&str; 4] = [
-    "Start Claude Code with its shell routed through Pilothouse; the arguments that follow are its own",
-    "Start opencode with its shell routed through Pilothouse; the arguments that follow are its own",
-    "Start Gemini CLI with its shell routed through Pilothouse; the arguments that follow are its own",
-    "Start Codex, once `adopt codex` has routed its commands through Pilothouse; the arguments that follow \
-     are its own",
-];
-
 impl<const AGENT: usize> Local for StartAgent<AGENT> {
-    const PATH: &'static str = NAMES[AGENT];
-    const ABOUT: &'static str = ABOUTS[AGENT];
+    const PATH: &'static str = AgentProgram::ALL[AGENT].profile().programs[0];
+    const ABOUT: &'static str = AgentProgram::ALL[AGENT].profile().start;
     const EXITS: &'static [u8] = &[4];
     // The agent decides what it runs.
     const DANGER: Danger = Danger::Destructive;
@@ -34,6 +24,6 @@ impl<const AGENT: usize> Local for StartAgent<AGENT> {
     type Output = Effect;
 
     async fn dry_run(_cx: &mut Context, _input: Nothing) -> Result<Value, Failure> {
-        Ok(json!({ "effect": "would_start", "would_start": NAMES[AGENT] }))
+        Ok(json!({ "effect": "would_start", "would_start": Self::PATH }))
     }
 }

@@ -23,6 +23,7 @@ use super::process::Stream;
 use super::standing::Standing;
 use super::start::Start;
 use crate::agent::shell::runs_plainly;
+use crate::agents::AgentProgram;
 use crate::config::OnFailure;
 use crate::envelope::with_causes;
 use crate::link::{
@@ -189,7 +190,7 @@ impl Carry {
     fn request(&self) -> ShellRequest {
         let metadata = self.start.metadata.clone().unwrap_or_default();
         ShellRequest {
-            agent: Some("codex".to_owned()),
+            agent: Some(AgentProgram::Codex.as_str().to_owned()),
             session: metadata.thread_id,
             agent_pid: None,
             shell: PathBuf::new(),

@@ -23,6 +23,7 @@ const SHARED: ConfigFile = ConfigFile::new(Workspace, &[".codex/config.toml"]);
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["codex"],
+    start: "Start Codex, once `adopt codex` has routed its commands through Pilothouse; the arguments that follow are its own",
     loss: "Codex's sandbox and command approval no longer apply",
     next: "`codex mcp list` shows it; a project's own file takes effect once the project is trusted",
     environment: PassedVariables::Listed(&[

@@ -20,11 +20,9 @@ impl AgentProgram {
     /// Returns the command that shows approval rules for its commands: its own rules if they can be read, otherwise a
     /// starter set.
     pub(super) fn rules(self) -> String {
-        match self {
-            Self::Claude | Self::Codex | Self::Gemini => {
-                format!("pilothouse config approvals --from {}", self.as_str())
-            }
-            _ => format!("pilothouse mcp config {} --part approvals", self.as_str()),
+        match self.profile().rules {
+            Some(_) => format!("pilothouse config approvals --from {}", self.as_str()),
+            None => format!("pilothouse mcp config {} --part approvals", self.as_str()),
         }
     }
 }

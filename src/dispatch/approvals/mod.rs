@@ -1,13 +1,10 @@
 //! `config approvals`: translates an agent's own rules about commands into approval rules.
 
-mod claude;
-mod codex;
-mod gemini;
-
+use std::borrow::Cow;
 use std::fs;
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -18,7 +15,7 @@ use super::context::Context;
 use super::merge::{Format, unified};
 use super::response::Failure;
 use super::settings::invalid;
-use crate::agents::ConfigFile;
+use crate::agents::{AgentProgram, CommandRules, RuleFile, RulesImport, TranslatedRule};
 use crate::config::{ApprovalRule, FILE, Faults, Loaded, Source, read_own, write_own};
 
 pub(super) struct ConfigApprovals;
@@ -28,19 +25,35 @@ pub(super) struct ConfigApprovals;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// The agent whose rules are read.
-    from: Option<From>,
+    from: Option<RulesOwner>,
     /// Add the rules to config.toml.
     #[serde(default)]
     write: bool,
 }
 
-/// An agent with rules about commands that can be read.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum From {
-    Claude,
-    Codex,
-    Gemini,
+/// An agent whose rules about commands can be read.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+struct RulesOwner(AgentProgram);
+
+impl RulesOwner {
+    /// Returns their names.
+    fn words() -> Vec<&'static str> {
+        let owners = AgentProgram::ALL.iter().filter(|agent| agent.profile().rules.is_some());
+        owners.map(|agent| agent.as_str()).collect()
+    }
+}
+
+impl JsonSchema for RulesOwner {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "RulesOwner".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::words() })
+    }
 }
 
 /// The rules.
@@ -51,64 +64,11 @@ pub(super) struct Output {
     /// The files that were read.
     read: Vec<String>,
     /// The rules, each with the one it comes from.
-    rules: Vec<Translated>,
+    rules: Vec<TranslatedRule>,
     /// What has no equivalent here, and why.
     untranslated: Vec<String>,
     /// The change to config.toml, as `diff -u` shows it.
     diff: String,
-}
-
-/// A rule, and the one it comes from.
-#[derive(Debug, PartialEq, Serialize, JsonSchema)]
-struct Translated {
-    /// The rule as written under `[[approvals]]`.
-    rule: ApprovalRule,
-    /// The agent's own rule.
-    from: String,
-}
-
-/// The translation of an agent's files.
-#[derive(Debug, Default)]
-struct Rules {
-    translated: Vec<Translated>,
-    untranslated: Vec<String>,
-}
-
-impl Rules {
-    /// Adds a rule that requires approval for commands that begin with `prefix`, or for every command if it is
-    /// `None`.
-    fn ask(&mut self, prefix: Option<&str>, from: &str) {
-        let rule = ApprovalRule { prefix: prefix.map(str::to_owned), ..ApprovalRule::default() };
-        match rule.fault() {
-            Some(fault) => self.skip(from, &fault),
-            None if self.translated.iter().any(|known| known.rule == rule) => {}
-            None => self.translated.push(Translated { rule, from: from.to_owned() }),
-        }
-    }
-
-    fn skip(&mut self, from: &str, why: &str) {
-        self.untranslated.push(format!("{from}: {why}"));
-    }
-}
-
-impl From {
-    /// Returns where its rules are: locations and, for a folder, the extension of the files in it. Without an
-    /// extension, the location is the file itself.
-    fn places(self) -> Vec<(ConfigFile, Option<&'static str>)> {
-        match self {
-            Self::Claude => claude::places(),
-            Self::Codex => codex::places(),
-            Self::Gemini => gemini::places(),
-        }
-    }
-
-    fn translate(self, name: &str, text: &str, rules: &mut Rules) -> Result<(), String> {
-        match self {
-            Self::Claude => claude::translate(name, text, rules),
-            Self::Codex => codex::translate(name, text, rules),
-            Self::Gemini => gemini::translate(name, text, rules),
-        }
-    }
 }
 
 impl Local for ConfigApprovals {
@@ -155,16 +115,21 @@ impl Local for ConfigApprovals {
 }
 
 fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure> {
-    let Some(agent) = input.from else {
-        let fix = "pass --from claude, --from codex or --from gemini";
+    let Some(import) = input.from.and_then(|owner| owner.0.profile().rules) else {
+        let words: Vec<String> = RulesOwner::words().iter().map(|word| format!("--from {word}")).collect();
+        let (last, others) =
+            words.split_last().map_or(("", String::new()), |(last, rest)| (last.as_str(), rest.join(", ")));
+        let fix = format!("pass {others} or {last}");
         return Err(Failure::new(Code::ArgError, "No agent is named.").with("opt", "from").fix(fix));
     };
     let places = cx.host.places()?;
-    let (mut rules, mut read) = (Rules::default(), Vec::new());
-    for path in files(cx, agent) {
+    let (mut rules, mut read) = (CommandRules::default(), Vec::new());
+    for path in files(cx, &import) {
         let Some(text) = text(&path) else { continue };
         let name = path.display().to_string();
-        if let Err(fault) = agent.translate(&name, &text, &mut rules) {
+        let settings = || Format::of(&path).read(&text).map_err(|error| error.to_string());
+        let file = RuleFile { name: &name, text: &text, settings: &settings };
+        if let Err(fault) = (import.translate)(file, &mut rules) {
             rules.skip(&name, &format!("it cannot be read: {fault}"));
         }
         read.push(name);
@@ -196,9 +161,9 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
 }
 
 /// Finds the files with an agent's rules, those for all workspaces first.
-fn files(cx: &Context, agent: From) -> Vec<PathBuf> {
+fn files(cx: &Context, import: &RulesImport) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for (place, ending) in agent.places() {
+    for (place, ending) in import.places {
         let Some(path) = place.path(&*cx.host) else { continue };
         let Some(ending) = ending else {
             found.push(path);
@@ -207,7 +172,7 @@ fn files(cx: &Context, agent: From) -> Vec<PathBuf> {
         let entries =
             fs::read_dir(&path).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
         let mut inside: Vec<PathBuf> =
-            entries.filter(|path| path.extension().is_some_and(|extension| extension == ending)).collect();
+            entries.filter(|path| path.extension().is_some_and(|extension| extension == *ending)).collect();
         inside.sort();
         found.extend(inside);
     }
@@ -221,5 +186,126 @@ fn describe(data: &Value) -> String {
         "" if read.is_empty() => "No rules of that agent were found.".to_owned(),
         "" => format!("No rule to add from {}.", read.join(", ")),
         diff => diff.trim_end().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn translate(
+        agent: AgentProgram,
+        name: &str,
+        text: &str,
+        rules: &mut CommandRules,
+    ) -> Result<(), String> {
+        let settings = || Format::of(Path::new(name)).read(text).map_err(|error| error.to_string());
+        let import = agent.profile().rules.expect("rules");
+        (import.translate)(RuleFile { name, text, settings: &settings }, rules)
+    }
+
+    #[test]
+    fn rules_about_commands_are_translated_and_nothing_is_guessed() {
+        let text = r#"{ // mine
+            "permissions": {
+                "defaultMode": "default",
+                "allow": ["Bash(npm run:*)"],
+                "ask": ["Bash(git push:*)", "Bash(rm *)", "Read(./.env)", "Bash(git * main)", "Bash(ls; rm:*)"],
+                "deny": ["Bash", "Monitor", "Bash(curl:*)", "Bash(git push:*)", "Bash(npm publish)", "Bash(npm*)"],
+            } }"#;
+        let mut rules = CommandRules::default();
+        translate(AgentProgram::Claude, "f", text, &mut rules).expect("readable");
+        let prefixes: Vec<_> = rules.translated.iter().filter_map(|one| one.rule.prefix.as_deref()).collect();
+        assert_eq!(prefixes, ["curl", "git push", "npm publish", "rm"]);
+        let left = rules.untranslated.join("\n");
+        for rule in ["Bash(npm*)", "Bash(git * main)", "Bash(ls; rm:*)", "defaultMode default"] {
+            assert!(left.contains(rule), "{rule}: {left}");
+        }
+        let mut rules = CommandRules::default();
+        translate(AgentProgram::Claude, "f", r#"{"permissions": {"ask": ["Bash"]}}"#, &mut rules)
+            .expect("readable");
+        assert_eq!(rules.translated[0].rule, crate::config::ApprovalRule::default());
+        assert!(translate(AgentProgram::Claude, "f", "{", &mut rules).is_err());
+    }
+
+    #[test]
+    fn prefix_rules_that_prompt_or_forbid_are_translated() {
+        let text = r#"
+# my rules
+prefix_rule(
+    pattern = ["git", ["push", "fetch"]],
+    decision = "prompt",
+    justification = "it (really) leaves, 'quoted'",
+    match = [["git", "push", "origin"], "git fetch"],
+)
+prefix_rule(pattern=["rm", "-rf", "my dir"], decision="forbidden")
+prefix_rule(pattern=["ls"], decision="allow")
+prefix_rule(pattern=["cat"])
+other(name="x")
+"#;
+        let mut rules = CommandRules::default();
+        translate(AgentProgram::Codex, "r.rules", text, &mut rules).expect("readable");
+        let prefixes: Vec<_> = rules.translated.iter().filter_map(|one| one.rule.prefix.as_deref()).collect();
+        assert_eq!(prefixes, ["git push", "git fetch", "rm -rf 'my dir'"]);
+        assert_eq!(rules.untranslated, ["r.rules: other(…): only prefix_rule is read"]);
+        for text in
+            ["for x in y: z()", "prefix_rule(pattern=[x])", "prefix_rule(\"a\")", "prefix_rule(pattern=['a'"]
+        {
+            assert!(
+                translate(AgentProgram::Codex, "r.rules", text, &mut CommandRules::default()).is_err(),
+                "{text}"
+            );
+        }
+        let mut rules = CommandRules::default();
+        translate(AgentProgram::Codex, "config.toml", "approval_policy = \"untrusted\"\n", &mut rules)
+            .expect("readable");
+        assert!(rules.untranslated[0].starts_with("config.toml: approval_policy untrusted: "));
+    }
+
+    #[test]
+    fn policies_that_ask_or_deny_are_translated_and_others_are_listed() {
+        let text = r#"
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = ["git push", "rm -rf"]
+decision = "ask_user"
+priority = 100
+[[rule]]
+commandPrefix = "npm publish"
+decision = "deny"
+priority = 1
+[[rule]]
+toolName = "run_shell_command"
+commandRegex = "git (commit|push)"
+decision = "deny"
+priority = 1
+[[rule]]
+toolName = "run_shell_command"
+decision = "deny"
+priority = 100
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = "ls"
+decision = "allow"
+priority = 1
+[[rule]]
+toolName = "write_file"
+decision = "ask_user"
+priority = 1
+"#;
+        let mut rules = CommandRules::default();
+        translate(AgentProgram::Gemini, "p.toml", text, &mut rules).expect("readable");
+        translate(
+            AgentProgram::Gemini,
+            "s.json",
+            r#"{"tools": {"exclude": ["run_shell_command(sudo)", "glob"]}}"#,
+            &mut rules,
+        )
+        .expect("readable");
+        let prefixes: Vec<_> = rules.translated.iter().filter_map(|one| one.rule.prefix.as_deref()).collect();
+        assert_eq!(prefixes, ["git push", "rm -rf", "npm publish", "sudo"]);
+        assert_eq!(rules.untranslated, ["p.toml: deny git (commit|push): `commandRegex`"]);
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn answerable(
 }
 
 /// Returns the permissions of an agent in a program or in one that it uses.
-fn agent(loaded: &Library, program: &str, name: &str) -> Option<Vec<crate::prose::session::Asked>> {
+fn agent(loaded: &Library, program: &str, name: &str) -> Option<Vec<crate::agents::PermissionLine>> {
     if loaded.source.name() == program {
         return loaded.program.agent(name).map(|agent| permissions(&agent.permissions));
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::permission::Asked;
+use crate::agents::PermissionLine;
 use crate::model::{AnswerValue, QuestionKind};
 
 /// The maximum size of a value included in the task text, in bytes; the whole value is in its file.
@@ -24,7 +24,7 @@ pub struct Agent {
     /// Its prompt, filled in.
     pub prompt: Option<String>,
     /// What it may do.
-    pub permissions: Vec<Asked>,
+    pub permissions: Vec<PermissionLine>,
     /// The skills it has.
     pub skills: Vec<String>,
 }
@@ -182,7 +182,7 @@ fn beginning(text: &str, bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prose::session::permission::Rule;
+    use crate::agents::PermissionRule;
 
     fn brief(wants: QuestionKind) -> Brief {
         Brief {
@@ -190,7 +190,7 @@ mod tests {
                 name: Some("critic".into()),
                 model: Some("opus".into()),
                 prompt: Some("You are strict.\n".into()),
-                permissions: vec![Asked { kind: "bash".into(), rule: Rule::Deny }],
+                permissions: vec![PermissionLine { kind: "bash".into(), rule: PermissionRule::Deny }],
                 skills: vec!["web".into(), "pdf".into()],
             },
             task: "Say what is wrong.".into(),

@@ -1,21 +1,7 @@
 //! Presets: the programs known to answer sessions, and how to start each.
 
+use crate::agents::{AgentProgram, PermissionLine, Permissions, SessionPreset};
 use crate::config::quoted;
-
-use super::permission::{Asked, enforced};
-
-/// A known program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preset {
-    /// Claude Code.
-    Claude,
-    /// Codex CLI.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// opencode.
-    Opencode,
-}
 
 /// The variable that contains the path of the task file.
 pub const TASK: &str = "PILOTHOUSE_SESSION_TASK";
@@ -30,7 +16,7 @@ pub struct Invocation<'a> {
     /// The program's own session to resume.
     pub resume: Option<&'a str>,
     /// What the agent may do.
-    pub permissions: &'a [Asked],
+    pub permissions: &'a [PermissionLine],
     /// Whether a program without a preset gets the task as its last argument.
     pub task_as_argument: bool,
 }
@@ -48,50 +34,19 @@ pub struct Started {
     pub unenforced: Vec<String>,
 }
 
-impl Preset {
-    /// Returns the preset of a command, by the file name of its program.
-    pub fn of(words: &[String]) -> Option<Self> {
-        let program = words.first()?;
-        match program.rsplit('/').next().unwrap_or(program) {
-            "claude" => Some(Self::Claude),
-            "codex" => Some(Self::Codex),
-            "gemini" => Some(Self::Gemini),
-            "opencode" => Some(Self::Opencode),
-            _ => None,
-        }
-    }
-
-    /// Returns the default arguments, used if only the program is named.
-    fn usual(self) -> &'static [&'static str] {
-        match self {
-            Self::Claude => &["-p", "--output-format", "json"],
-            Self::Codex => &["exec", "--json", "--skip-git-repo-check"],
-            Self::Gemini => &["--output-format", "json"],
-            Self::Opencode => &["run", "--format", "json"],
-        }
-    }
-
-    /// Returns the program's own name for a model: Claude Code accepts the names of the language.
-    fn model(self, model: &str) -> Option<&str> {
-        (self == Self::Claude).then_some(model)
-    }
-
-    /// Returns the arguments that resume a session of the program's own.
-    fn resume(self, session: &str) -> Vec<String> {
-        let words: &[&str] = match self {
-            Self::Claude | Self::Gemini => &["--resume", session],
-            Self::Codex => &["resume", session, "-"],
-            Self::Opencode => &["--session", session],
-        };
-        words.iter().map(|word| (*word).to_owned()).collect()
-    }
+/// Returns what is known about the program of a command, by its file name.
+pub(super) fn known(words: &[String]) -> Option<&'static SessionPreset> {
+    let program = words.first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let known = AgentProgram::ALL.iter().find(|agent| agent.profile().programs.contains(&name))?;
+    known.profile().session.as_ref()
 }
 
 /// Returns a command, with the default arguments if only its program is named.
 pub fn commanded(words: &[String]) -> Vec<String> {
-    match (Preset::of(words), words) {
+    match (known(words), words) {
         (Some(preset), [program]) => {
-            let usual = preset.usual().iter().map(|word| (*word).to_owned());
+            let usual = preset.arguments.iter().map(|word| (*word).to_owned());
             std::iter::once(program.clone()).chain(usual).collect()
         }
         _ => words.to_vec(),
@@ -111,15 +66,16 @@ pub(super) fn prints_json(words: &[String]) -> bool {
 /// Returns how to start a command for a session.
 pub fn started(words: &[String], of: Invocation<'_>) -> Started {
     let mut words = commanded(words);
-    let preset = Preset::of(&words);
-    let enforced = enforced(preset, of.permissions);
+    let preset = known(&words);
+    let enforced = Permissions(of.permissions).enforced(preset);
     let has =
         |flags: &[&str]| words.iter().any(|word| flags.contains(&word.split('=').next().unwrap_or(word)));
-    let model = preset.and_then(|preset| preset.model(of.model?)).filter(|_| !has(&["--model"]));
+    let model = of.model.filter(|_| preset.is_some_and(|preset| preset.takes_models) && !has(&["--model"]));
     words.extend(model.into_iter().flat_map(|model| ["--model".to_owned(), model.to_owned()]));
     words.extend(enforced.arguments);
     if let (Some(preset), Some(session)) = (preset, of.resume) {
-        words.extend(preset.resume(session));
+        let (before, after) = preset.resume;
+        words.extend([before, &[session], after].concat().into_iter().map(str::to_owned));
     }
     let mut line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     if enforced.policy.is_some() {
@@ -135,7 +91,7 @@ pub fn started(words: &[String], of: Invocation<'_>) -> Started {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prose::session::permission::Rule;
+    use crate::agents::PermissionRule;
 
     fn line(words: &[&str], of: Invocation<'_>) -> String {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -161,7 +117,7 @@ mod tests {
 
     #[test]
     fn model_session_and_permissions_follow() {
-        let deny = [Asked { kind: "bash".into(), rule: Rule::Deny }];
+        let deny = [PermissionLine { kind: "bash".into(), rule: PermissionRule::Deny }];
         let of = Invocation {
             model: Some("opus"),
             resume: Some("s-1"),

@@ -8,11 +8,12 @@ use super::effects::{CAPTURED_CHARS, Effects};
 use super::question::Query;
 use super::scope::Bound;
 use super::session_command::Work;
+use crate::agents::{PermissionLine, PermissionRule};
 use crate::config::Answerer;
 use crate::envelope::mask;
 use crate::model::Expected;
 use crate::prose::ast::{Agent, Model, Permission, Rule, Text};
-use crate::prose::session::{self, Asked, Brief, Given, commanded};
+use crate::prose::session::{self, Brief, Given, commanded};
 
 impl<E: Effects> Vm<E> {
     /// Assigns the condition, choice or value in a question to the answerer that the settings name for it.
@@ -77,16 +78,18 @@ pub(super) fn told(agent: Option<&Agent>, model: Option<Model>, prompt: Option<S
 }
 
 /// Returns the permissions of an agent. A word that is not a known rule grants nothing.
-pub fn permissions(of: &[Permission]) -> Vec<Asked> {
+pub fn permissions(of: &[Permission]) -> Vec<PermissionLine> {
     let rule = |rule: &Rule| match rule {
         Rule::Word(word) => match word.as_str() {
-            "allow" => session::Rule::Allow,
-            "deny" => session::Rule::Deny,
-            _ => session::Rule::Prompt,
+            "allow" => PermissionRule::Allow,
+            "deny" => PermissionRule::Deny,
+            _ => PermissionRule::Prompt,
         },
-        Rule::Patterns(patterns) => session::Rule::Patterns(texts(patterns)),
+        Rule::Patterns(patterns) => PermissionRule::Patterns(texts(patterns)),
     };
-    of.iter().map(|one| Asked { kind: one.kind.as_str().to_owned(), rule: rule(&one.rule) }).collect()
+    of.iter()
+        .map(|one| PermissionLine { kind: one.kind.as_str().to_owned(), rule: rule(&one.rule) })
+        .collect()
 }
 
 fn texts(all: &[Text]) -> Vec<String> {

@@ -109,15 +109,9 @@ impl<E: Effects> Vm<E> {
                 given(&own, index, Value::Number(i64::try_from(at).unwrap_or(i64::MAX)), line);
             }
             Box::pin(async move {
-                let ended = self.body(&own, body).await;
-                match &ended {
-                    Ok(_) => self.mark(&own, line, state::done(&own.number, None)).await?,
-                    Err(Halt::Thrown(thrown)) if on_fail != ParallelOnFail::FailFast => {
-                        self.mark(&own, line, state::failed(&own.number, &thrown.message)).await?;
-                    }
-                    Err(_) => {}
-                }
-                ended
+                let done = self.body(&own, body).await?;
+                self.mark(&own, line, state::done(&own.number, None)).await?;
+                Ok(done)
             })
         };
         let tally = Tally::new(Join::All, on_fail, elements.len());

@@ -12,10 +12,11 @@ use super::policy::denied;
 use super::question::{Put, Query};
 use super::scope::CommandEnd;
 use super::{Frame, Vm};
+use crate::agents::SessionReply;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Answer, AnswerValue, Asking, Expected, Principal, QuestionKind, dollars};
 use crate::prose::run::journal::{CommandRecord, Row};
-use crate::prose::session::{Brief, Invocation, Reply, Started, preset, reply};
+use crate::prose::session::{Brief, Invocation, Started, preset, reply};
 
 /// The maximum length of a session command's output, in characters: events of its work precede the answer.
 const PRINTED_CHARS: usize = 8 << 20;
@@ -319,7 +320,7 @@ fn own_file(memory: &Path, program: &str) -> PathBuf {
 fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
     let by = work.called();
     let read = match (ran.exit_code, ran.stdout_truncated) {
-        (0, true) => Err(("it printed more than is read".to_owned(), Reply::default())),
+        (0, true) => Err(("it printed more than is read".to_owned(), SessionReply::default())),
         _ => reply(&work.words, member, &ran.stdout),
     };
     let (failed, reply) = match (ran.exit_code, read) {
