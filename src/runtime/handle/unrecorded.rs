@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use super::Handle;
 use crate::journal::Durability;
 use crate::model::{Error, Fact};
-use crate::runtime::unrecorded::{TakenFile, UnrecordedCommands, tell};
+use crate::runtime::unrecorded::{TakenMarks, UnrecordedCommands, tell};
 
 /// A console open for a shorter time has shown nobody anything, e.g. that of `serve --stop`.
 const READING: Duration = Duration::from_secs(1);
@@ -54,7 +54,7 @@ impl Handle {
         let failed = || Error::io("take", path);
         loop {
             let of = path.to_owned();
-            let taken = blocking(move || TakenFile::take(&of)).await.map_err(failed())?;
+            let taken = blocking(move || TakenMarks::take(&of)).await.map_err(failed())?;
             let Some(mut taken) = taken else { return Ok(()) };
             let mut all = UnrecordedCommands::default();
             loop {

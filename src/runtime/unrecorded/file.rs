@@ -69,7 +69,7 @@ fn append(mut file: File, line: &[u8]) -> io::Result<bool> {
 /// Returns how many commands left a mark in the file at `path` that has not been shown to a person yet.
 #[must_use]
 pub fn untold(path: &Path) -> u64 {
-    let read = |path: &Path| TakenFile::open(path).ok().flatten()?.read().ok();
+    let read = |path: &Path| TakenMarks::open(path).ok().flatten()?.read().ok();
     let files = [path.to_owned(), aside(path, TAKEN), aside(path, RECORDED)];
     files.iter().filter_map(|path| read(path)).map(|marks| marks.count()).fold(0, u64::saturating_add)
 }
@@ -79,7 +79,7 @@ pub fn untold(path: &Path) -> u64 {
 /// # Errors
 /// If they cannot be read or forgotten.
 pub(in crate::runtime) fn tell(path: &Path) -> io::Result<UnrecordedCommands> {
-    let Some(mut recorded) = TakenFile::open(&aside(path, RECORDED))? else {
+    let Some(mut recorded) = TakenMarks::open(&aside(path, RECORDED))? else {
         return Ok(UnrecordedCommands::default());
     };
     let marks = recorded.read()?;
@@ -89,12 +89,12 @@ pub(in crate::runtime) fn tell(path: &Path) -> io::Result<UnrecordedCommands> {
 
 /// A file of marks that was moved away: new commands no longer append to it.
 #[derive(Debug)]
-pub(in crate::runtime) struct TakenFile {
+pub(in crate::runtime) struct TakenMarks {
     file: File,
     path: PathBuf,
 }
 
-impl TakenFile {
+impl TakenMarks {
     /// Takes the file at `path` away, or first one that an earlier runtime took without finishing.
     ///
     /// # Errors
@@ -195,12 +195,12 @@ mod tests {
             leave_mark(&self.path, mark("claude", cmd)).expect("written");
         }
 
-        fn take(&self) -> Option<TakenFile> {
-            TakenFile::take(&self.path).expect("taken")
+        fn take(&self) -> Option<TakenMarks> {
+            TakenMarks::take(&self.path).expect("taken")
         }
     }
 
-    fn count(taken: &mut TakenFile) -> u64 {
+    fn count(taken: &mut TakenMarks) -> u64 {
         taken.read().expect("reads").count()
     }
 
@@ -290,20 +290,20 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, &place.path).expect("a link");
         let refused = || leave_mark(&place.path, mark("claude", "ls")).is_err() && untold(&place.path) == 0;
         assert!(refused());
-        assert!(TakenFile::take(&place.path).is_err());
+        assert!(TakenMarks::take(&place.path).is_err());
         assert!(place.path.is_symlink());
         fs::remove_file(&place.path).expect("removed");
         let fifo = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(rustix::fs::CWD, &place.path, fifo, rustix::fs::Mode::RUSR, 0).expect("a FIFO");
         assert!(refused());
-        assert!(TakenFile::take(&place.path).is_err());
+        assert!(TakenMarks::take(&place.path).is_err());
         assert!(elsewhere.exists() && place.path.exists());
         fs::remove_file(&place.path).expect("removed");
         // A file of somebody else's by our name, in each of the three places.
         for extension in ["jsonl", TAKEN, RECORDED] {
             let foreign = aside(&place.path, extension);
             fs::write(&foreign, "my notes\n\nare mine\n").expect("written");
-            let taken = TakenFile::take(&place.path);
+            let taken = TakenMarks::take(&place.path);
             assert_eq!(taken.is_err(), extension != RECORDED, "{extension}");
             assert_eq!(tell(&place.path).is_err(), extension == RECORDED, "{extension}");
             assert_eq!(fs::read(&foreign).expect("it stays"), b"my notes\n\nare mine\n");

@@ -10,7 +10,7 @@ use crate::model::{UnrecordedCommand, UnrecordedRow};
 
 pub use file::{leave_mark, untold};
 
-pub(super) use file::{TakenFile, tell};
+pub(super) use file::{TakenMarks, tell};
 
 /// The number of commands kept with a description; others are only counted.
 const DESCRIBED: usize = 200;
