@@ -112,7 +112,9 @@ fn by_escape(guarded: &Guarded, agent: &Agent) -> String {
     .expect("written");
     let cmd = "setsid -f env -i PATH=\"$PATH\" setsid -f sh escape $PPID; sleep 30";
     let ran = agent.call("ExecCommand", &json!({"cmd": cmd, "yield_time_ms": 60_000}));
-    assert_eq!(ran.result("/error/message"), "the task host was killed", "{}", ran.envelope);
+    // On a busy machine the host is killed before it has reported the start.
+    let is_killed = ran.envelope.to_string().contains("the task host was killed");
+    assert!(is_killed || ran.envelope["error"]["kind"] == "start_unknown", "{}", ran.envelope);
     std::fs::read_to_string(said).unwrap_or_else(|_| "refused: killed".to_owned())
 }
 

@@ -160,11 +160,11 @@ fn a_client_of_2026_07_28_that_denies_or_puts_the_form_away() {
     let asked = read_until(&mut agent, "held");
     let text = answer_modern(&mut agent, "touch made", &asked, &json!("deny"));
     assert!(text.contains("The operator denied this."), "{text}");
-    send_modern(&mut agent, "touch made", 2_000, &json!({}));
+    send_modern(&mut agent, "touch made", 6_000, &json!({}));
     let asked = read_until(&mut agent, "held");
     let state = asked["result"]["requestState"].clone();
     let more = json!({"requestState": state, "inputResponses": {"approval": {"action": "decline"}}});
-    send_modern(&mut agent, "touch made", 2_000, &more);
+    send_modern(&mut agent, "touch made", 6_000, &more);
     let answer = read_until(&mut agent, "held");
     assert!(answer.to_string().contains("awaits the operator"), "asked once: {answer}");
     assert!(!home.workspace().join("made").exists());
