@@ -98,7 +98,7 @@ fn words(name: &str, value: &Value) -> String {
 }
 
 fn local(at: Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 #[cfg(test)]

@@ -56,7 +56,10 @@ pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
         }
         several => {
             let items = several.iter().map(|(label, at)| {
-                let at = at.to_zoned(state.setup.zone.clone()).strftime("first call at %H:%M:%S").to_string();
+                let at = at
+                    .to_zoned_datetime(state.setup.zone.clone())
+                    .strftime("first call at %H:%M:%S")
+                    .to_string();
                 Item::new(visible::one_line(label).into_owned(), at, Choice::Changes(label.clone()))
             });
             Some(Chooser::new(Kind::Agents, items.collect()))

@@ -85,7 +85,7 @@ pub(in crate::console) fn messages(state: &State) -> Chooser {
         let choice = said.call.map_or(Choice::Nothing, Choice::Call);
         let call = said.call.map(|seq| format!("  call {}", state.call_name(seq))).unwrap_or_default();
         let what = if said.is_error { "error" } else { "" };
-        let key = said.at.map(|at| at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string());
+        let key = said.at.map(|at| at.to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string());
         Item { key: key.unwrap_or_default(), ..Item::new(said.text.clone(), format!("{what}{call}"), choice) }
     });
     Chooser::new(Kind::Messages, items.collect())

@@ -69,8 +69,12 @@ pub(in crate::console) fn right(
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
     if painter.state.setup.ui.clock && !painter.is_still() {
-        let clock =
-            painter.state.now.to_zoned(painter.state.setup.zone.clone()).strftime("%H:%M ").to_string();
+        let clock = painter
+            .state
+            .now
+            .to_zoned_datetime(painter.state.setup.zone.clone())
+            .strftime("%H:%M ")
+            .to_string();
         painter.wake_at(text::next_minute(painter.state.now));
         groups.push(vec![piece(clock, Role::Text)]);
     } else {

@@ -358,13 +358,13 @@ impl Painter<'_> {
     /// Formats a moment as local time without seconds, or as a date if it is not today.
     fn minute(&self, at: Timestamp) -> String {
         let zone = &self.state.setup.zone;
-        let (at, now) = (at.to_zoned(zone.clone()), self.state.now.to_zoned(zone.clone()));
+        let (at, now) = (at.to_zoned_datetime(zone.clone()), self.state.now.to_zoned_datetime(zone.clone()));
         at.strftime(if at.date() == now.date() { "%H:%M" } else { "%m-%d" }).to_string()
     }
 
     /// Formats a moment as local time.
     pub(crate) fn time(&self, at: Timestamp) -> String {
-        at.to_zoned(self.state.setup.zone.clone()).strftime("%H:%M:%S").to_string()
+        at.to_zoned_datetime(self.state.setup.zone.clone()).strftime("%H:%M:%S").to_string()
     }
 }
 

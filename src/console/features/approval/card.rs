@@ -149,7 +149,7 @@ pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Pie
         HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
     };
     lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
-    let at = call.since.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
+    let at = call.since.to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string();
     let hash: String = call.hash.chars().take(SHORT_HASH).collect();
     lines.push(vec![piece(format!("since {at}   call {name}   request {hash}"), Role::Faint)]);
     lines
