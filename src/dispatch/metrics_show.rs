@@ -82,9 +82,8 @@ fn rows_of(counter: &Counter, metrics: &Metrics) -> Vec<(String, String)> {
             })
             .collect()
         }
-        CounterValue::ByActor(count) => {
-            let by = metrics.by.clone().into_iter();
-            by.map(|(by, mut activity)| (format!("{name} {by}"), count(&mut activity).to_string())).collect()
+        CounterValue::ByActor(field) => {
+            metrics.by.iter().map(|(by, activity)| under((by, (field.get)(activity)))).collect()
         }
         CounterValue::Durations(_, field) => {
             (field.get)(metrics).iter().map(|(what, took)| under((what, &shares(took)))).collect()

@@ -34,7 +34,7 @@ pub(crate) enum CounterValue {
     /// A count, by two labels.
     ByTwo([&'static str; 2], Field<BTreeMap<String, Counts>>),
     /// A count, by who did it.
-    ByActor(fn(&mut Activity) -> &mut u64),
+    ByActor(Field<u64, Activity>),
     /// How long something took, by label.
     Durations(&'static str, Field<BTreeMap<String, Histogram>>),
     /// A count made of others.
@@ -43,16 +43,21 @@ pub(crate) enum CounterValue {
     Derived(fn(&Metrics) -> i64),
 }
 
-/// Access to a field of the metrics.
-pub(crate) struct Field<T> {
-    pub(crate) get: fn(&Metrics) -> &T,
-    get_mut: fn(&mut Metrics) -> &mut T,
+/// Access to a field of the metrics, or of a part of them.
+pub(crate) struct Field<T, Of = Metrics> {
+    pub(crate) get: fn(&Of) -> &T,
+    get_mut: fn(&mut Of) -> &mut T,
+}
+
+macro_rules! field {
+    ($name:ident) => {
+        Field { get: |of| &of.$name, get_mut: |of| &mut of.$name }
+    };
 }
 
 macro_rules! counter {
     ($name:ident, $family:literal, $help:literal, $kind:ident $(, $label:expr)?) => {{
-        let field = Field { get: |metrics| &metrics.$name, get_mut: |metrics| &mut metrics.$name };
-        let value = CounterValue::$kind($($label,)? field);
+        let value = CounterValue::$kind($($label,)? field!($name));
         Counter { name: stringify!($name), family: $family, help: $help, value }
     }};
 }
@@ -85,9 +90,9 @@ pub(crate) static COUNTERS: [Counter; 23] = [
     counter!(output_chars_sent, "output_chars_sent", "Characters of receipts sent to models.", Total),
     counter!(output_bytes_dropped, "output_bytes_dropped", "Bytes of output not kept.", Total),
     counter!(screen_resets, "screen_resets", "Terminal parsers that were healed.", Total),
-    derived("calls", "Tool calls of anybody.", CounterValue::ByActor(|by| &mut by.calls)),
-    derived("commands", "Commands that anybody ran.", CounterValue::ByActor(|by| &mut by.commands)),
-    derived("batched_commands", "Those run in batches.", CounterValue::ByActor(|by| &mut by.batched)),
+    derived("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
+    derived("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands))),
+    derived("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched))),
     counter!(tasks_live, "tasks", "Live tasks.", LiveBy, "status"),
     counter!(tasks_ended, "tasks_ended", "Tasks ended.", By, "status"),
     counter!(operator_actions, "operator_actions", "What the operator did to tasks.", By, "action"),
@@ -115,9 +120,9 @@ impl Counter {
                     add_counts((field.get_mut)(total).entry(name.clone()).or_default(), counts);
                 }
             }
-            CounterValue::ByActor(count) => {
-                for (name, mut more) in one.by.clone() {
-                    sum(count(total.by.entry(name).or_default()), *count(&mut more));
+            CounterValue::ByActor(field) => {
+                for (name, more) in &one.by {
+                    sum((field.get_mut)(total.by.entry(name.clone()).or_default()), *(field.get)(more));
                 }
             }
             CounterValue::Durations(_, field) => {

@@ -66,20 +66,12 @@ impl Counters {
             }
             Fact::Answer(AnsweredCall { record, .. }) => {
                 self.calls_open.remove(&record.seq);
-                let status = record.status().unwrap_or(ABANDONED);
-                self.call((&record.tool, &record.actor), status, record.duration_ms);
-                if let Some(receipt) = &record.receipt
-                    && matches!(record.actor, Actor::Agent(_))
-                    && !is_stream(&record.tool)
-                    && status != ABANDONED
-                {
-                    self.metrics.output_chars_sent += receipt.chars().count() as u64;
-                    self.metrics.output_bytes_sent += receipt.len() as u64;
-                }
+                let (status, receipt) = (record.status().unwrap_or(ABANDONED), record.receipt.as_deref());
+                self.call((&record.tool, &record.actor), status, record.duration_ms, receipt);
             }
             Fact::Abandoned(call) => {
                 if let Some(OpenCall { tool, actor }) = self.calls_open.remove(&call.seq) {
-                    self.call((&tool, &actor), ABANDONED, call.duration_ms);
+                    self.call((&tool, &actor), ABANDONED, call.duration_ms, None);
                 }
             }
             Fact::Queued { task } | Fact::Start { task, .. } => self.asked(task),
@@ -104,11 +96,18 @@ impl Counters {
 
     /// Counts a call that was answered or abandoned. Only an agent's counts as a tool call; the operator's actions are
     /// counted by their effect on tasks as well, a stream and a program by their duration and their commands.
-    fn call(&mut self, (tool, actor): (&str, &Actor), status: &str, duration_ms: Option<u64>) {
+    fn call(
+        &mut self,
+        (tool, actor): (&str, &Actor),
+        status: &str,
+        duration_ms: Option<u64>,
+        receipt: Option<&str>,
+    ) {
         let name = self.counted_as(tool).to_owned();
         let metrics = &mut self.metrics;
+        let is_answered = status != ABANDONED;
         let is_agents = matches!(actor, Actor::Agent(_));
-        if status != ABANDONED && (is_agents || is_stream(tool)) {
+        if is_answered && (is_agents || is_stream(tool)) {
             let durations = self.durations.entry(name.clone()).or_default();
             if durations.len() == DURATIONS_KEPT {
                 durations.pop_front();
@@ -124,6 +123,10 @@ impl Counters {
         }
         *metrics.tool_calls.entry(name.clone()).or_default().entry(status.to_owned()).or_default() += 1;
         metrics.tool_ms.entry(name).or_default().add(duration_ms.unwrap_or_default());
+        if let Some(receipt) = receipt.filter(|_| is_answered) {
+            metrics.output_chars_sent += receipt.chars().count() as u64;
+            metrics.output_bytes_sent += receipt.len() as u64;
+        }
     }
 
     /// Returns the name a call is counted under; bounded, because clients can make up any number of tool names.

@@ -57,9 +57,9 @@ impl Page {
                     }
                 }
             }
-            CounterValue::ByActor(count) => {
-                for (by, mut activity) in metrics.by.clone() {
-                    self.sample(name, &[("by", &by)], count(&mut activity));
+            CounterValue::ByActor(field) => {
+                for (by, activity) in &metrics.by {
+                    self.sample(name, &[("by", by)], (field.get)(activity));
                 }
             }
             CounterValue::Durations(label, field) => {

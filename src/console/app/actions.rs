@@ -85,7 +85,7 @@ impl App {
             Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
             Action::Changes => {
                 let list = changes::show_changes(&mut self.state);
-                list.into_iter().for_each(|list| self.open_list(list));
+                self.open_list(list);
             }
             Action::Timestamps => stamps::toggle_stamps(&mut self.state),
             Action::SearchAll => self.everywhere.write(&mut self.state),

@@ -204,7 +204,7 @@ impl App {
             Action::TellAgent => {
                 let task = self.state.view.task(&task).cloned();
                 let tell = task.and_then(|task| Tell::open_with_stop(&mut self.state, &task, kill));
-                self.open_layer(tell.map(|tell| Layer::Tell(Box::new(tell))));
+                self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
             }
             _ => self.open(Layer::Stop { task, kill }),
         }
@@ -286,25 +286,20 @@ impl App {
         }
     }
 
-    /// Opens a layer, if there is one to open.
-    pub(in crate::console) fn open_layer(&mut self, layer: Option<Layer>) {
-        self.layers.extend(layer);
-    }
-
     /// Opens the card of a held call, if there is one.
     pub(in crate::console) fn open_card(&mut self, card: Option<Card>) {
-        self.open_layer(card.map(Layer::Approval));
+        self.layers.extend(card.map(Layer::Approval));
     }
 
     /// Opens a message to the agent with this label, or to the current one.
     pub(in crate::console) fn open_tell(&mut self, label: Option<String>) {
         let tell = Tell::open(&mut self.state, label, None);
-        self.open_layer(tell.map(|tell| Layer::Tell(Box::new(tell))));
+        self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
     }
 
     /// Opens a list to choose from.
-    pub(in crate::console) fn open_list(&mut self, list: Chooser) {
-        self.open(Layer::List(Box::new(list)));
+    pub(in crate::console) fn open_list(&mut self, list: impl Into<Option<Chooser>>) {
+        self.layers.extend(list.into().map(|list| Layer::List(Box::new(list))));
     }
 
     /// Returns the open list, if it is of this kind.

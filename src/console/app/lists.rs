@@ -139,7 +139,7 @@ impl App {
             Choice::Whose(whose) => choose::list_those_of(&mut self.state, whose),
             Choice::Arranged(choice) => {
                 let list = choose::arrange_list(&mut self.state, choice);
-                self.open_layer(list.map(|list| Layer::List(Box::new(list))));
+                self.open_list(list);
             }
             Choice::Layout(pick) => {
                 tilings::pick_layout(&mut self.state, &pick);

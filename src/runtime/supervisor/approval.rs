@@ -1,164 +1,16 @@
-//! The approval gate: which new calls wait for the operator. Covers the pause, the rules, the held calls and the
-//! decisions about them.
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
-
-use jiff::Timestamp;
+//! What passes the approval gate: the pause, the rules, the held calls and the decisions about them.
 
 use super::Supervisor;
-use super::message::{Action, CallOrigin, NewTask, Verdict};
+use super::gate::{BATCH, Callers, EXEC, Wider, command_of, is_agent};
+use super::message::{Action, CallOrigin, Verdict};
 use super::request_hash::{hash_of, hash_of_batch};
-use super::task::{HoldState, Task};
+use super::task::Task;
 use crate::clock::Moment;
-use crate::config::{ApprovalRule, Limits, Prefix};
+use crate::config::ApprovalRule;
 use crate::envelope::Actor;
 use crate::model::{
-    BatchRequest, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HeldCommand,
-    HoldReason, ParentTask,
+    BatchRequest, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HoldReason, ParentTask,
 };
-
-const EXEC: &str = "ExecCommand";
-const BATCH: &str = "ExecCommandBatch";
-
-/// What requires the operator's approval, and the batches waiting for it. Waiting commands are kept as tasks.
-#[derive(Debug)]
-pub(super) struct Gate {
-    paused: Option<Timestamp>,
-    rules: Vec<ApprovalRule>,
-    /// Hashes of requests that no longer need approval.
-    allowed: BTreeSet<String>,
-    /// Command prefixes that no longer need approval.
-    wider: Vec<Wider>,
-    batches: BTreeMap<u64, HeldCall>,
-    patience: Duration,
-    tickets: u64,
-}
-
-impl Gate {
-    pub(super) fn new(limits: &Limits) -> Self {
-        Self {
-            paused: None,
-            rules: limits.approvals.clone(),
-            allowed: BTreeSet::new(),
-            wider: Vec::new(),
-            batches: BTreeMap::new(),
-            patience: limits.batch_hold,
-            tickets: 0,
-        }
-    }
-
-    /// Returns the hold for a new task that must wait for the operator.
-    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<HoldState> {
-        let (reason, hash) = self.holds(new)?;
-        Some(HoldState { ticket: self.ticket(), reason, since: now.wall, hash })
-    }
-
-    /// Returns why a new task must wait for the operator, if it must, and the hash of its request. An item of a batch
-    /// was already decided with its batch.
-    pub(super) fn holds(&self, new: &NewTask) -> Option<(HoldReason, String)> {
-        let request = &new.request;
-        if request.item.is_some() {
-            return None;
-        }
-        let command = command_of(request, (&new.workdir, &new.shell));
-        let hash = hash_of(request, &command);
-        let callers = Callers { actor: &request.actor, behind: new.behind.as_ref() };
-        let reason = self.reason(EXEC, callers, std::slice::from_ref(&command), &hash)?;
-        Some((reason, hash))
-    }
-
-    /// Tells whether a batch would have to wait.
-    pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&CallOrigin>) -> bool {
-        let callers = Callers { actor: &batch.actor, behind };
-        self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
-    }
-
-    /// Returns the waiting batches.
-    pub(super) fn batches(&self) -> impl Iterator<Item = &HeldCall> {
-        self.batches.values()
-    }
-
-    /// Returns why a call must wait, if it must. A rule outlasts a pause: calls held by a rule are not released with
-    /// the rest.
-    fn reason(
-        &self,
-        tool: &str,
-        callers: Callers<'_>,
-        commands: &[HeldCommand],
-        hash: &str,
-    ) -> Option<HoldReason> {
-        let actor = callers.actor;
-        if matches!(actor, Actor::Operator | Actor::System) {
-            return None;
-        }
-        // A rule about an agent covers its own calls and those of the commands it runs.
-        let names: Vec<String> = callers.all().map(Actor::to_string).collect();
-        let asks_of = |rule: &ApprovalRule, name: &String| {
-            commands.iter().any(|command| rule.asks(tool, name, &command.cmd))
-        };
-        let asks = |rule: &&ApprovalRule| names.iter().any(|name| asks_of(rule, name));
-        let is_allowed = || self.allowed.contains(hash) || self.is_covered(actor, commands);
-        let rule = self.rules.iter().find(asks).filter(|_| !is_allowed());
-        match rule {
-            Some(rule) => Some(HoldReason::Rule(rule.to_string())),
-            None if self.paused.is_some() && callers.all().any(is_agent) => Some(HoldReason::Paused),
-            None => None,
-        }
-    }
-
-    /// Tells whether every command has a prefix that the operator has allowed.
-    fn is_covered(&self, actor: &Actor, commands: &[HeldCommand]) -> bool {
-        let covers = |command: &HeldCommand| self.wider.iter().any(|wider| wider.covers(actor, command));
-        !commands.is_empty() && commands.iter().all(covers)
-    }
-
-    fn ticket(&mut self) -> u64 {
-        self.tickets += 1;
-        self.tickets
-    }
-}
-
-/// The actor that makes a call, and the task and agent behind it if the call came out of a task.
-#[derive(Debug, Clone, Copy)]
-struct Callers<'a> {
-    actor: &'a Actor,
-    behind: Option<&'a CallOrigin>,
-}
-
-impl<'a> Callers<'a> {
-    fn all(self) -> impl Iterator<Item = &'a Actor> {
-        [self.actor].into_iter().chain(self.behind.and_then(|behind| behind.agent.as_ref()))
-    }
-}
-
-fn is_agent(actor: &Actor) -> bool {
-    matches!(actor, Actor::Agent(_))
-}
-
-/// An allowed command prefix, valid for one caller, folder and shell.
-#[derive(Debug)]
-struct Wider {
-    prefix: Prefix,
-    actor: Actor,
-    /// The command that was approved: others may differ from it only in their text.
-    like: HeldCommand,
-}
-
-impl Wider {
-    /// Creates one from a decision about a call of a single command with this prefix; `None` for any other call.
-    fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
-        let [command] = &call.commands[..] else { return None };
-        let wider = Self { prefix: prefix.clone(), actor: call.actor.clone(), like: command.clone() };
-        wider.covers(&call.actor, command).then_some(wider)
-    }
-
-    fn covers(&self, actor: &Actor, command: &HeldCommand) -> bool {
-        let is_alike = HeldCommand { cmd: command.cmd.clone(), ..self.like.clone() } == *command;
-        is_alike && self.actor == *actor && self.prefix.covers(&command.cmd)
-    }
-}
 
 impl Supervisor {
     /// Returns the task and the agent behind a caller that runs in a task: the agent that started the task, or the
@@ -220,17 +72,19 @@ impl Supervisor {
 
     /// Returns the ticket of a call's batch that waits for the operator.
     pub(crate) fn held_batch(&self, call: u64) -> Option<u64> {
-        let mut batches = self.gate.batches.iter();
-        batches.find(|(_, held)| held.call == call).map(|(ticket, _)| *ticket)
+        self.gate.held_batch(call)
     }
 
     /// Tells whether the operator can decide so on a held call: it is still the call they were shown.
     pub(crate) fn can_decide(&self, ticket: u64, hash: &str, decision: &Decision) -> bool {
-        let is_it = |held: &HeldCall| held.ticket == ticket && held.hash == hash;
-        self.gate().held.into_iter().find(is_it).is_some_and(|call| match decision {
+        self.held_call(ticket, hash).is_some_and(|call| match decision {
             Decision::Prefix(prefix) => Wider::of(prefix, &call).is_some(),
             Decision::Once | Decision::Exact | Decision::Deny { .. } => true,
         })
+    }
+
+    fn held_call(&self, ticket: u64, hash: &str) -> Option<HeldCall> {
+        self.gate().held.into_iter().find(|held| held.ticket == ticket && held.hash == hash)
     }
 
     /// Applies these rules from now on. Calls that are already held stay held until the operator decides.
@@ -252,8 +106,7 @@ impl Supervisor {
         hash: &str,
         decision: &Decision,
     ) -> Option<Vec<Action>> {
-        let is_it = |held: &HeldCall| held.ticket == ticket && held.hash == hash;
-        let call = self.gate().held.into_iter().find(is_it)?;
+        let call = self.held_call(ticket, hash)?;
         let note = match decision {
             Decision::Once => "",
             Decision::Exact => "and every one like it",
@@ -333,12 +186,7 @@ impl Supervisor {
 
     /// Handles a call whose answer nobody waits for any more: its batch, if held, is dropped.
     pub(super) fn withdraw(&mut self, now: Moment, call: u64) -> Vec<Action> {
-        let of_call = |batch: &HeldCall| batch.call == call;
-        let Some(ticket) = self.gate.batches.values().find(|batch| of_call(batch)).map(|batch| batch.ticket)
-        else {
-            return Vec::new();
-        };
-        self.hold_over(now, ticket)
+        self.gate.held_batch(call).map(|ticket| self.hold_over(now, ticket)).unwrap_or_default()
     }
 
     /// Ends all held batches, so that none can start any more.
@@ -372,16 +220,6 @@ fn held_task(task: &Task) -> Option<HeldCall> {
     })
 }
 
-fn command_of(request: &ExecRequest, (workdir, shell): (&Path, &str)) -> HeldCommand {
-    HeldCommand {
-        cmd: request.cmd.clone(),
-        workdir: workdir.to_owned(),
-        shell: Some(shell.to_owned()),
-        login: request.login,
-        tty: request.tty,
-    }
-}
-
 fn event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &str) -> Action {
     Action::Gate(gate_event(now, what, call, note))
 }
@@ -401,9 +239,12 @@ fn gate_event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::config::{Limits, Prefix};
     use crate::envelope::TaskId;
-    use crate::model::{Closing, ExecRequest, TaskStatus};
+    use crate::model::{Closing, HeldCommand, TaskStatus};
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
     use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};
 

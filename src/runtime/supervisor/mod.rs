@@ -7,6 +7,7 @@ mod approval;
 mod calling;
 mod driving;
 mod exit;
+mod gate;
 mod holding;
 mod message;
 mod request_hash;
@@ -40,7 +41,7 @@ pub(crate) struct Supervisor {
     output_bytes: u64,
     ask_within: Duration,
     tasks: BTreeMap<TaskId, Task>,
-    gate: approval::Gate,
+    gate: gate::Gate,
     numbers: u32,
     closing: Option<Closing>,
 }
@@ -54,7 +55,7 @@ impl Supervisor {
             output_bytes: limits.output_bytes.unwrap_or(u64::MAX),
             ask_within: limits.ask_within,
             tasks: BTreeMap::new(),
-            gate: approval::Gate::new(limits),
+            gate: gate::Gate::new(limits),
             numbers: 0,
             closing: None,
         }

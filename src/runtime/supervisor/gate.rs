@@ -1,0 +1,172 @@
+//! What requires the operator's approval: the pause, the rules, and what was allowed of them. Waiting batches are kept here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::message::{CallOrigin, NewTask};
+use super::request_hash::{hash_of, hash_of_batch};
+use super::task::HoldState;
+use crate::clock::Moment;
+use crate::config::{ApprovalRule, Limits, Prefix};
+use crate::envelope::Actor;
+use crate::model::{BatchRequest, ExecRequest, HeldCall, HeldCommand, HoldReason};
+
+pub(super) const EXEC: &str = "ExecCommand";
+pub(super) const BATCH: &str = "ExecCommandBatch";
+
+/// What requires the operator's approval, and the batches waiting for it. Waiting commands are kept as tasks.
+#[derive(Debug)]
+pub(super) struct Gate {
+    pub(super) paused: Option<Timestamp>,
+    pub(super) rules: Vec<ApprovalRule>,
+    /// Hashes of requests that no longer need approval.
+    pub(super) allowed: BTreeSet<String>,
+    /// Command prefixes that no longer need approval.
+    pub(super) wider: Vec<Wider>,
+    pub(super) batches: BTreeMap<u64, HeldCall>,
+    pub(super) patience: Duration,
+    tickets: u64,
+}
+
+impl Gate {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            paused: None,
+            rules: limits.approvals.clone(),
+            allowed: BTreeSet::new(),
+            wider: Vec::new(),
+            batches: BTreeMap::new(),
+            patience: limits.batch_hold,
+            tickets: 0,
+        }
+    }
+
+    /// Returns the hold for a new task that must wait for the operator.
+    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<HoldState> {
+        let (reason, hash) = self.holds(new)?;
+        Some(HoldState { ticket: self.ticket(), reason, since: now.wall, hash })
+    }
+
+    /// Returns why a new task must wait for the operator, if it must, and the hash of its request. An item of a batch
+    /// was already decided with its batch.
+    pub(super) fn holds(&self, new: &NewTask) -> Option<(HoldReason, String)> {
+        let request = &new.request;
+        if request.item.is_some() {
+            return None;
+        }
+        let command = command_of(request, (&new.workdir, &new.shell));
+        let hash = hash_of(request, &command);
+        let callers = Callers { actor: &request.actor, behind: new.behind.as_ref() };
+        let reason = self.reason(EXEC, callers, std::slice::from_ref(&command), &hash)?;
+        Some((reason, hash))
+    }
+
+    /// Tells whether a batch would have to wait.
+    pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&CallOrigin>) -> bool {
+        let callers = Callers { actor: &batch.actor, behind };
+        self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
+    }
+
+    /// Returns the ticket of a call's batch that waits.
+    pub(super) fn held_batch(&self, call: u64) -> Option<u64> {
+        self.batches().find(|batch| batch.call == call).map(|batch| batch.ticket)
+    }
+
+    /// Returns the waiting batches.
+    pub(super) fn batches(&self) -> impl Iterator<Item = &HeldCall> {
+        self.batches.values()
+    }
+
+    /// Returns why a call must wait, if it must. A rule outlasts a pause: calls held by a rule are not released with
+    /// the rest.
+    pub(super) fn reason(
+        &self,
+        tool: &str,
+        callers: Callers<'_>,
+        commands: &[HeldCommand],
+        hash: &str,
+    ) -> Option<HoldReason> {
+        let actor = callers.actor;
+        if matches!(actor, Actor::Operator | Actor::System) {
+            return None;
+        }
+        // A rule about an agent covers its own calls and those of the commands it runs.
+        let names: Vec<String> = callers.all().map(Actor::to_string).collect();
+        let asks_of = |rule: &ApprovalRule, name: &String| {
+            commands.iter().any(|command| rule.asks(tool, name, &command.cmd))
+        };
+        let asks = |rule: &&ApprovalRule| names.iter().any(|name| asks_of(rule, name));
+        let is_allowed = || self.allowed.contains(hash) || self.is_covered(actor, commands);
+        let rule = self.rules.iter().find(asks).filter(|_| !is_allowed());
+        match rule {
+            Some(rule) => Some(HoldReason::Rule(rule.to_string())),
+            None if self.paused.is_some() && callers.all().any(is_agent) => Some(HoldReason::Paused),
+            None => None,
+        }
+    }
+
+    /// Tells whether every command has a prefix that the operator has allowed.
+    fn is_covered(&self, actor: &Actor, commands: &[HeldCommand]) -> bool {
+        let covers = |command: &HeldCommand| self.wider.iter().any(|wider| wider.covers(actor, command));
+        !commands.is_empty() && commands.iter().all(covers)
+    }
+
+    pub(super) fn ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
+    }
+}
+
+/// The actor that makes a call, and the task and agent behind it if the call came out of a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Callers<'a> {
+    pub(super) actor: &'a Actor,
+    pub(super) behind: Option<&'a CallOrigin>,
+}
+
+impl<'a> Callers<'a> {
+    fn all(self) -> impl Iterator<Item = &'a Actor> {
+        [self.actor].into_iter().chain(self.behind.and_then(|behind| behind.agent.as_ref()))
+    }
+}
+
+pub(super) fn is_agent(actor: &Actor) -> bool {
+    matches!(actor, Actor::Agent(_))
+}
+
+/// An allowed command prefix, valid for one caller, folder and shell.
+#[derive(Debug)]
+pub(super) struct Wider {
+    prefix: Prefix,
+    actor: Actor,
+    /// The command that was approved: others may differ from it only in their text.
+    like: HeldCommand,
+}
+
+impl Wider {
+    /// Creates one from a decision about a call of a single command with this prefix; `None` for any other call.
+    pub(super) fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
+        let [command] = &call.commands[..] else { return None };
+        let wider = Self { prefix: prefix.clone(), actor: call.actor.clone(), like: command.clone() };
+        wider.covers(&call.actor, command).then_some(wider)
+    }
+
+    fn covers(&self, actor: &Actor, command: &HeldCommand) -> bool {
+        let is_alike = HeldCommand { cmd: command.cmd.clone(), ..self.like.clone() } == *command;
+        is_alike && self.actor == *actor && self.prefix.covers(&command.cmd)
+    }
+}
+
+/// Returns a command as the operator sees it, in the directory and shell it would start in.
+pub(super) fn command_of(request: &ExecRequest, (workdir, shell): (&Path, &str)) -> HeldCommand {
+    HeldCommand {
+        cmd: request.cmd.clone(),
+        workdir: workdir.to_owned(),
+        shell: Some(shell.to_owned()),
+        login: request.login,
+        tty: request.tty,
+    }
+}
