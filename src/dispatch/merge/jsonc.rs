@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use jsonc_parser::ast::{Object, Value as Node};
-use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use serde_json::{Map, Number, Value};
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstNode, CstObject, CstObjectProp, CstRootNode};
+use serde_json::Value;
 
 use super::{Document, MergeError};
 
@@ -27,246 +26,163 @@ const INDENT: &str = "  ";
 
 /// A JSON document with comments.
 pub(super) struct Jsonc {
-    text: String,
-}
-
-/// The position of an object or a list, and of each of its parts.
-struct Container {
-    whole: Range<usize>,
-    parts: Vec<Range<usize>>,
+    root: CstRootNode,
 }
 
 impl Jsonc {
     pub(super) fn parse(text: &str) -> Result<Self, MergeError> {
         let text = if text.trim().is_empty() { "{}\n" } else { text };
-        let own = Self { text: text.to_owned() };
-        match own.at(&[], |node| Ok(matches!(node, Node::Object(_))))? {
-            Some(true) => Ok(own),
-            _ => Err(MergeError::new("it does not contain a JSON object")),
+        let root = CstRootNode::parse(text, &OPTIONS).map_err(MergeError::new)?;
+        match root.object_value() {
+            Some(_) => Ok(Self { root }),
+            None => Err(MergeError::new("it does not contain a JSON object")),
         }
     }
 
-    /// Applies a function to the node at a path; `None` if there is no such key.
-    fn at<T>(
-        &self,
-        path: &[String],
-        look: impl FnOnce(&Node<'_>) -> Result<T, MergeError>,
-    ) -> Result<Option<T>, MergeError> {
-        let parsed =
-            parse_to_ast(&self.text, &CollectOptions::default(), &OPTIONS).map_err(MergeError::new)?;
-        let Some(root) = &parsed.value else { return Ok(None) };
-        let mut node = root;
+    /// Returns the value at a path.
+    fn at(&self, path: &[String]) -> Result<Option<CstNode>, MergeError> {
+        let mut node = self.root.value();
         for key in path {
-            let Node::Object(object) = node else { return Ok(None) };
-            match property(object, key)? {
-                Some(value) => node = value,
-                None => return Ok(None),
-            }
+            let Some(object) = node.and_then(|node| node.as_object()) else { return Ok(None) };
+            node = property(&object, key)?.and_then(|property| property.value());
         }
-        look(node).map(Some)
+        Ok(node)
     }
 
-    fn container(&self, path: &[String]) -> Result<Container, MergeError> {
-        let found = self.at(path, |node| {
-            let span = |node: &dyn Fn() -> jsonc_parser::common::Range| node().start..node().end;
-            let parts = match node {
-                Node::Object(object) => object.properties.iter().map(|one| span(&|| one.range())).collect(),
-                Node::Array(list) => list.elements.iter().map(|one| span(&|| one.range())).collect(),
-                _ => return Err(MergeError::new(format!("`{}` holds a single value", path.join(".")))),
-            };
-            Ok(Container { whole: span(&|| node.range()), parts })
-        });
-        found?.ok_or_else(|| MergeError::new(format!("`{}` is missing", path.join("."))))
+    /// Replaces parts of the text, the last part first.
+    fn edit(&mut self, edits: impl IntoIterator<Item = (Range<usize>, String)>) -> Result<(), MergeError> {
+        let mut text = self.text();
+        for (range, new) in edits {
+            text.replace_range(range, &new);
+        }
+        self.root = CstRootNode::parse(&text, &OPTIONS).map_err(MergeError::new)?;
+        Ok(())
     }
 
-    /// Appends a part to a container; `write` formats it, given the indentation if it gets a line of its own.
-    fn append(&mut self, container: &Container, write: impl Fn(Option<&str>) -> String) {
-        let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        let write = |indent: Option<&str>| write(indent).replace('\n', newline);
-        let Some(last) = container.parts.last() else {
-            let outer = self.indentation(container.whole.start);
-            let indent = format!("{outer}{}", self.unit());
-            let inner = &self.text[container.whole.start + 1..container.whole.end - 1];
-            let kept = container.whole.start + 1 + inner.trim_end().len();
-            let part = write(Some(&indent));
-            let text = format!("{newline}{indent}{part}{newline}{outer}");
-            self.text.replace_range(kept..container.whole.end - 1, &text);
-            return;
+    /// Appends a part to the object or list at a path; `write` formats it with one level of indentation and, if it gets
+    /// a line of its own, the indentation of that line.
+    ///
+    /// The crate's own `append` spreads an object that is written in one line over several, and takes the trailing
+    /// comma of another object for a rule.
+    fn append(
+        &mut self,
+        path: &[String],
+        write: impl Fn(Option<&str>, &str) -> String,
+    ) -> Result<(), MergeError> {
+        let whole =
+            self.at(path)?.ok_or_else(|| MergeError::new(format!("`{}` is missing", path.join("."))))?;
+        if !matches!(whole, CstNode::Container(_)) {
+            return Err(MergeError::new(format!("`{}` holds a single value", path.join("."))));
+        }
+        let newline = if self.text().contains("\r\n") { "\r\n" } else { "\n" };
+        let unit = self.root.single_indent_text().unwrap_or_else(|| INDENT.to_owned());
+        let write = |indent: Option<&str>| write(indent, &unit).replace('\n', newline);
+        let Some(last) = whole.children_exclude_trivia_and_tokens().pop() else {
+            let text = self.text();
+            let line = text[..start(&whole)].rsplit('\n').next().unwrap_or_default();
+            let outer = &line[..line.len() - line.trim_start().len()];
+            let indent = format!("{outer}{unit}");
+            let close = end(&whole) - 1;
+            let kept = text[..close].trim_end().len();
+            return self
+                .edit([(kept..close, format!("{newline}{indent}{}{newline}{outer}", write(Some(&indent))))]);
         };
-        let comma = self.comma_after(last.end);
-        let close = if comma.is_some() { "," } else { "" };
-        let end = comma.map_or(last.end, |comma| comma + 1);
-        match self.own_line(last.start) {
+        let comma = last.trailing_comma().map(CstNode::from);
+        let (open, close) = if comma.is_some() { ("", ",") } else { (",", "") };
+        let place = comma.unwrap_or_else(|| last.clone());
+        let comma = (end(&last)..end(&last), open.to_owned());
+        match own_line(&last) {
             Some(indent) => {
-                let indent = indent.to_owned();
-                let place = self.line_rest(end);
-                let part = write(Some(&indent));
-                self.text.insert_str(place, &format!("{newline}{indent}{part}{close}"));
-                if comma.is_none() {
-                    self.text.insert(last.end, ',');
-                }
+                let beside =
+                    place.next_siblings().take_while(|node| node.is_whitespace() || node.is_comment());
+                let rest = beside.filter(CstNode::is_comment).last().unwrap_or(place);
+                let part = format!("{newline}{indent}{}{close}", write(Some(&indent)));
+                self.edit([(end(&rest)..end(&rest), part), comma])
             }
-            None => {
-                let open = if comma.is_some() { "" } else { "," };
-                self.text.insert_str(end, &format!("{open} {}{close}", write(None)));
-            }
+            None => self.edit([(end(&place)..end(&place), format!(" {}{close}", write(None))), comma]),
         }
     }
 
-    fn cut(&mut self, container: &Container, index: usize) {
-        let part = container.parts[index].clone();
-        let before = self.text[..part.start].trim_end_matches([' ', '\t']);
-        // If the part begins a line, that line's break is removed too.
-        let start = match before.strip_suffix('\n') {
-            Some(line) => line.strip_suffix('\r').unwrap_or(line).len(),
-            None => before.len(),
-        };
-        match self.comma_after(part.end) {
-            Some(comma) => self.text.replace_range(start..=comma, ""),
-            None => {
-                self.text.replace_range(start..part.end, "");
-                let previous = index.checked_sub(1).and_then(|at| container.parts.get(at));
-                if let Some(comma) = previous.and_then(|previous| self.comma_after(previous.end)) {
-                    self.text.remove(comma);
-                }
-            }
+    /// Removes a part of an object or a list, with its line if nothing else is on it. The crate's own `remove` removes
+    /// the comments beside it too.
+    fn cut(&mut self, part: &CstNode) -> Result<(), MergeError> {
+        let blank = |node: CstNode| node.is_token() || node.is_whitespace() || node.is_newline();
+        if part.previous_siblings().chain(part.next_siblings()).all(blank)
+            && let Some(container) = part.parent().map(CstNode::from)
+        {
+            return self.edit([(start(&container) + 1..end(&container) - 1, String::new())]);
         }
-        if container.parts.len() == 1 {
-            let inside = container.whole.start + 1;
-            let blank = self.text[inside..].len() - self.text[inside..].trim_start().len();
-            if self.text[inside + blank..].starts_with(['}', ']']) {
-                self.text.replace_range(inside..inside + blank, "");
-            }
+        let mut first = part.clone();
+        for is_gap in [CstNode::is_whitespace, CstNode::is_newline] {
+            first = first.previous_sibling().filter(is_gap).unwrap_or(first);
         }
-    }
-
-    /// Returns the position of the comma that follows a position, ignoring comments.
-    fn comma_after(&self, from: usize) -> Option<usize> {
-        let mut at = from;
-        loop {
-            let rest = self.text.get(at..)?;
-            at += rest.len() - rest.trim_start().len();
-            match comment(self.text.get(at..)?) {
-                Some(length) => at += length,
-                None => return self.text[at..].starts_with(',').then_some(at),
-            }
-        }
-    }
-
-    /// Returns the position after the comments that follow on the same line.
-    fn line_rest(&self, from: usize) -> usize {
-        let mut at = from;
-        loop {
-            let rest = &self.text[at..];
-            let next = at + rest.len() - rest.trim_start_matches([' ', '\t']).len();
-            match comment(&self.text[next..]) {
-                Some(length) if !self.text[next..next + length].contains('\n') => at = next + length,
-                _ => return at,
-            }
-        }
-    }
-
-    /// Returns the indentation of an element that begins its line.
-    fn own_line(&self, at: usize) -> Option<&str> {
-        let line = &self.text[..at];
-        let indent = &line[line.rfind('\n')? + 1..];
-        indent.trim_matches([' ', '\t']).is_empty().then_some(indent)
-    }
-
-    /// Returns the indentation of the line that contains a position.
-    fn indentation(&self, at: usize) -> String {
-        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        self.text[start..at].chars().take_while(|c| [' ', '\t'].contains(c)).collect()
-    }
-
-    /// Returns one level of indentation.
-    fn unit(&self) -> String {
-        let keys = self.text.lines().filter(|line| line.trim_start().starts_with('"'));
-        let indents = keys.map(|line| &line[..line.len() - line.trim_start().len()]);
-        indents
-            .filter(|indent| !indent.is_empty())
-            .min_by_key(|indent| indent.len())
-            .unwrap_or(INDENT)
-            .to_owned()
+        let comma = part.trailing_comma().map(CstNode::from);
+        let previous = part.previous_siblings().find(CstNode::is_comma).filter(|_| comma.is_none());
+        let whole = start(&first)..end(comma.as_ref().unwrap_or(part));
+        let previous = previous.map(|comma| start(&comma)..end(&comma));
+        self.edit([Some(whole), previous].into_iter().flatten().map(|range| (range, String::new())))
     }
 }
 
 impl Document for Jsonc {
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
-        self.at(path, |node| Ok(plain(node)))
+        Ok(self.at(path)?.and_then(|node| node.to_serde_value()))
     }
 
     fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
-        let container = self.container(path)?;
-        let unit = self.unit();
         let key = Value::from(key);
-        self.append(&container, |indent| format!("{key}: {}", layout(value, indent, &unit)));
-        Ok(())
+        self.append(path, |indent, unit| format!("{key}: {}", layout(value, indent, unit)))
     }
 
     fn push(&mut self, path: &[String], item: &Value) -> Result<(), MergeError> {
-        let container = self.container(path)?;
-        let unit = self.unit();
-        self.append(&container, |indent| layout(item, indent, &unit));
-        Ok(())
+        self.append(path, |indent, unit| layout(item, indent, unit))
     }
 
     fn remove(&mut self, path: &[String]) -> Result<(), MergeError> {
         let Some((key, parent)) = path.split_last() else { return Ok(()) };
-        let named = self.at(parent, |node| match node {
-            Node::Object(object) => Ok(object.properties.iter().position(|one| one.name.as_str() == key)),
-            _ => Ok(None),
-        })?;
-        let container = self.container(parent)?;
-        if let Some(index) = named.flatten() {
-            self.cut(&container, index);
-        }
-        Ok(())
+        let Some(object) = self.at(parent)?.and_then(|node| node.as_object()) else { return Ok(()) };
+        property(&object, key)?.map_or(Ok(()), |property| self.cut(&property.into()))
     }
 
     fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError> {
-        let container = self.container(path)?;
-        self.cut(&container, index);
-        Ok(())
+        let item = self.at(path)?.and_then(|node| node.as_array()?.elements().into_iter().nth(index));
+        item.map_or(Ok(()), |item| self.cut(&item))
     }
 
     fn text(&self) -> String {
-        self.text.clone()
+        self.root.to_string()
     }
 }
 
-/// Finds the value of a key; a duplicate key is an error, because either could be meant.
-fn property<'a, 'b>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b Node<'a>>, MergeError> {
-    let mut named = object.properties.iter().filter(|one| one.name.as_str() == key);
+/// Finds a key; a duplicate key is an error, because either could be meant.
+fn property(object: &CstObject, key: &str) -> Result<Option<CstObjectProp>, MergeError> {
+    let properties = object.properties().into_iter();
+    let mut named = properties.filter(|property| property.decoded_name().is_some_and(|name| name == key));
     match (named.next(), named.next()) {
         (_, Some(_)) => Err(MergeError::new(format!("the key `{key}` appears twice in one object"))),
-        (found, None) => Ok(found.map(|one| &one.value)),
+        (found, None) => Ok(found),
     }
 }
 
-/// Returns the length of the comment at the start of a text.
-fn comment(text: &str) -> Option<usize> {
-    if text.starts_with("//") {
-        // The line break is not part of it.
-        let line = text.split('\n').next().unwrap_or(text);
-        return Some(line.strip_suffix('\r').unwrap_or(line).len());
-    }
-    text.strip_prefix("/*")?.find("*/").map(|at| at + 4)
+/// Returns the position in the text at which a node starts.
+fn start(node: &CstNode) -> usize {
+    let before =
+        |node: &CstNode| node.previous_siblings().map(|sibling| sibling.to_string().len()).sum::<usize>();
+    before(node) + node.ancestors().map(|container| before(&container.into())).sum::<usize>()
 }
 
-fn plain(node: &Node<'_>) -> Value {
-    match node {
-        Node::Object(object) => {
-            let entries =
-                object.properties.iter().map(|one| (one.name.as_str().to_owned(), plain(&one.value)));
-            Value::Object(entries.collect::<Map<_, _>>())
-        }
-        Node::Array(list) => list.elements.iter().map(plain).collect(),
-        Node::StringLit(text) => Value::from(text.value.as_ref()),
-        Node::NumberLit(number) => number.value.parse::<Number>().map_or(Value::Null, Value::Number),
-        Node::BooleanLit(flag) => Value::from(flag.value),
-        Node::NullKeyword(_) => Value::Null,
+fn end(node: &CstNode) -> usize {
+    start(node) + node.to_string().len()
+}
+
+/// Returns the indentation of a part that begins its line.
+fn own_line(part: &CstNode) -> Option<String> {
+    let before = part.previous_sibling()?;
+    if before.is_newline() {
+        return Some(String::new());
     }
+    let begins = before.is_whitespace() && before.previous_sibling()?.is_newline();
+    begins.then(|| before.to_string())
 }
 
 /// Formats a value; an object that has a line of its own is spread over several lines.
